@@ -1,0 +1,15 @@
+/// <reference types="astro/client" />
+
+declare namespace App {
+  /** What `server/main.ts` (or, in `astro dev`, `middleware.ts`) hands to every route. */
+  interface Locals {
+    /** Reader over the content mirror; records the tags of what the page shows. */
+    content: import('./content/model.ts').ContentReader;
+    /** Which rendering of an access-controlled article is wanted. `full` only after the front checked the reader. */
+    variant: 'public' | 'full';
+    /** Parsed settings, see `server/config.ts`. */
+    config: import('./server/config.ts').Config;
+    /** Services that API routes call. */
+    services: import('./server/services.ts').Services;
+  }
+}

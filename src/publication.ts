@@ -1,0 +1,159 @@
+/**
+ * The newspaper itself: its name, its sections, its plans, its links and its limits.
+ *
+ * A publisher who launches another paper edits this file and nothing else in `src/`. Secrets and addresses that differ
+ * between machines are settings (`.env.example`), never constants here.
+ */
+
+/** One section of the paper as it is set up before WordPress has said anything; WordPress terms override it. */
+export interface SectionConfig {
+  /** Stable number of the section (spec section 3, "Category config"); not the WordPress term id. */
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  /** What the navigation and section front show; differs from `name` only where the paper has its own word. */
+  readonly label: string;
+  /** How many stories the home page shows of it. */
+  readonly homepageCount: number;
+  readonly showInMedia: boolean;
+  /** Order in the navigation, lowest first. */
+  readonly navigationPosition: number;
+  readonly color: 'default' | 'red';
+}
+
+const section = (
+  id: number,
+  slug: string,
+  name: string,
+  homepageCount: number,
+  more: Partial<SectionConfig> = {},
+): SectionConfig => ({
+  id,
+  slug,
+  name,
+  label: name,
+  homepageCount,
+  showInMedia: false,
+  navigationPosition: id,
+  color: 'default',
+  ...more,
+});
+
+export const publication = {
+  name: 'The Sun',
+  motto: 'It Shines for All',
+  /** BCP 47 language of the paper, used in markup, feeds and sitemaps. */
+  language: 'en-US',
+  /** The zone in which every date is shown (spec section 9). */
+  timeZone: 'America/New_York',
+  description:
+    'The Sun is a daily newspaper of politics, business, culture and opinion. It shines for all.',
+  /** First publication year, printed in the footer. */
+  founded: 1833,
+
+  sections: [
+    section(1, 'editorials', 'Editorials', 5, { color: 'red' }),
+    section(2, 'national', 'National', 6, { showInMedia: true }),
+    section(3, 'foreign', 'Foreign', 6, { showInMedia: true }),
+    section(4, 'politics', 'Politics', 5, { showInMedia: true }),
+    section(5, 'culture', 'Culture', 12, { label: 'Arts+', showInMedia: true }),
+    section(6, 'economy', 'Economy', 4, { showInMedia: true }),
+    section(7, 'education', 'Education', 3),
+    section(8, 'justice', 'Justice', 4),
+    section(9, 'columnists', 'Columnists', 3),
+    section(10, 'opinion', 'Opinion', 4, { color: 'red' }),
+  ] as readonly SectionConfig[],
+
+  links: {
+    shop: 'https://shop.example.com',
+    founderJoin: 'https://join.example.com/founder',
+    advertise: 'https://advertise.example.com',
+    jobs: 'https://jobs.example.com',
+    social: [
+      { name: 'X', href: 'https://x.com/thesun' },
+      { name: 'Facebook', href: 'https://www.facebook.com/thesun' },
+      { name: 'Instagram', href: 'https://www.instagram.com/thesun' },
+      { name: 'YouTube', href: 'https://www.youtube.com/@thesun' },
+    ],
+  },
+
+  contact: {
+    email: 'support@thesun.example',
+    tips: 'tips@thesun.example',
+    corrections: 'corrections@thesun.example',
+    phone: '+1 212 555 0183',
+  },
+
+  /** Page sizes (spec section 9). */
+  pageSizes: {
+    articles: 10,
+    authorArticles: 12,
+    authorArticlesAside: 3,
+    category: 6,
+    comments: 10,
+    crosswords: 12,
+    videos: 12,
+  },
+
+  limits: {
+    /** Characters of an article's excerpt (spec section 3). */
+    excerpt: 300,
+    /** Characters of a page description, cut at a word (spec section 9). */
+    description: 155,
+    /** Age in hours below which an article appears in the news sitemap. */
+    newsSitemapHours: 48,
+  },
+
+  /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */
+  layout: {
+    headerHidden: [
+      '/newsletter-signUp',
+      '/newsletter',
+      '/offer/newsletter',
+      '/socialLogin',
+      '/founder',
+      '/pricing',
+      '/membership',
+      '/print',
+    ],
+    footerHidden: [
+      '/newsletter-signUp',
+      '/newsletter',
+      '/offer/newsletter',
+      '/socialLogin',
+      '/community',
+      '/follow',
+      '/profile',
+      '/thankyou',
+      '/shipping',
+    ],
+    /** Scroll distance in CSS pixels after which the compact header becomes the full one. */
+    headerScrollThreshold: 250,
+    /** Paths whose header starts compact. */
+    compactHeader: ['/', '/privacy-policy'],
+  },
+
+  /** Hosts whose frames an article may embed; everything else is refused at ingest. */
+  embeds: {
+    /** Hosts of players and of crosswords, framed in place only after the reader asks (click to load). */
+    frameHosts: [
+      'www.youtube.com',
+      'www.youtube-nocookie.com',
+      'player.vimeo.com',
+      'open.spotify.com',
+      'w.soundcloud.com',
+      'datawrapper.dwcdn.net',
+      'public.flourish.studio',
+    ],
+  },
+
+  images: {
+    /** Widths a browser may ask for; everything else is refused (spec section 9). */
+    deviceWidths: [640, 750, 828, 1080, 1200, 1920, 2048, 3840],
+    smallWidths: [16, 32, 48, 64, 96, 128, 256, 384],
+    quality: 75,
+    social: { width: 1280, height: 720 },
+  },
+} as const;
+
+export type Publication = typeof publication;
