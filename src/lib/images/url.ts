@@ -1,0 +1,34 @@
+/**
+ * Addresses of resized pictures: `/image?url=…&width=…&quality=…` (spec section 7). The service behind them is
+ * `images.server.ts`; it refuses widths that are not listed in the publication.
+ */
+import { publication } from '../../publication.ts';
+
+export const imagePath = '/image';
+
+/** Every width the service answers for, ascending. */
+export const imageWidths: readonly number[] = [...publication.images.smallWidths, ...publication.images.deviceWidths];
+
+/** Address of one size of a picture. `width` must be one of {@link imageWidths}. */
+export function imageUrl(url: string, width: number, quality: number = publication.images.quality): string {
+  if (!imageWidths.includes(width)) {
+    throw new RangeError(`imageUrl: ${width} is not a listed width (${imageWidths.join(', ')})`);
+  }
+  return `${imagePath}?url=${encodeURIComponent(url)}&width=${width}&quality=${quality}`;
+}
+
+/**
+ * Value for `srcset`: every listed width from `from` up to the first that reaches the original's width (never beyond
+ * `to`), so that no browser is offered an enlargement.
+ *
+ * @param originalWidth pixels of the original; `null` offers all widths
+ */
+export function imageSrcset(url: string, originalWidth: number | null, from = 256, to = 2048): string {
+  const widths: number[] = [];
+  for (const width of imageWidths) {
+    if (width < from || width > to) continue;
+    widths.push(width);
+    if (originalWidth !== null && width >= originalWidth) break;
+  }
+  return widths.map((width) => `${imageUrl(url, width)} ${width}w`).join(', ');
+}

@@ -1,0 +1,20 @@
+/** Small pure helpers on plain text. */
+
+/**
+ * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters (counted as a reader would,
+ * by code point). Text that fits comes back unchanged but for its white space, which is collapsed.
+ */
+export function truncateAtWord(text: string, limit: number): string {
+  const collapsed = text.replace(/\s+/gu, ' ').trim();
+  const points = [...collapsed];
+  if (points.length <= limit) return collapsed;
+  const head = points.slice(0, limit - 1).join('');
+  const space = points[limit - 1] === ' ' ? head.length : head.lastIndexOf(' ');
+  return `${(space > 0 ? head.slice(0, space) : head).replace(/[\s,;:.–—-]+$/u, '')}…`;
+}
+
+/** Words in plain text, by white space. */
+export const countWords = (text: string): number => text.match(/\S+/gu)?.length ?? 0;
+
+/** Reading time in whole minutes at 230 words a minute, at least 1. */
+export const readingMinutes = (words: number): number => Math.max(1, Math.round(words / 230));
