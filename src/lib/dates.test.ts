@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { ago, dateAndTime, dayInZone, isoInZone, longDate, mastheadDay } from './dates.ts';
+
+describe('dates in New York', () => {
+  test('a late evening there is still the same day', () => {
+    expect(mastheadDay('2026-11-22T04:59:59Z')).toBe('Saturday, November 21, 2026');
+    expect(mastheadDay('2026-11-22T05:00:00Z')).toBe('Sunday, November 22, 2026');
+    expect(longDate('2026-01-01T04:00:00Z')).toBe('December 31, 2025');
+    expect(dayInZone('2026-07-01T03:59:59Z')).toBe('2026-06-30');
+  });
+  test('the hour that daylight saving skips', () => {
+    expect(dateAndTime('2026-03-08T06:59:00Z')).toBe('March 8, 2026, 1:59 a.m. ET');
+    expect(dateAndTime('2026-03-08T07:00:00Z')).toBe('March 8, 2026, 3:00 a.m. ET');
+    expect(isoInZone('2026-03-08T07:00:00Z')).toBe('2026-03-08T03:00:00-04:00');
+  });
+  test('the hour that comes twice keeps its offset', () => {
+    expect(isoInZone('2026-11-01T05:30:00Z')).toBe('2026-11-01T01:30:00-04:00');
+    expect(isoInZone('2026-11-01T06:30:00Z')).toBe('2026-11-01T01:30:00-05:00');
+  });
+});
+
+describe('ago', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  test.each([
+    [0, 'just now'],
+    [59, 'just now'],
+    [-3600, 'just now'],
+    [60, '1 minute ago'],
+    [119, '1 minute ago'],
+    [3599, '59 minutes ago'],
+    [3600, '1 hour ago'],
+    [86_399, '23 hours ago'],
+    [86_400, '1 day ago'],
+    [29 * 86_400, '29 days ago'],
+    [30 * 86_400, '1 month ago'],
+    [365 * 86_400, '1 year ago'],
+    [800 * 86_400, '2 years ago'],
+  ])('%i seconds: %s', (seconds, text) => expect(ago(now - seconds * 1000, now)).toBe(text));
+  test('no date says nothing wrong', () => expect(ago('nonsense', now)).toBe('just now'));
+});

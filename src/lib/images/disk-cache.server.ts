@@ -1,0 +1,93 @@
+/**
+ * A folder of files within a bound of bytes; what was used longest ago goes first. Files appear whole or not at all
+ * (written beside and renamed), so that a killed process leaves at worst a temporary file, which the next start removes.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface DiskCache {
+  /** The file's bytes, or `null`. `maxAgeMs`: older files count as absent. */
+  get(name: string, maxAgeMs?: number): Promise<Buffer | null>;
+  /** Keeps a file; a full disk is reported to the caller, who still has the bytes. */
+  put(name: string, bytes: Buffer): Promise<void>;
+  /** Bytes on disk. */
+  readonly size: number;
+}
+
+const temporary = '.part';
+const safeName = /^[a-z0-9]+\.[a-z0-9]+$/;
+
+interface Entry {
+  bytes: number;
+  written: number;
+}
+
+/** Opens (and if need be makes) the folder. Keeps one small record per file in memory, least recently used first. */
+export async function openDiskCache(dir: string, maxBytes: number, now: () => number = Date.now): Promise<DiskCache> {
+  await mkdir(dir, { recursive: true });
+  const found: { name: string; bytes: number; written: number; used: number }[] = [];
+  for (const name of await readdir(dir)) {
+    const file = path.join(dir, name);
+    if (name.endsWith(temporary)) await rm(file, { force: true });
+    else if (safeName.test(name)) {
+      const info = await stat(file);
+      found.push({ name, bytes: info.size, written: info.mtimeMs, used: Math.max(info.atimeMs, info.mtimeMs) });
+    }
+  }
+  found.sort((a, b) => a.used - b.used);
+  const entries = new Map<string, Entry>(found.map(({ name, bytes, written }) => [name, { bytes, written }]));
+  let size = found.reduce((sum, entry) => sum + entry.bytes, 0);
+
+  async function evict(): Promise<void> {
+    const goal = maxBytes * 0.9;
+    if (size <= maxBytes) return;
+    for (const [name, entry] of entries) {
+      if (size <= goal) break;
+      entries.delete(name);
+      size -= entry.bytes;
+      await rm(path.join(dir, name), { force: true });
+    }
+  }
+  await evict();
+
+  return {
+    get size() {
+      return size;
+    },
+    async get(name, maxAgeMs = Number.POSITIVE_INFINITY) {
+      const entry = entries.get(name);
+      if (!entry || now() - entry.written > maxAgeMs) return null;
+      try {
+        const bytes = await readFile(path.join(dir, name));
+        entries.delete(name);
+        entries.set(name, entry);
+        // Remembered on disk as well, so that the order outlives a restart; the time written stays what it was.
+        utimes(path.join(dir, name), new Date(now()), new Date(entry.written)).catch(() => {});
+        return bytes;
+      } catch {
+        entries.delete(name);
+        size -= entry.bytes;
+        return null;
+      }
+    },
+    async put(name, bytes) {
+      if (!safeName.test(name)) throw new Error(`Not a name for a cached file: ${name}`);
+      if (bytes.length > maxBytes) return;
+      const beside = path.join(dir, `${name}.${randomUUID()}${temporary}`);
+      try {
+        await writeFile(beside, bytes);
+        await rename(beside, path.join(dir, name));
+      } catch (error) {
+        await rm(beside, { force: true }).catch(() => {});
+        throw error;
+      }
+      const old = entries.get(name);
+      if (old) size -= old.bytes;
+      entries.delete(name);
+      entries.set(name, { bytes: bytes.length, written: now() });
+      size += bytes.length;
+      await evict();
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { silent } from '../logging.ts';
+import { createImages, type Images } from './images.server.ts';
+import { isPrivateAddress } from './source.server.ts';
+
+let server: Server;
+let host: string;
+let dir: string;
+let images: Images;
+const asked: string[] = [];
+const files = new Map<string, (req: IncomingMessage, res: ServerResponse) => void>();
+
+const send =
+  (type: string, body: Buffer | string, headers = {}) =>
+  (_req: IncomingMessage, res: ServerResponse) =>
+    res.writeHead(200, { 'content-type': type, ...headers }).end(body);
+
+const redirect = (location: string) => (_req: IncomingMessage, res: ServerResponse) =>
+  res.writeHead(302, { location }).end();
+
+/** A PNG whose header claims enormous dimensions while its data is tiny. */
+function bomb(): Buffer {
+  const crcTable = Array.from({ length: 256 }, (_, n) => {
+    let c = n;
+    for (let k = 0; k < 8; k += 1) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
+    return c >>> 0;
+  });
+  const crc = (data: Buffer) => {
+    let c = 0xffffffff;
+    for (const byte of data) c = (crcTable[(c ^ byte) & 0xff] as number) ^ (c >>> 8);
+    return (c ^ 0xffffffff) >>> 0;
+  };
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(data.length);
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32BE(crc(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(60000, 0);
+  header.writeUInt32BE(60000, 4);
+  header.set([1, 0, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.alloc(1000))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+beforeAll(async () => {
+  const photo = await sharp({ create: { width: 1600, height: 900, channels: 3, background: '#c93' } }).jpeg().toBuffer();
+  files.set('/photo.jpg', send('image/jpeg', photo));
+  files.set('/clear.png', send('image/png', await sharp({ create: { width: 300, height: 200, channels: 4, background: '#0000' } }).png().toBuffer()));
+  const turned = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#333' } }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  files.set('/turned.jpg', send('image/jpeg', turned));
+  files.set('/bomb.png', send('image/png', bomb()));
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>';
+  files.set('/honest.svg', send('image/svg+xml', svg));
+  files.set('/lying.png', send('image/png', svg));
+  files.set('/page.html', send('text/html', '<h1>no</h1>'));
+  files.set('/torn.jpg', send('image/jpeg', photo.subarray(0, 2000)));
+  files.set('/huge.jpg', send('image/jpeg', Buffer.alloc(3_000_000)));
+  files.set('/endless.jpg', (_req, res) => {
+    res.writeHead(200, { 'content-type': 'image/jpeg' });
+    const timer = setInterval(() => res.write(Buffer.alloc(500_000)), 1);
+    res.on('close', () => clearInterval(timer));
+  });
+  files.set('/slow.jpg', () => {});
+  files.set('/broken.jpg', (_req, res) => res.writeHead(500).end());
+  files.set('/inward.jpg', redirect('http://10.0.0.7/secret.png'));
+  files.set('/metadata.jpg', redirect('http://169.254.169.254/latest/meta-data/'));
+  files.set('/elsewhere.jpg', redirect('http://example.com/x.png'));
+  files.set('/local-file.jpg', redirect('file:///etc/passwd'));
+  files.set('/moved.jpg', redirect('/photo.jpg'));
+  files.set('/loop.jpg', redirect('/loop.jpg'));
+  server = createServer((req, res) => {
+    asked.push(req.url ?? '');
+    const answer = files.get(req.url ?? '');
+    if (answer) answer(req, res);
+    else res.writeHead(404).end();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(async () => {
+  asked.length = 0;
+  dir = await mkdtemp(path.join(tmpdir(), 'broadsheet-images-'));
+  images = await open();
+});
+afterEach(async () => {
+  await images.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const open = (more: Partial<Parameters<typeof createImages>[0]> = {}) =>
+  createImages({ dir, maxBytes: 20e6, allowedHosts: [], trustedHost: host, log: silent, maxSourceBytes: 1e6, timeoutMs: 500, ...more });
+const ask = (file: string, more: Record<string, string> = {}, accept = 'image/avif,image/webp,*/*') =>
+  images.handle(new URLSearchParams({ url: file.includes('://') ? file : `http://${host}${file}`, width: '640', ...more }), accept);
+
+describe('what is served', () => {
+  test.each([
+    ['image/avif,image/webp,*/*', 'image/avif'],
+    ['image/webp,*/*', 'image/webp'],
+    ['image/avif;q=0,image/webp', 'image/webp'],
+    ['*/*', 'image/jpeg'],
+    ['image/*', 'image/jpeg'],
+  ])('for Accept "%s" it is %s', async (accept, type) => {
+    const answer = await ask('/photo.jpg', {}, accept);
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept' });
+    const meta = await sharp(answer.body as Uint8Array).metadata();
+    expect([meta.width, meta.height]).toEqual([640, 360]);
+  });
+  test('a picture is never enlarged and keeps its transparency', async () => {
+    const answer = await ask('/clear.png', {}, '*/*');
+    expect(answer.headers['content-type']).toBe('image/png');
+    expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({ width: 300, hasAlpha: true });
+  });
+  test('a redirect within the host is followed', async () => expect((await ask('/moved.jpg')).status).toBe(200));
+  test('an unchanged picture answers 304', async () => {
+    const first = await ask('/photo.jpg');
+    const again = await images.handle(new URLSearchParams({ url: `http://${host}/photo.jpg`, width: '640' }), 'image/avif', first.headers.etag);
+    expect(again.status).toBe(304);
+  });
+  test('sizes are measured as the picture is shown', async () => {
+    expect(await images.measure(`http://${host}/photo.jpg`)).toEqual({ width: 1600, height: 900 });
+    expect(await images.measure(`http://${host}/turned.jpg`)).toEqual({ width: 200, height: 400 });
+    expect(await images.measure(`http://${host}/nowhere.jpg`)).toBeNull();
+    expect(await images.measure('nonsense')).toBeNull();
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['/photo.jpg', { width: '641' }, 400],
+    ['/photo.jpg', { width: '' }, 400],
+    ['/photo.jpg', { quality: '101' }, 400],
+    ['/photo.jpg', { quality: '77' }, 400],
+    ['ftp://example.com/x.png', {}, 400],
+    ['data://image/png,xx', {}, 400],
+    ['http://user:secret@example.com/x.png', {}, 400],
+    ['http://example.com/x.png', {}, 403],
+    ['http://127.0.0.1:9/x.png', {}, 403],
+    ['http://[::1]:9/x.png', {}, 403],
+    ['/inward.jpg', {}, 403],
+    ['/metadata.jpg', {}, 403],
+    ['/elsewhere.jpg', {}, 403],
+    ['/local-file.jpg', {}, 400],
+    ['/nowhere.jpg', {}, 404],
+    ['/huge.jpg', {}, 413],
+    ['/endless.jpg', {}, 413],
+    ['/bomb.png', {}, 413],
+    ['/honest.svg', {}, 415],
+    ['/lying.png', {}, 415],
+    ['/page.html', {}, 415],
+    ['/torn.jpg', {}, 422],
+    ['/broken.jpg', {}, 502],
+    ['/loop.jpg', {}, 502],
+    ['/slow.jpg', {}, 504],
+  ])('%s %j: %i', async (file, more, status) => {
+    const answer = await ask(file, more);
+    expect(answer.status).toBe(status);
+    expect(String(answer.body).length).toBeGreaterThan(10);
+    expect(answer.headers['content-type']).toMatch(/^text\/plain/);
+  });
+
+  test('a public name with a private address', async () => {
+    await images.close();
+    images = await open({
+      allowedHosts: ['pictures.example'],
+      resolve: async () => [{ address: '192.168.1.5', family: 4 }],
+    });
+    expect((await ask('http://pictures.example/x.png')).status).toBe(403);
+  });
+
+  test.each(['127.0.0.1', '10.1.2.3', '172.20.0.1', '169.254.169.254', '0.0.0.0', '::1', '::ffff:10.0.0.1', 'fd00::1', 'fe80::1', 'no address'])(
+    '%s is private', (address) => expect(isPrivateAddress(address)).toBe(true),
+  );
+  test.each(['93.184.215.14', '2606:4700::1111'])('%s is public', (address) => expect(isPrivateAddress(address)).toBe(false));
+});
+
+describe('the cache', () => {
+  test('thirty requests at once fetch and resize once', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => ask('/photo.jpg')));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(asked).toEqual(['/photo.jpg']);
+    expect((await readdir(dir)).filter((name) => name.endsWith('.avif'))).toHaveLength(1);
+  });
+  test('several sizes of one picture fetch the original once', async () => {
+    await Promise.all(['256', '640', '828'].map((width) => ask('/photo.jpg', { width })));
+    expect(asked).toEqual(['/photo.jpg']);
+  });
+  test('a restart keeps what was made and removes half-written files', async () => {
+    const first = await ask('/photo.jpg');
+    await images.close();
+    await writeFile(path.join(dir, 'abc.avif.part'), 'half');
+    images = await open();
+    expect((await ask('/photo.jpg')).body).toEqual(first.body);
+    expect(asked).toEqual(['/photo.jpg']);
+    expect((await readdir(dir)).some((name) => name.endsWith('.part'))).toBe(false);
+  });
+  test('it stays within its bound', async () => {
+    await images.close();
+    images = await open({ maxBytes: 30_000 });
+    for (const width of ['256', '384', '640', '750', '828', '1080', '1200', '1920']) {
+      for (const quality of ['40', '60', '80', '95']) await ask('/photo.jpg', { width, quality }, '*/*');
+    }
+    const { size } = await (await import('./disk-cache.server.ts')).openDiskCache(dir, 1e9);
+    expect(size).toBeLessThanOrEqual(30_000);
+    expect(size).toBeGreaterThan(0);
+  });
+  test('a refusal is not kept', async () => {
+    expect((await ask('/late.jpg')).status).toBe(404);
+    files.set('/late.jpg', files.get('/photo.jpg') as never);
+    expect((await ask('/late.jpg')).status).toBe(200);
+    files.delete('/late.jpg');
+  });
+});
