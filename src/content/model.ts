@@ -152,7 +152,7 @@ export interface Slice<T> {
   readonly total: number;
 }
 
-/** Filter of a list of articles. All parts combine with "and". Newest first unless `ids` gives an order. */
+/** Filter of a list of articles. All parts combine with "and". Newest first unless `ids` or `order` says otherwise. */
 export interface ArticleFilter {
   readonly section?: string;
   readonly authorId?: number;
@@ -163,6 +163,7 @@ export interface ArticleFilter {
   readonly limit?: number;
   /** Only articles published at or after this UTC instant. */
   readonly since?: string;
+  readonly order?: 'asc' | 'desc';
 }
 
 /** What became of an address that has no published document. */

@@ -130,6 +130,10 @@ describe('what is served', () => {
     expect(answer.headers['content-type']).toBe('image/png');
     expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({ width: 300, hasAlpha: true });
   });
+  test('a social card is 1280×720 JPEG whatever is accepted', async () => {
+    const answer = await images.handle(new URLSearchParams({ url: `http://${host}/clear.png`, crop: 'social' }), 'image/avif');
+    expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({ format: 'jpeg', width: 1280, height: 720 });
+  });
   test('a redirect within the host is followed', async () => expect((await ask('/moved.jpg')).status).toBe(200));
   test('an unchanged picture answers 304', async () => {
     const first = await ask('/photo.jpg');
@@ -150,6 +154,7 @@ describe('what is refused', () => {
     ['/photo.jpg', { width: '' }, 400],
     ['/photo.jpg', { quality: '101' }, 400],
     ['/photo.jpg', { quality: '77' }, 400],
+    ['/photo.jpg', { crop: 'square' }, 400],
     ['ftp://example.com/x.png', {}, 400],
     ['data://image/png,xx', {}, 400],
     ['http://user:secret@example.com/x.png', {}, 400],

@@ -38,7 +38,8 @@ export interface Images {
   /**
    * Answers a request for `/image`. Never throws: what is refused comes back as a status and a sentence.
    *
-   * @param params `url`, `width` (one of the listed), `quality` (default 75, a multiple of 5 from 30 to 95)
+   * @param params `url`, `width` (one of the listed), `quality` (default 75, a multiple of 5 from 30 to 95); or `url` and
+   *   `crop=social` for 1280×720 as JPEG
    * @param accept the request's `Accept`
    * @param ifNoneMatch the request's `If-None-Match`
    */
@@ -106,13 +107,16 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     return { picture, meta };
   }
 
-  async function resize(url: URL, width: number, quality: number, wanted: Format | 'original'): Promise<Buffer> {
+  async function resize({ url, width, height, quality }: Wish, wanted: Format | 'original'): Promise<Buffer> {
     const bytes = await original(url);
     return limit(async () => {
       const { picture, meta } = await open(bytes);
       const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
       try {
-        const sized = picture.rotate().resize({ width, withoutEnlargement: true });
+        const turned = picture.rotate();
+        const sized = height
+          ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
+          : turned.resize({ width, withoutEnlargement: true });
         return await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
       } catch (error) {
         if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
@@ -124,10 +128,11 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
   return {
     async handle(params, accept, ifNoneMatch = null) {
       try {
-        const { url, width, quality } = readParams(params, source);
-        const wanted = negotiate(accept);
-        const name = `${digest(`${url.href} ${width} ${quality}`)}.${wanted}`;
-        const body = await once(name, undefined, () => resize(url, width, quality, wanted));
+        const wish = readParams(params, source);
+        // Crawlers of social networks take JPEG, whatever they say that they accept.
+        const wanted = wish.height ? 'jpeg' : negotiate(accept);
+        const name = `${digest(`${wish.url.href} ${wish.width} ${wish.height} ${wish.quality}`)}.${wanted}`;
+        const body = await once(name, undefined, () => resize(wish, wanted));
         const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
         const headers = {
           'content-type': contentType(wanted, body),
@@ -161,7 +166,21 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
   };
 }
 
-function readParams(params: URLSearchParams, source: ImageSource): { url: URL; width: number; quality: number } {
+/** What one request asks for. `height` is given only for a crop. */
+interface Wish {
+  readonly url: URL;
+  readonly width: number;
+  readonly height?: number;
+  readonly quality: number;
+}
+
+function readParams(params: URLSearchParams, source: ImageSource): Wish {
+  const address = params.get('url') ?? '';
+  if (address.length > 2048) throw new ImageError(400, 'The parameter "url" is too long.');
+  if (params.has('crop')) {
+    if (params.get('crop') !== 'social') throw new ImageError(400, 'The parameter "crop" may only be "social".');
+    return { url: source.check(address), ...publication.images.social, quality: publication.images.quality };
+  }
   const width = Number(params.get('width'));
   if (!imageWidths.includes(width)) {
     throw new ImageError(400, `The parameter "width" must be one of ${imageWidths.join(', ')}.`);
@@ -170,8 +189,6 @@ function readParams(params: URLSearchParams, source: ImageSource): { url: URL; w
   if (!Number.isInteger(quality) || quality < 30 || quality > 95 || quality % 5 !== 0) {
     throw new ImageError(400, 'The parameter "quality" must be a multiple of 5 from 30 to 95.');
   }
-  const address = params.get('url') ?? '';
-  if (address.length > 2048) throw new ImageError(400, 'The parameter "url" is too long.');
   return { url: source.check(address), width, quality };
 }
 

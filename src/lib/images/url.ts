@@ -17,6 +17,9 @@ export function imageUrl(url: string, width: number, quality: number = publicati
   return `${imagePath}?url=${encodeURIComponent(url)}&width=${width}&quality=${quality}`;
 }
 
+/** Address of a picture cropped to 1280×720 as JPEG, for cards on social networks (spec section 9). */
+export const socialImageUrl = (url: string): string => `${imagePath}?url=${encodeURIComponent(url)}&crop=social`;
+
 /**
  * Value for `srcset`: every listed width from `from` up to the first that reaches the original's width (never beyond
  * `to`), so that no browser is offered an enlargement.

@@ -1,0 +1,97 @@
+/** Which articles are in which feed: the paper's, each section's and each author's. */
+import type { Author, Card, ContentReader, Section } from '../../content/model.ts';
+import { publication } from '../../publication.ts';
+import { imageUrl } from '../images/url.ts';
+import { textAnswer } from './answer.ts';
+import { type FeedDocument, type FeedItem, feedForms } from './model.ts';
+import { writeFeed } from './write.ts';
+
+const itemsPerFeed = 30;
+const pictureWidth = 1200;
+
+/** A feed that a page can announce or list: its title and its address without the file name. */
+export interface FeedListing {
+  readonly title: string;
+  readonly base: string;
+}
+
+export const paperFeed: FeedListing = { title: publication.name, base: '/' };
+export const sectionFeed = (section: Pick<Section, 'slug' | 'label'>): FeedListing => ({
+  title: `${publication.name}: ${section.label}`,
+  base: `/section/${section.slug}/`,
+});
+export const authorFeed = (author: Pick<Author, 'slug' | 'name'>): FeedListing => ({
+  title: `${publication.name}: ${author.name}`,
+  base: `/author/${author.slug}/`,
+});
+
+/** Every feed that the paper offers, in the order in which the about page lists them. */
+export const allFeeds = (content: ContentReader): FeedListing[] => [
+  paperFeed,
+  ...content.sections().map(sectionFeed),
+  ...content.authors().map(authorFeed),
+];
+
+/** A card as a feed shows it. */
+export function feedItem(card: Card, siteUrl: string): FeedItem {
+  const { image } = card;
+  const width = Math.min(pictureWidth, image?.width ?? pictureWidth);
+  return {
+    id: card.id,
+    title: card.title,
+    url: `${siteUrl}/article/${card.slug}`,
+    summary: card.excerpt,
+    author: card.author && { name: card.author.name, url: `${siteUrl}/author/${card.author.slug}` },
+    sections: card.section ? [card.section.label] : [],
+    image:
+      image?.width && image.height
+        ? {
+            url: `${siteUrl}${imageUrl(image.url, pictureWidth)}`,
+            alt: image.alt,
+            width,
+            height: Math.round((width * image.height) / image.width),
+          }
+        : null,
+    published: card.date,
+    modified: card.modified,
+  };
+}
+
+/** The whole paper's feed, or that of a section or an author; `null` when there is no such section or author. */
+export function buildFeed(
+  content: ContentReader,
+  siteUrl: string,
+  of: { readonly section?: string; readonly author?: string } = {},
+): FeedDocument | null {
+  const section = of.section === undefined ? undefined : content.section(of.section);
+  const author = of.author === undefined ? undefined : content.author(of.author);
+  if (section === null || author === null) return null;
+  const listing = section ? sectionFeed(section) : author ? authorFeed(author) : paperFeed;
+  const { items } = content.articles({
+    ...(section && { section: section.slug }),
+    ...(author && { authorId: author.id }),
+    limit: itemsPerFeed,
+  });
+  return {
+    title: listing.title,
+    description: author?.excerpt || publication.description,
+    homeUrl: `${siteUrl}${listing.base === '/' ? '/' : listing.base.replace(/\/$/, '')}`,
+    baseUrl: `${siteUrl}${listing.base}`,
+    language: publication.language,
+    siteName: publication.name,
+    iconUrl: `${siteUrl}/icon-512.png`,
+    items: items.map((card) => feedItem(card, siteUrl)),
+  };
+}
+
+/** Answers a request for one form of a feed: 404 for an unknown file, section or author. */
+export function answerFeed(
+  content: ContentReader,
+  siteUrl: string,
+  file: string | undefined,
+  of: { readonly section?: string; readonly author?: string } = {},
+): Response {
+  const form = feedForms.find((known) => known.file === file);
+  const feed = form ? buildFeed(content, siteUrl, of) : null;
+  return textAnswer(form && feed ? writeFeed(feed, form.file) : null, form?.type ?? 'text/plain');
+}

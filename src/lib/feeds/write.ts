@@ -1,0 +1,132 @@
+/**
+ * Writes a feed as RSS 2.0 (with the RSS Advisory Board's profile), Atom (RFC 4287) and JSON Feed 1.1.
+ *
+ * Written here rather than with the `feed` package: that one writes names where RSS demands e-mail addresses, JSON Feed
+ * 1.0, and media types guessed from the ends of addresses.
+ */
+import { type FeedDocument, type FeedFile, type FeedItem, lastChange } from './model.ts';
+import { type XmlNode, xmlDocument } from './xml.ts';
+
+/** RFC 822 date as RSS wants it. */
+const rfc822 = (iso: string): string => new Date(iso).toUTCString().replace('GMT', '+0000');
+const rfc3339 = (iso: string): string => new Date(iso).toISOString();
+
+/** The feed in one of its forms. */
+export function writeFeed(feed: FeedDocument, form: FeedFile): string {
+  if (form === 'rss.xml') return writeRss(feed);
+  if (form === 'atom.xml') return writeAtom(feed);
+  return writeJson(feed);
+}
+
+function writeRss(feed: FeedDocument): string {
+  const item = (entry: FeedItem): XmlNode => [
+    'item',
+    {},
+    [
+      ['title', {}, entry.title],
+      ['link', {}, entry.url],
+      ['guid', { isPermaLink: 'false' }, stableId(feed, entry)],
+      ['pubDate', {}, rfc822(entry.published)],
+      entry.author && ['dc:creator', {}, entry.author.name],
+      ...entry.sections.map((section): XmlNode => ['category', {}, section]),
+      ['description', {}, entry.summary],
+      entry.image && [
+        'media:content',
+        { url: entry.image.url, medium: 'image', width: entry.image.width, height: entry.image.height },
+        [entry.image.alt ? ['media:description', { type: 'plain' }, entry.image.alt] : null],
+      ],
+    ],
+  ];
+  return xmlDocument([
+    'rss',
+    {
+      version: '2.0',
+      'xmlns:atom': 'http://www.w3.org/2005/Atom',
+      'xmlns:dc': 'http://purl.org/dc/elements/1.1/',
+      'xmlns:media': 'http://search.yahoo.com/mrss/',
+    },
+    [
+      [
+        'channel',
+        {},
+        [
+          ['title', {}, feed.title],
+          ['link', {}, feed.homeUrl],
+          ['description', {}, feed.description],
+          ['language', {}, feed.language.toLowerCase()],
+          ['lastBuildDate', {}, rfc822(lastChange(feed))],
+          ['ttl', {}, '5'],
+          ['image', {}, [['url', {}, feed.iconUrl], ['title', {}, feed.title], ['link', {}, feed.homeUrl]]],
+          ['atom:link', { href: `${feed.baseUrl}rss.xml`, rel: 'self', type: 'application/rss+xml' }, ''],
+          ...feed.items.map(item),
+        ],
+      ],
+    ],
+  ]);
+}
+
+function writeAtom(feed: FeedDocument): string {
+  const entry = (item: FeedItem): XmlNode => [
+    'entry',
+    {},
+    [
+      ['id', {}, stableId(feed, item)],
+      ['title', {}, item.title],
+      ['link', { rel: 'alternate', type: 'text/html', href: item.url }, ''],
+      ['published', {}, rfc3339(item.published)],
+      ['updated', {}, rfc3339(item.modified)],
+      item.author && ['author', {}, [['name', {}, item.author.name], ['uri', {}, item.author.url]]],
+      ...item.sections.map((section): XmlNode => ['category', { term: section }, '']),
+      ['summary', { type: 'text' }, item.summary],
+    ],
+  ];
+  return xmlDocument([
+    'feed',
+    { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': feed.language },
+    [
+      ['id', {}, feed.homeUrl],
+      ['title', {}, feed.title],
+      ['subtitle', {}, feed.description],
+      ['updated', {}, rfc3339(lastChange(feed))],
+      ['link', { rel: 'self', type: 'application/atom+xml', href: `${feed.baseUrl}atom.xml` }, ''],
+      ['link', { rel: 'alternate', type: 'text/html', href: feed.homeUrl }, ''],
+      ['icon', {}, feed.iconUrl],
+      ['author', {}, [['name', {}, feed.siteName]]],
+      ...feed.items.map(entry),
+    ],
+  ]);
+}
+
+function writeJson(feed: FeedDocument): string {
+  return `${JSON.stringify(
+    {
+      version: 'https://jsonfeed.org/version/1.1',
+      title: feed.title,
+      description: feed.description,
+      home_page_url: feed.homeUrl,
+      feed_url: `${feed.baseUrl}feed.json`,
+      icon: feed.iconUrl,
+      language: feed.language,
+      authors: [{ name: feed.siteName }],
+      items: feed.items.map((item) => ({
+        id: stableId(feed, item),
+        url: item.url,
+        title: item.title,
+        summary: item.summary || undefined,
+        content_text: item.summary || item.title,
+        image: item.image?.url,
+        date_published: rfc3339(item.published),
+        date_modified: rfc3339(item.modified),
+        authors: item.author ? [item.author] : undefined,
+        tags: item.sections,
+      })),
+    },
+    null,
+    1,
+  )}\n`;
+}
+
+/** An id that outlives a change of slug, as feed readers need it (RFC 4151). */
+function stableId(feed: FeedDocument, item: FeedItem): string {
+  return `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
+}

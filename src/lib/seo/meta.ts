@@ -1,0 +1,67 @@
+/** Tags in the head for search engines and for cards on social networks. */
+import type { Article, Picture } from '../../content/model.ts';
+import { publication } from '../../publication.ts';
+import { isoInZone } from '../dates.ts';
+import { socialImageUrl } from '../images/url.ts';
+import { truncateAtWord } from '../text.ts';
+
+export interface PageMeta {
+  /** Without the paper's name. */
+  readonly title: string;
+  readonly description?: string;
+  /** Canonical path with its meaningful query, e.g. `/section/politics?page=2`. */
+  readonly path: string;
+  readonly image?: Picture | null;
+  readonly type?: 'website' | 'article' | 'profile' | 'video.other';
+  readonly article?: Pick<Article, 'date' | 'modified' | 'sections' | 'author'>;
+}
+
+export interface MetaTag {
+  readonly name?: string;
+  readonly property?: string;
+  readonly content: string;
+}
+
+/** What every page may show in results: large pictures, whole snippets. */
+export const robotsDefault = 'max-image-preview:large, max-snippet:-1, max-video-preview:-1';
+
+/** Description cut to 155 characters at a word (spec section 9). */
+export const pageDescription = (text: string | undefined): string =>
+  truncateAtWord(text || publication.description, publication.limits.description);
+
+/** Title of the document: the page's own and the paper's; the home page has the paper's and its motto. */
+export const documentTitle = (meta: Pick<PageMeta, 'title' | 'path'>): string =>
+  meta.path === '/' ? `${publication.name}: ${publication.motto}` : `${meta.title} | ${publication.name}`;
+
+/** Open Graph and Twitter tags (1280×720 pictures) of a page. */
+export function socialTags(meta: PageMeta, siteUrl: string): MetaTag[] {
+  const { width, height } = publication.images.social;
+  const title = meta.path === '/' ? documentTitle(meta) : meta.title;
+  const description = pageDescription(meta.description);
+  const image = meta.image ? `${siteUrl}${socialImageUrl(meta.image.url)}` : `${siteUrl}/social.png`;
+  const alt = meta.image ? meta.image.alt : `${publication.name}: ${publication.motto}`;
+  const tags: [string, string | undefined][] = [
+    ['og:type', meta.type ?? 'website'],
+    ['og:title', title],
+    ['og:description', description],
+    ['og:url', `${siteUrl}${meta.path}`],
+    ['og:site_name', publication.name],
+    ['og:locale', publication.language.replace('-', '_')],
+    ['og:image', image],
+    ['og:image:width', String(width)],
+    ['og:image:height', String(height)],
+    ['og:image:alt', alt || undefined],
+    ['article:published_time', meta.article && isoInZone(meta.article.date)],
+    ['article:modified_time', meta.article && isoInZone(meta.article.modified)],
+    ['article:author', meta.article?.author ? `${siteUrl}/author/${meta.article.author.slug}` : undefined],
+    ['article:section', meta.article?.sections[0]?.label],
+  ];
+  return [
+    ...tags.flatMap(([property, content]) => (content ? [{ property, content }] : [])),
+    { name: 'twitter:card', content: 'summary_large_image' },
+    { name: 'twitter:title', content: title },
+    { name: 'twitter:description', content: description },
+    { name: 'twitter:image', content: image },
+    ...(alt ? [{ name: 'twitter:image:alt', content: alt }] : []),
+  ];
+}
