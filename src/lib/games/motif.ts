@@ -1,0 +1,31 @@
+/** The small grid drawn on a crossword's card: decoration in the manner of a real grid, the same for the same puzzle. */
+
+/**
+ * Black squares of a grid with the half-turn symmetry of American crosswords, row by row.
+ *
+ * @param seed a number of the puzzle, such as its id
+ * @param size cells along one side, odd
+ */
+export function gridMotif(seed: number, size = 9): boolean[][] {
+  const grid = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
+  const set = (row: number, column: number) => {
+    const line = grid[row];
+    const opposite = grid[size - 1 - row];
+    if (line) line[column] = true;
+    if (opposite) opposite[size - 1 - column] = true;
+  };
+  // A small linear congruential generator: what matters is that the same puzzle is always drawn the same.
+  let state = (Math.imul(seed + 1, 2_654_435_761) ^ 0x9e37_79b9) >>> 0;
+  const next = (bound: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+  const half = (size - 1) / 2;
+  for (let row = 0; row < half; row += 1) {
+    const column = next(size - 2) + 1;
+    set(row, column);
+    if (row % 2 === 0 && next(3) > 0) set(row, (column + half) % size);
+  }
+  if (next(2) === 0) set(half, half);
+  return grid;
+}

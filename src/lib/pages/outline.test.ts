@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { outline } from './outline.ts';
+
+test('headings get ids of their words, each once', () => {
+  const { html, items } = outline('<h2>What we keep</h2><p>a</p><h2 class="x">What <em>we</em> keep</h2>');
+  expect(items).toEqual([
+    { id: 'what-we-keep', text: 'What we keep' },
+    { id: 'what-we-keep-2', text: 'What we keep' },
+  ]);
+  expect(html).toContain('<h2 class="x" id="what-we-keep-2">What <em>we</em> keep</h2>');
+});
+
+test('an id of its own stays, a fixed one wins', () => {
+  const { html, items } = outline('<h2 id="mine">One</h2><h2 id="theirs">Terms of Use</h2>', { 'terms of use': 'Terms-of-use' });
+  expect(items.map((item) => item.id)).toEqual(['mine', 'Terms-of-use']);
+  expect(html).not.toContain('theirs');
+});
+
+test('other scripts, entities and empty headings', () => {
+  const { items } = outline('<h2>حرية</h2><h2>Q&amp;A</h2><h2> </h2><h2>!</h2>');
+  expect(items).toEqual([
+    { id: 'حرية', text: 'حرية' },
+    { id: 'q-a', text: 'Q&A' },
+    { id: 'part-2', text: '!' },
+  ]);
+});
+
+test('a body without headings is left alone', () => {
+  expect(outline('<p>a</p>')).toEqual({ html: '<p>a</p>', items: [] });
+});

@@ -1,0 +1,56 @@
+/** The table of contents of a long page of the paper, made from the headings of its sanitised body. */
+
+export interface OutlineItem {
+  readonly id: string;
+  /** Plain text with entities as in the markup's text. */
+  readonly text: string;
+}
+
+export interface Outline {
+  /** The body with an id on every heading of the second level. */
+  readonly html: string;
+  readonly items: readonly OutlineItem[];
+}
+
+const heading = /<h2((?:"[^"]*"|'[^']*'|[^'">])*)>([\s\S]*?)<\/h2>/giu;
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'" };
+
+const plain = (html: string): string =>
+  html
+    .replace(/<[^>]*>/gu, '')
+    .replace(/&(amp|lt|gt|quot|nbsp|#39);/gu, (all, name: string) => entities[name] ?? all)
+    .replace(/\s+/gu, ' ')
+    .trim();
+
+const slugOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/gu, '') || 'part';
+
+/**
+ * Gives each `<h2>` an id, keeping one that it has.
+ *
+ * @param fixed ids that other pages link to, by the heading's text in lower case, e.g. `{'terms of use': 'Terms-of-use'}`;
+ *   they win over the heading's own
+ */
+export function outline(html: string, fixed: Readonly<Record<string, string>> = {}): Outline {
+  const items: OutlineItem[] = [];
+  const taken = new Set<string>();
+  for (const match of html.matchAll(/\sid="([^"]+)"/giu)) taken.add(match[1] ?? '');
+  const out = html.replace(heading, (_all, attributes: string, inner: string) => {
+    const text = plain(inner);
+    const own = /\sid="([^"]+)"/iu.exec(attributes)?.[1];
+    let id = fixed[text.toLowerCase()] ?? own;
+    if (id === undefined) {
+      const base = slugOf(text);
+      id = base;
+      for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
+    }
+    taken.add(id);
+    if (text !== '') items.push({ id, text });
+    return `<h2${attributes.replace(/\sid="[^"]*"/iu, '')} id="${id}">${inner}</h2>`;
+  });
+  return { html: out, items };
+}
