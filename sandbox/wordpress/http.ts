@@ -1,0 +1,159 @@
+/** The web server before WordPress: static files from disk, everything else to PHP. Listens on 127.0.0.1 only. */
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { PHPRequest, PHPResponse } from '@php-wasm/universal';
+
+export interface StaticRoot {
+  /** Address prefix with a slash at both ends. */
+  readonly prefix: string;
+  readonly folder: string;
+}
+
+export interface HttpOptions {
+  readonly port: number;
+  /** Searched in order for files of the types in `TYPES`. */
+  readonly roots: readonly StaticRoot[];
+  /** Largest request body in bytes; more is answered 413. */
+  readonly largestBody: number;
+  /** `undefined` while WordPress is being installed: such requests are answered 503. */
+  readonly handle: (request: PHPRequest) => Promise<PHPResponse> | undefined;
+}
+
+export interface HttpListener {
+  readonly url: string;
+  /** Answers a path itself instead of passing it to PHP; `undefined` passes it on. */
+  intercept(answer: (request: http.IncomingMessage, response: http.ServerResponse) => boolean): void;
+  close(): Promise<void>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.avif': 'image/avif',
+  '.css': 'text/css; charset=utf-8',
+  '.eot': 'application/vnd.ms-fontobject',
+  '.gif': 'image/gif',
+  '.ico': 'image/x-icon',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mp3': 'audio/mpeg',
+  '.mp4': 'video/mp4',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.ttf': 'font/ttf',
+  '.webp': 'image/webp',
+  '.woff': 'font/woff',
+  '.woff2': 'font/woff2',
+};
+const HOP_BY_HOP = /^(connection|content-length|keep-alive|transfer-encoding)$/i;
+
+/** Begins to listen; rejects with Node's own error (`EADDRINUSE`) when the port is taken. */
+export async function listen(options: HttpOptions): Promise<HttpListener> {
+  let own: ((request: http.IncomingMessage, response: http.ServerResponse) => boolean) | undefined;
+  const server = http.createServer((request, response) => {
+    if (own?.(request, response)) return;
+    answer(options, request, response).catch((error: unknown) => {
+      process.stderr.write(`${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end('WordPress could not answer.\n');
+    });
+  });
+  server.requestTimeout = 120_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    intercept: (answerer) => {
+      own = answerer;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(options: HttpOptions, request: http.IncomingMessage, response: http.ServerResponse) {
+  const method = request.method ?? 'GET';
+  if (method === 'GET' || method === 'HEAD') {
+    const file = staticFile(options.roots, request.url ?? '/');
+    if (file) return sendFile(file, request, response);
+  }
+  const body = await readBody(request, options.largestBody);
+  if (!body) {
+    response.writeHead(413, { 'content-type': 'text/plain', connection: 'close' }).end('The upload is too large.\n');
+    return;
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  const php = await options.handle({
+    method: method as NonNullable<PHPRequest['method']>,
+    url: request.url ?? '/',
+    headers,
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
+  });
+  if (!php) {
+    response.writeHead(503, { 'content-type': 'text/plain', 'retry-after': '2' }).end('WordPress is starting.\n');
+    return;
+  }
+  const sent: Record<string, string[]> = {};
+  for (const [name, values] of Object.entries(php.headers)) if (!HOP_BY_HOP.test(name)) sent[name] = values;
+  response.writeHead(php.httpStatusCode, { ...sent, 'content-length': php.bytes.length });
+  response.end(method === 'HEAD' ? undefined : php.bytes);
+}
+
+/** The file on disk that an address names, when it is of a type PHP has no part in. */
+function staticFile(roots: readonly StaticRoot[], url: string): string | undefined {
+  let pathname: string;
+  try {
+    pathname = decodeURIComponent(url.split('?')[0] ?? '/');
+  } catch {
+    return undefined;
+  }
+  if (!(path.extname(pathname).toLowerCase() in TYPES) || pathname.includes('\0')) return undefined;
+  for (const { prefix, folder } of roots) {
+    if (!pathname.startsWith(prefix)) continue;
+    const root = path.resolve(folder);
+    const file = path.resolve(root, pathname.slice(prefix.length));
+    if (file.startsWith(root + path.sep) && fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+  }
+  return undefined;
+}
+
+async function sendFile(file: string, request: http.IncomingMessage, response: http.ServerResponse) {
+  const { size, mtime } = fs.statSync(file);
+  const etag = `"${size.toString(36)}-${mtime.getTime().toString(36)}"`;
+  const headers = {
+    'content-type': TYPES[path.extname(file).toLowerCase()],
+    'cache-control': 'public, max-age=300',
+    'last-modified': mtime.toUTCString(),
+    etag,
+  };
+  if (request.headers['if-none-match'] === etag) return void response.writeHead(304, headers).end();
+  response.writeHead(200, { ...headers, 'content-length': size });
+  if (request.method === 'HEAD') return void response.end();
+  await pipeline(fs.createReadStream(file), response).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  });
+}
+
+/** The whole body, or `undefined` when it is larger than allowed. */
+async function readBody(request: http.IncomingMessage, largest: number): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > largest) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largest) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
