@@ -1,0 +1,41 @@
+/**
+ * Puts the services on `locals`. On the built site the front has done so already; in `astro dev` they are built here,
+ * once, from the settings that `npm run dev` passes on. An error in a page is logged and becomes the 500 page.
+ */
+import { defineMiddleware } from 'astro:middleware';
+
+/** Survives hot reloads of this file, so that the mirror is opened once. */
+const memory = globalThis as { broadsheetHouse?: Promise<import('./server/compose.ts').House> };
+
+async function developmentHouse(): Promise<import('./server/compose.ts').House> {
+  const [{ compose }, { parseConfig }, { createLog }] = await Promise.all([
+    import('./server/compose.ts'),
+    import('./server/config.ts'),
+    import('./server/logging.ts'),
+  ]);
+  const config = parseConfig(process.env);
+  const house = await compose(config, createLog(config.logLevel));
+  house.start();
+  return house;
+}
+
+export const onRequest = defineMiddleware(async (context, next) => {
+  if (import.meta.env.DEV) {
+    memory.broadsheetHouse ??= developmentHouse();
+    const house = await memory.broadsheetHouse;
+    Object.assign(context.locals, house.locals());
+    if (!context.locals.content.edition().ready && !/^\/(?:api\/|image$|_|@)/.test(context.url.pathname)) {
+      const { noEditionPage } = await import('./server/fallback-pages.ts');
+      const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Retry-After': '5' };
+      return new Response(noEditionPage, { status: 503, headers });
+    }
+    return next();
+  }
+  try {
+    return await next();
+  } catch (error) {
+    context.locals.services.log.error({ err: error, url: context.url.pathname }, 'A page could not be rendered');
+    // An empty 500 is what makes Astro render the 500 page.
+    return new Response(null, { status: 500 });
+  }
+});

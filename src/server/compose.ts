@@ -1,0 +1,72 @@
+/**
+ * Builds the services once, from settings. `main.ts` does so in production, `src/middleware.ts` in `astro dev`; tests
+ * hand in what they want replaced.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openContent } from '../content/content.server.ts';
+import { createImages } from '../lib/images/images.server.ts';
+import type { Logger } from '../lib/logging.ts';
+import { publication } from '../publication.ts';
+import type { Config } from './config.ts';
+import { describeFeatures } from './features.ts';
+import type { Services } from './services.ts';
+
+export interface House {
+  readonly config: Config;
+  readonly services: Services;
+  /** What one request gets as `Astro.locals`; a fresh reader each time, for it records what the page shows. */
+  locals(): App.Locals;
+  /** Starts the sync with WordPress. */
+  start(): void;
+  /** Stops the sync and closes every file. */
+  stop(): Promise<void>;
+}
+
+/** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
+const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
+
+/** @throws Error with a sentence for the operator when the data folder cannot be written */
+export async function compose(config: Config, log: Logger): Promise<House> {
+  try {
+    mkdirSync(config.dataDir, { recursive: true });
+  } catch (error) {
+    throw new Error(`The folder ${config.dataDir} cannot be made; set DATA_DIR to one that can be written.`, { cause: error });
+  }
+  const features = describeFeatures(config);
+  for (const [feature, state] of Object.entries(features)) {
+    if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
+  }
+
+  const images = await createImages({
+    dir: join(config.dataDir, 'images'),
+    maxBytes: config.imageCacheBytes,
+    allowedHosts: [...pictureHosts, ...config.imageHosts],
+    trustedHost: config.wordpress ? new URL(config.wordpress.url).host : undefined,
+    log,
+  });
+  const content = openContent({
+    file: join(config.dataDir, 'content.sqlite'),
+    wordpress: config.wordpress,
+    siteUrl: config.siteUrl,
+    secret: config.newsroomSecret ?? undefined,
+    frameHosts: [...publication.embeds.frameHosts, ...config.frameHosts],
+    measure: (url) => images.measure(url),
+    log,
+    pollSeconds: config.syncPollSeconds,
+  });
+  const services: Services = { content, images, log, features };
+
+  return {
+    config,
+    services,
+    locals: () => ({ content: content.reader(), variant: 'public', config, services }),
+    start: () => {
+      if (config.wordpress) content.start();
+    },
+    stop: async () => {
+      await content.stop();
+      await images.close();
+    },
+  };
+}

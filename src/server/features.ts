@@ -1,0 +1,20 @@
+/** What the settings turn on. A feature without its credentials is off and says what would turn it on. */
+import type { Config } from './config.ts';
+import type { Features, FeatureState } from './services.ts';
+
+export function describeFeatures(config: Config): Features {
+  const needs = (missing: readonly (string | false)[], what: string): FeatureState => {
+    const names = missing.filter((name) => name !== false);
+    return names.length === 0 ? { on: true } : { on: false, why: `set ${names.join(' and ')} ${what}` };
+  };
+  const url = !config.wordpress && 'WORDPRESS_URL';
+  const account = !config.wordpress?.password && 'WORDPRESS_USER and WORDPRESS_APP_PASSWORD';
+  const secret = !config.newsroomSecret && 'NEWSROOM_SECRET';
+  return {
+    content: needs([url], 'to the WordPress that the paper is written in; until then pages answer 503'),
+    restricted: needs([url, account], 'so that bodies for registered readers and subscribers are fetched whole'),
+    webhooks: needs([url, secret], 'to the secret of the newsroom plugin; until then changes arrive by polling'),
+    preview: needs([url, account, secret], 'so that editors can open drafts on the site'),
+    comments: needs([url, account], 'so that comments can be handed to WordPress'),
+  };
+}

@@ -1,0 +1,29 @@
+/** The log of the server: JSON lines on standard output, without personal data and without query strings. */
+import pino from 'pino';
+import type { Logger } from '../lib/logging.ts';
+import type { LogLevel } from './config.ts';
+
+/** Context keys that could carry a secret or a person; they are replaced wherever they appear at the top or one level down. */
+const withheld = ['password', 'secret', 'authorization', 'cookie', 'email', 'ip', 'author_ip', 'author_email', 'signature'];
+
+/**
+ * Makes the log.
+ *
+ * @param destination where the lines go; standard output unless a test says otherwise
+ */
+export function createLog(level: LogLevel, destination?: pino.DestinationStream): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: pino.stdSerializers.err, url: withoutQuery },
+    redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** An address without its query and fragment, which may carry signatures and e-mail addresses. */
+export function withoutQuery(url: unknown): unknown {
+  return typeof url === 'string' ? url.replace(/[?#].*$/s, '') : url;
+}

@@ -1,0 +1,98 @@
+/** From a request of Node's to a whole rendered answer: what the front serves now, and what a page store can keep. */
+import type { IncomingMessage } from 'node:http';
+import { pathToFileURL } from 'node:url';
+
+/** What `dist/server/entry.mjs` exports (src/server/astro-entry.ts). */
+export type RenderPage = (request: Request, locals: App.Locals, clientAddress: string) => Promise<Response>;
+
+/** A whole answer with the tags of the content it shows. */
+export interface Rendered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+  readonly tags: ReadonlySet<string>;
+}
+
+/** Largest request body that is read, bytes. */
+const bodyLimit = 1024 * 1024;
+
+/** A request that is refused before anything is rendered. */
+export class RefusedRequest extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'RefusedRequest';
+    this.status = status;
+  }
+}
+
+/** Loads the built pages. */
+export async function loadPages(entry: string): Promise<RenderPage> {
+  const module = (await import(pathToFileURL(entry).href)) as { render: RenderPage };
+  return module.render;
+}
+
+/**
+ * The address that was asked for, under the public origin: neither the Host header nor a forwarded one is believed.
+ *
+ * @param target the request line's target, e.g. `/article/a?page=2` or, from a proxy, `http://host/article/a`
+ * @throws RefusedRequest 400
+ */
+export function publicAddress(target: string, siteUrl: string): URL {
+  let path = target;
+  if (!target.startsWith('/')) {
+    if (!/^https?:/i.test(target) || !URL.canParse(target)) throw new RefusedRequest(400, 'The address cannot be read.');
+    const url = new URL(target);
+    path = url.pathname + url.search;
+  }
+  if (!URL.canParse(siteUrl + path)) throw new RefusedRequest(400, 'The address cannot be read.');
+  const url = new URL(siteUrl + path);
+  try {
+    decodeURIComponent(url.pathname);
+  } catch {
+    throw new RefusedRequest(400, 'The address holds a broken escape sequence.');
+  }
+  return url;
+}
+
+/** Headers that say where a request came from; whoever sends them is not believed. */
+const unbelieved = /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
+
+/** Makes a web request of Node's; the body is read whole, within a bound. */
+export async function toRequest(incoming: IncomingMessage, url: URL, signal: AbortSignal): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value === undefined || unbelieved.test(name)) continue;
+    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
+  }
+  headers.set('host', url.host);
+  const method = incoming.method ?? 'GET';
+  const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming);
+  return new Request(url, { method, headers, signal, ...(body && body.byteLength > 0 && { body }) });
+}
+
+async function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const tooLong = () => new RefusedRequest(413, 'The request is too long.');
+  if (Number(incoming.headers['content-length'] ?? 0) > bodyLimit) throw tooLong();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.byteLength;
+    if (length > bodyLimit) throw tooLong();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Renders one address whole. */
+export async function renderWhole(
+  render: RenderPage,
+  request: Request,
+  locals: App.Locals,
+  clientAddress: string,
+): Promise<Rendered> {
+  const response = await render(request, locals, clientAddress);
+  const body = Buffer.from(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, body, tags: locals.content.tags };
+}

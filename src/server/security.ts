@@ -1,0 +1,93 @@
+/** Security headers: the same on every answer, and a content security policy for pages. */
+import { publication } from '../publication.ts';
+import type { Config } from './config.ts';
+
+/** Directives of a policy: name to sources. */
+type Policy = Map<string, Set<string>>;
+
+export interface SecurityHeaders {
+  /** Headers of every answer. */
+  readonly always: Readonly<Record<string, string>>;
+  /**
+   * The policy of an HTML page.
+   *
+   * @param rendered the policy that Astro made for it, with the hashes of its scripts; `null` for a page without scripts
+   */
+  page(rendered: string | null): string;
+  /** The policy of everything that is no page. */
+  readonly other: string;
+}
+
+const other = "default-src 'none'; frame-ancestors 'self'";
+
+export function securityHeaders(config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts'>): SecurityHeaders {
+  const secure = config.siteUrl.startsWith('https:');
+  const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
+  const base: Record<string, readonly string[]> = {
+    'default-src': ["'self'"],
+    'base-uri': ["'self'"],
+    'object-src': ["'none'"],
+    'form-action': ["'self'"],
+    'frame-ancestors': ["'self'"],
+    'img-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
+    'media-src': ["'self'", ...pictures],
+    'font-src': ["'self'"],
+    'connect-src': ["'self'"],
+    'frame-src': ["'self'", ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme)],
+    'manifest-src': ["'self'"],
+    'worker-src': ["'self'"],
+    // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
+    'style-src': ["'self'", "'unsafe-inline'"],
+    ...(secure && { 'upgrade-insecure-requests': [] }),
+  };
+  const known = new Map<string, string>();
+
+  return {
+    always: {
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'strict-origin-when-cross-origin',
+      'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=(), browsing-topics=()',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+      ...(secure && { 'strict-transport-security': 'max-age=31536000' }),
+    },
+    page(rendered) {
+      const key = rendered ?? '';
+      let policy = known.get(key);
+      if (!policy) {
+        policy = print(merge(base, rendered === null ? "script-src 'none'" : rendered));
+        // Policies differ only by the scripts of a route; the bound is for the case that they do not.
+        if (known.size > 1000) known.clear();
+        known.set(key, policy);
+      }
+      return policy;
+    },
+    other,
+  };
+}
+
+/** A host as a source: https, or http on this machine. */
+function withScheme(host: string): string {
+  const local = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)/.test(host);
+  return `${local ? 'http' : 'https'}://${host}`;
+}
+
+/** Unites a rendered policy with the house's own; sources of one directive are united, scripts come from the page alone. */
+function merge(base: Record<string, readonly string[]>, rendered: string): Policy {
+  const policy: Policy = new Map(Object.entries(base).map(([name, sources]) => [name, new Set(sources)]));
+  for (const directive of rendered.split(';')) {
+    const [name, ...sources] = directive.trim().split(/\s+/);
+    if (!name) continue;
+    const known = policy.get(name) ?? new Set();
+    policy.set(name, known);
+    for (const source of sources) known.add(source);
+  }
+  const styles = policy.get('style-src');
+  // A hash beside 'unsafe-inline' would switch it off.
+  for (const source of styles ?? []) if (/^'(?:sha\d+|nonce)-/.test(source)) styles?.delete(source);
+  if (!policy.has('script-src')) policy.set('script-src', new Set(["'self'"]));
+  return policy;
+}
+
+const print = (policy: Policy): string =>
+  [...policy].map(([name, sources]) => [name, ...sources].join(' ')).join('; ');
