@@ -1,0 +1,155 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { describe, expect, test } from 'vitest';
+import type { Author, Card, ContentReader, Section } from '../../content/model.ts';
+import { answerFeed, buildFeed } from './build.ts';
+import { newsSitemap, robotsTxt, sitemap, sitemapIndex } from './sitemap.ts';
+import { writeFeed } from './write.ts';
+import { escapeXml } from './xml.ts';
+
+const site = 'https://paper.example';
+const now = Date.parse('2026-11-21T12:00:00Z');
+const politics: Section = {
+  id: 4, slug: 'politics', name: 'Politics', label: 'Politics', homepageCount: 5, showInMedia: false, navigationPosition: 4, color: 'default',
+};
+const author: Author = { id: 7, name: 'Clara & Co.', slug: 'clara', excerpt: 'Writes.', image: null };
+const card = (id: number, more: Partial<Card> = {}): Card => ({
+  id, slug: `story-${id}`, title: `Story ${id} <b>& "more"</b> ]]> 🗞️`, excerpt: 'A standfirst with \u0007 a bell', image: null, author,
+  section: politics, date: new Date(now - id * 3_600_000).toISOString(), modified: new Date(now - id * 1_800_000).toISOString(),
+  access: 'subscriber', minutes: 3, ...more,
+});
+const picture = { url: 'https://wp.example/a b.jpg', alt: 'A harbor', width: 1600, height: 900, caption: '', credit: '' };
+const cards = [card(1, { image: picture }), card(2, { author: null, section: null, excerpt: '' }), card(60)];
+
+/** A reader over the few articles above; what is not asked for here is not defined. */
+const reader = (list: readonly Card[] = cards, total = list.length) =>
+  ({
+    sections: () => [politics],
+    section: (slug: string) => (slug === 'politics' ? politics : null),
+    authors: () => [author],
+    author: (slug: string) => (slug === 'clara' ? author : null),
+    articles: ({ since = '', limit = 10, offset = 0 }) => ({
+      items: list.filter((each) => each.date >= since).slice(offset, offset + limit), total,
+    }),
+    videos: () => ({ items: [], total: 0 }),
+    crosswords: () => ({ items: [], total: 0 }),
+  }) as unknown as ContentReader;
+
+const parse = (xml: string) => {
+  expect(XMLValidator.validate(xml)).toBe(true);
+  return new XMLParser({ ignoreAttributes: false, parseTagValue: false, isArray: (name) => ['item', 'entry', 'url', 'sitemap'].includes(name) }).parse(xml);
+};
+const write = (file: Parameters<typeof writeFeed>[1], list = cards) =>
+  writeFeed(buildFeed(reader(list), site) as NonNullable<ReturnType<typeof buildFeed>>, file);
+
+describe('RSS 2.0, by the RSS profile', () => {
+  const { rss } = parse(write('rss.xml'));
+  test('the channel has what it must, and names itself', () => {
+    expect(rss['@_version']).toBe('2.0');
+    expect(rss.channel).toMatchObject({ title: 'The Sun', link: `${site}/` });
+    expect(rss.channel.description).toBeTruthy();
+    expect(rss.channel['atom:link']).toMatchObject({ '@_href': `${site}/rss.xml`, '@_rel': 'self' });
+    expect(rss.channel.lastBuildDate).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/);
+  });
+  test('each item has a title, a link, a lasting id and an RFC 822 date', () => {
+    expect(rss.channel.item).toHaveLength(3);
+    for (const item of rss.channel.item) {
+      expect(item.link).toMatch(/^https:\/\/paper\.example\/article\/story-\d+$/);
+      expect(item.guid).toMatchObject({ '#text': expect.stringMatching(/^tag:paper\.example,\d{4}-\d\d-\d\d:article:\d+$/), '@_isPermaLink': 'false' });
+      expect(Number.isNaN(Date.parse(item.pubDate))).toBe(false);
+    }
+    expect(rss.channel.item[0].title).toBe('Story 1 <b>& "more"</b> ]]> 🗞️');
+    expect(rss.channel.item[0].description).toBe('A standfirst with  a bell');
+    expect(rss.channel.item[0]['dc:creator']).toBe('Clara & Co.');
+    expect(rss.channel.item[0]['media:content']).toMatchObject({ '@_medium': 'image', '@_width': '1200', '@_height': '675' });
+    expect(rss.channel.item[1]['dc:creator']).toBeUndefined();
+  });
+});
+
+describe('Atom, by RFC 4287', () => {
+  const { feed } = parse(write('atom.xml'));
+  test('the feed has an id, a title, an author, a time and a self link', () => {
+    expect(feed).toMatchObject({ id: `${site}/`, title: 'The Sun', author: { name: 'The Sun' } });
+    expect(new Date(feed.updated).toISOString()).toBe(feed.updated);
+    expect(feed.link.map((link: Record<string, string>) => link['@_rel'])).toEqual(['self', 'alternate']);
+  });
+  test('each entry has an id, a title, an update and one alternate link; ids are unique', () => {
+    const ids = feed.entry.map((entry: { id: string }) => entry.id);
+    expect(new Set(ids).size).toBe(3);
+    for (const entry of feed.entry) {
+      expect(entry.title).toBeTruthy();
+      expect(new Date(entry.updated).toISOString()).toBe(entry.updated);
+      expect(entry.link['@_rel']).toBe('alternate');
+    }
+  });
+});
+
+describe('JSON Feed 1.1', () => {
+  const feed = JSON.parse(write('feed.json'));
+  test('the feed', () =>
+    expect(feed).toMatchObject({ version: 'https://jsonfeed.org/version/1.1', title: 'The Sun', home_page_url: `${site}/`, feed_url: `${site}/feed.json`, language: 'en-US' }));
+  test('each item has a string id, content and RFC 3339 dates', () => {
+    for (const item of feed.items) {
+      expect(typeof item.id).toBe('string');
+      expect(item.content_text.length).toBeGreaterThan(0);
+      expect(item.date_published).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    }
+    expect(feed.items[1].authors).toBeUndefined();
+  });
+});
+
+test('a feed without items is a feed', () => {
+  expect(parse(write('rss.xml', [])).rss.channel.item).toBeUndefined();
+  expect(parse(write('atom.xml', [])).feed.updated).toBe('1970-01-01T00:00:00.000Z');
+  expect(JSON.parse(write('feed.json', [])).items).toEqual([]);
+});
+
+test('sections and authors have feeds of their own; others have none', async () => {
+  expect(buildFeed(reader(), site, { section: 'politics' })).toMatchObject({ title: 'The Sun: Politics', homeUrl: `${site}/section/politics`, baseUrl: `${site}/section/politics/` });
+  expect(buildFeed(reader(), site, { author: 'clara' })).toMatchObject({ title: 'The Sun: Clara & Co.', description: 'Writes.' });
+  expect(buildFeed(reader(), site, { section: 'nothing' })).toBeNull();
+  expect(answerFeed(reader(), site, 'rss.php').status).toBe(404);
+  expect(answerFeed(reader(), site, 'rss.xml', { author: 'nobody' }).status).toBe(404);
+  expect(answerFeed(reader(), site, 'atom.xml').headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+});
+
+describe('sitemaps, by sitemaps.org', () => {
+  test('the index names the pages and as many sitemaps as the articles need', () => {
+    const index = parse(sitemapIndex(reader(cards, 10_001), site)).sitemapindex;
+    expect(index['@_xmlns']).toBe('http://www.sitemaps.org/schemas/sitemap/0.9');
+    expect(index.sitemap.map((map: { loc: string }) => map.loc)).toEqual(['pages', 'articles-1', 'articles-2', 'articles-3'].map((name) => `${site}/sitemaps/${name}.xml`));
+  });
+  test('addresses are absolute and dates are W3C dates', () => {
+    const { urlset } = parse(sitemap(reader(), site, 'articles-1') as string);
+    for (const entry of urlset.url) {
+      expect(entry.loc.startsWith(`${site}/article/`)).toBe(true);
+      expect(entry.lastmod).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
+    }
+    const pages = parse(sitemap(reader(), site, 'pages') as string).urlset.url.map((entry: { loc: string }) => entry.loc);
+    expect(pages).toContain(`${site}/section/politics`);
+    expect(pages.some((loc: string) => /dashboard|shipping|thankyou/.test(loc))).toBe(false);
+  });
+  test.each(['articles-0', 'articles-2', 'articles--1', 'articles-1e9', 'other', '../pages'])('%s does not exist', (name) =>
+    expect(sitemap(reader(), site, name)).toBeNull());
+  test('an edition without articles still has a valid first sitemap', () =>
+    expect(parse(sitemap(reader([], 0), site, 'articles-1') as string)).toHaveProperty('urlset'));
+});
+
+test('the news sitemap holds two days, with the three fields that Google wants', () => {
+  const { urlset } = parse(newsSitemap(reader(), site, now));
+  expect(urlset.url).toHaveLength(2);
+  expect(urlset.url[0]['news:news']).toMatchObject({
+    'news:publication': { 'news:name': 'The Sun', 'news:language': 'en' },
+    'news:publication_date': '2026-11-21T06:00:00-05:00',
+    'news:title': expect.stringContaining('Story 1'),
+  });
+});
+
+test('robots.txt keeps robots from what is personal and names the sitemaps', () => {
+  expect(robotsTxt(site)).toMatch(/^User-agent: \*\n/);
+  expect(robotsTxt(site)).toContain(`Sitemap: ${site}/sitemap.xml\n`);
+});
+
+test('no text can break XML', () => {
+  expect(escapeXml('a\u0000b\u001fc\ud800d\ufffee<&>"\'')).toBe('abcde&lt;&amp;&gt;&quot;&apos;');
+  expect(escapeXml('🗞️')).toBe('🗞️');
+});
