@@ -203,15 +203,31 @@ export interface ContentReader {
   topStories(): TopStories;
   author(slug: string): Author | null;
   authors(): readonly Author[];
-  videos(filter: { readonly section?: string; readonly exclude?: readonly number[]; readonly offset?: number; readonly limit?: number }): Slice<Video>;
+  videos(filter: {
+    readonly section?: string;
+    readonly exclude?: readonly number[];
+    readonly offset?: number;
+    readonly limit?: number;
+  }): Slice<Video>;
   video(slug: string): Video | null;
   crosswords(filter: { readonly offset?: number; readonly limit?: number }): Slice<Crossword>;
   crossword(slug: string): Crossword | null;
   page(slug: string): StaticPage | null;
   pages(): readonly StaticPage[];
   /** Top-level approved comments (`parent` 0) or the replies to one, newest first. Tags: `comments:{articleId}`. */
-  comments(articleId: number, filter: { readonly parent?: number; readonly offset?: number; readonly limit?: number; readonly order?: 'asc' | 'desc' }): Slice<Comment>;
+  comments(
+    articleId: number,
+    filter: {
+      readonly parent?: number;
+      readonly offset?: number;
+      readonly limit?: number;
+      readonly order?: 'asc' | 'desc';
+    },
+  ): Slice<Comment>;
   /** What to answer for a slug that has no document. */
   fate(type: DocumentType, slug: string): Fate;
-  search(query: string, filter?: { readonly section?: string; readonly since?: string; readonly offset?: number; readonly limit?: number }): Slice<SearchHit>;
+  search(
+    query: string,
+    filter?: { readonly section?: string; readonly since?: string; readonly offset?: number; readonly limit?: number },
+  ): Slice<SearchHit>;
 }

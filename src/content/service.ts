@@ -1,0 +1,114 @@
+/** The content service as the composition root and routes see it; `content.server.ts` makes one. */
+import type { Logger } from '../lib/logging.ts';
+import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from './model.ts';
+
+export interface ContentOptions {
+  /** Path of the mirror's file, or `:memory:`. */
+  readonly file: string;
+  /** `null`: no WordPress; whatever the mirror holds is served and nothing is synced. */
+  readonly wordpress: { readonly url: string; readonly user?: string; readonly password?: string } | null;
+  /** Public address of the site, no trailing slash. */
+  readonly siteUrl: string;
+  /** Shared with the newsroom plugin; without it webhooks and previews are refused. */
+  readonly secret?: string;
+  /** Hosts whose frames articles and crosswords may embed, `host` or `host:port`. */
+  readonly frameHosts: readonly string[];
+  /** Measures a picture whose markup does not say its size; `null` when that is impossible. */
+  measure(url: string): Promise<{ width: number; height: number } | null>;
+  readonly log: Logger;
+  /** Seconds between two reconciling polls. */
+  readonly pollSeconds: number;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+  /** Called after every commit that changed something. What it resolves to, when a list of paths, is what a webhook's answer names. */
+  readonly onChange?: (change: ContentChange) => void | Promise<unknown>;
+  /** Sanitise in a thread of its own (default), so that rendering never waits; `false` in tests. */
+  readonly threads?: boolean;
+}
+
+export interface ContentChange {
+  readonly tags: ReadonlySet<string>;
+  /** Documents that left the paper: their pages must stop being served at once. */
+  readonly withdrawn: readonly { readonly type: DocumentType; readonly slug: string }[];
+  /** Paths of the site that most likely show the change; for logs and the webhook's answer, not for correctness. */
+  readonly paths?: readonly string[];
+}
+
+export type SyncPhase = 'off' | 'starting' | 'backfill' | 'following' | 'waiting' | 'stopped';
+
+export interface TypeProgress {
+  readonly done: number;
+  /** As WordPress said at the last answer. */
+  readonly total: number;
+  readonly complete: boolean;
+}
+
+export interface SyncStatus {
+  /** An edition can be shown: sections and the newest documents of every type are in. */
+  readonly ready: boolean;
+  readonly phase: SyncPhase;
+  readonly progress: Readonly<Record<string, TypeProgress>>;
+  /** Estimated seconds until the back-fill is done, `null` when it is done or cannot be told. */
+  readonly secondsLeft: number | null;
+  /** Last time WordPress was found in step, UTC. */
+  readonly syncedAt: string | null;
+  /** What keeps sync from going on, in words for the operator; `null` when nothing does. */
+  readonly problem: string | null;
+  /** Documents set aside because they do not fit. */
+  readonly rejected: number;
+  /** Whether WordPress hands over restricted bodies; `null` while unknown. */
+  readonly credentials: boolean | null;
+  /** Bytes of the mirror on disk. */
+  readonly bytes: number;
+}
+
+export interface SyncReport {
+  readonly ok: boolean;
+  /** Documents written, taken out, set aside. */
+  readonly stored: number;
+  readonly withdrawn: number;
+  readonly rejected: number;
+  readonly ms: number;
+  readonly problem: string | null;
+}
+
+export interface WebhookRequest {
+  /** Names in lower case, as `node:http` gives them. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body's bytes as they came; a signature does not survive parsing. */
+  readonly rawBody: Uint8Array | string;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+export type PreviewDocument =
+  | { readonly type: 'articles'; readonly article: Article }
+  | { readonly type: 'video'; readonly video: Video }
+  | { readonly type: 'crosswords'; readonly crossword: Crossword }
+  | { readonly type: 'pages'; readonly page: StaticPage };
+
+export interface PreviewAnswer {
+  /** 200, or 400 malformed, 401 bad signature, 404 no such document, 410 expired, 502/503 WordPress, 501 no credentials. */
+  readonly status: number;
+  readonly document?: PreviewDocument;
+  readonly error?: string;
+}
+
+export interface Content {
+  /** A reader for one request. */
+  reader(): ContentReader;
+  /** Begins to sync in the background; returns at once. */
+  start(): void;
+  /** Stops sync and closes the mirror. */
+  stop(): Promise<void>;
+  /** One full reconciliation now: back-fill what is missing, poll, walk all ids. */
+  syncNow(): Promise<SyncReport>;
+  receive(request: WebhookRequest): Promise<WebhookAnswer>;
+  preview(params: URLSearchParams): Promise<PreviewAnswer>;
+  status(): SyncStatus;
+}

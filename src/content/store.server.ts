@@ -1,0 +1,399 @@
+/**
+ * Writes to the mirror. Every function says what it changed as tags; the caller wraps several in one
+ * `mirror.transaction` where they belong together.
+ */
+import { createHash } from 'node:crypto';
+import type {
+  DocumentFacts,
+  IngestedComment,
+  IngestedDocument,
+  IngestedSection,
+  TopStoriesChoice,
+} from './documents.ts';
+import type { Mirror } from './mirror.server.ts';
+import type { Author, DocumentType, MenuItem } from './model.ts';
+import { canonicalSlug } from './slugs.ts';
+import { type DocumentVersion, tag, tagsOfDocument, tagsOfSections } from './tags.ts';
+
+/** When an answer of WordPress was asked for. */
+export interface Fetched {
+  /** Epoch milliseconds, strictly rising within the process. */
+  readonly at: number;
+  /** WordPress's own clock, epoch seconds; 0 when it did not say. */
+  readonly clock: number;
+}
+
+export interface StoredChange {
+  /** `stale`: an answer asked for earlier than what the mirror holds, left out. */
+  readonly status: 'created' | 'changed' | 'unchanged' | 'withdrawn' | 'absent' | 'stale';
+  readonly type: DocumentType;
+  readonly id: number;
+  readonly tags: ReadonlySet<string>;
+  /** Slug before and after, `null` where there was or is no document. */
+  readonly slugs: readonly [before: string | null, after: string | null];
+  readonly before: DocumentVersion | null;
+  readonly after: DocumentVersion | null;
+}
+
+const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
+
+/** The version that the mirror holds, or `null`. */
+export function storedVersion(
+  mirror: Mirror,
+  id: number,
+): (DocumentVersion & { fetched: number; partial: boolean }) | null {
+  const row = mirror.prepare('SELECT * FROM documents WHERE id = ?').get(id);
+  if (!row) return null;
+  return {
+    id,
+    type: row.type as DocumentType,
+    slug: String(row.slug),
+    title: String(row.title),
+    excerpt: String(row.excerpt),
+    image: row.image === null ? null : String(row.image),
+    authorId: row.author_id === null ? null : Number(row.author_id),
+    terms: JSON.parse(String(row.terms)),
+    date: String(row.date),
+    modified: String(row.modified),
+    facts: String(row.facts),
+    bodyHash: String(row.body_hash),
+    cardFacts: cardFacts(JSON.parse(String(row.facts))),
+    fetched: Number(row.fetched),
+    partial: row.partial === 1,
+  };
+}
+
+function versionOf(document: IngestedDocument): DocumentVersion {
+  return {
+    id: document.id,
+    type: document.type,
+    slug: canonicalSlug(document.slug),
+    title: document.title,
+    excerpt: document.excerpt,
+    image: document.image ? JSON.stringify(document.image) : null,
+    authorId: document.authorId,
+    terms: document.terms,
+    date: document.date,
+    modified: document.modified,
+    facts: JSON.stringify(document.facts),
+    bodyHash: createHash('sha256')
+      .update(document.bodyHtml)
+      .update('\0')
+      .update(document.openingHtml)
+      .digest('base64url')
+      .slice(0, 22),
+    cardFacts: cardFacts(document.facts),
+  };
+}
+
+/** The lists in which a document stands. */
+function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'terms' | 'authorId'>): string[] {
+  if (type === 'pages' || type === 'authors') return [type];
+  const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
+  if (authorId !== null) lists.push(`${type}:author:${authorId}`);
+  return lists;
+}
+
+function writeListing(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): void {
+  const key = (version: DocumentVersion | null): string =>
+    version ? `${version.date}|${listsOf(version).sort().join('|')}` : '';
+  if (key(before) === key(after)) return;
+  if (before) {
+    const remove = mirror.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
+    for (const list of listsOf(before)) remove.run(list, before.date, before.id);
+  }
+  if (after) {
+    const add = mirror.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
+    for (const list of listsOf(after)) add.run(list, after.date, after.id);
+  }
+}
+
+const insertDocument = `INSERT INTO documents
+  (id, type, slug, title, excerpt, image, author_id, terms, date, modified, facts, partial, fetched, fetched_clock, body_hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET type = excluded.type, slug = excluded.slug, title = excluded.title,
+  excerpt = excluded.excerpt, image = excluded.image, author_id = excluded.author_id, terms = excluded.terms,
+  date = excluded.date, modified = excluded.modified, facts = excluded.facts, partial = excluded.partial,
+  fetched = excluded.fetched, fetched_clock = excluded.fetched_clock, body_hash = excluded.body_hash`;
+
+function writeDocument(mirror: Mirror, version: DocumentVersion, partial: boolean, fetched: Fetched): void {
+  mirror
+    .prepare(insertDocument)
+    .run(
+      version.id,
+      version.type,
+      version.slug,
+      version.title,
+      version.excerpt,
+      version.image,
+      version.authorId,
+      JSON.stringify(version.terms),
+      version.date,
+      version.modified,
+      version.facts,
+      partial ? 1 : 0,
+      fetched.at,
+      fetched.clock,
+      version.bodyHash,
+    );
+}
+
+function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: number): void {
+  mirror
+    .prepare('INSERT INTO old_slugs VALUES (?, ?, ?) ON CONFLICT (type, slug) DO UPDATE SET id = excluded.id')
+    .run(type, slug, id);
+}
+
+/** Slug of the section that a category term is, `null` for terms that are no sections. */
+export function sectionSlugOf(mirror: Mirror): (term: number) => string | null {
+  return (term) => {
+    const row = mirror.prepare('SELECT slug FROM sections WHERE id = ? AND position IS NOT NULL').get(term);
+    return row ? String(row.slug) : null;
+  };
+}
+
+export function storedTopStories(mirror: Mirror): TopStoriesChoice | null {
+  const value = mirror.getMeta('top-stories');
+  return value === null ? null : JSON.parse(value);
+}
+
+/**
+ * Writes one document. Of two answers of WordPress the one that was asked for later is the truth; one asked for earlier
+ * only counts when it carries a later `modified`.
+ */
+export function storeDocument(mirror: Mirror, document: IngestedDocument, fetched: Fetched): StoredChange {
+  return mirror.transaction(() => {
+    let before = storedVersion(mirror, document.id);
+    const after = versionOf(document);
+    const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
+    const known = before && !before.partial ? before.fetched : Number(away?.fetched ?? 0);
+    if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
+      return {
+        status: 'stale',
+        type: after.type,
+        id: after.id,
+        tags: new Set(),
+        slugs: [null, null],
+        before: null,
+        after: null,
+      };
+    }
+    const tags = new Set<string>();
+    if (before && before.type !== after.type) {
+      for (const each of withdrawDocument(mirror, document.id, { at: before.fetched, clock: 0 }).tags) tags.add(each);
+      before = null;
+    }
+    if (document.author) storePartialAuthor(mirror, document.author, fetched, tags);
+    writeDocument(mirror, after, false, fetched);
+    writeListing(mirror, before, after);
+    mirror.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
+    mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
+    if (before && before.slug !== after.slug) rememberSlug(mirror, before.type, before.slug, before.id);
+    for (const slug of document.oldSlugs) {
+      if (slug && slug !== after.slug) rememberSlug(mirror, after.type, canonicalSlug(slug), after.id);
+    }
+    if (!before || before.bodyHash !== after.bodyHash) {
+      mirror
+        .prepare(
+          'INSERT INTO bodies VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body, opening = excluded.opening',
+        )
+        .run(after.id, document.bodyHtml, document.openingHtml);
+    }
+    const choice = storedTopStories(mirror);
+    const own = tagsOfDocument(before, after, sectionSlugOf(mirror), choice?.ids ?? []);
+    for (const each of own) tags.add(each);
+    if (after.type === 'articles' && (own.has(tag.search) || !before)) indexArticle(mirror, document, before !== null);
+    if (after.type === 'authors' && before && before.title !== after.title)
+      reindexAuthor(mirror, after.id, after.title);
+    const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
+    return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
+  });
+}
+
+function indexArticle(mirror: Mirror, document: IngestedDocument, present: boolean): void {
+  if (present) mirror.prepare('DELETE FROM search WHERE rowid = ?').run(document.id);
+  const name =
+    document.authorId === null
+      ? ''
+      : (mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(document.authorId)
+          ?.title ?? '');
+  mirror
+    .prepare('INSERT INTO search (rowid, title, standfirst, author, body) VALUES (?, ?, ?, ?, ?)')
+    .run(document.id, document.title, document.excerpt, String(name), document.searchText);
+}
+
+function reindexAuthor(mirror: Mirror, id: number, name: string): void {
+  const rows = mirror.prepare('SELECT id FROM listing WHERE list = ?').all(`articles:author:${id}`);
+  const update = mirror.prepare('UPDATE search SET author = ? WHERE rowid = ?');
+  for (const row of rows) update.run(name, Number(row.id));
+}
+
+/** An author known only from an article stands in until the author's own document comes. */
+function storePartialAuthor(mirror: Mirror, author: Author, fetched: Fetched, tags: Set<string>): void {
+  const before = storedVersion(mirror, author.id);
+  if (before && !(before.partial && before.type === 'authors')) return;
+  const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
+  if (away && Number(away.fetched) > fetched.at) return;
+  const after: DocumentVersion = {
+    id: author.id,
+    type: 'authors',
+    slug: canonicalSlug(author.slug),
+    title: author.name,
+    excerpt: author.excerpt,
+    image: author.image ? JSON.stringify(author.image) : null,
+    authorId: null,
+    terms: [],
+    date: before?.date ?? '1970-01-01T00:00:00Z',
+    modified: before?.modified ?? '1970-01-01T00:00:00Z',
+    facts: '{}',
+    bodyHash: '',
+    cardFacts: cardFacts({}),
+  };
+  writeDocument(mirror, after, true, fetched);
+  writeListing(mirror, before, after);
+  if (before && before.title !== after.title) reindexAuthor(mirror, after.id, after.title);
+  for (const each of tagsOfDocument(before, after, () => null)) tags.add(each);
+}
+
+/** Takes a document out of the mirror; its address answers "gone" from now on. */
+export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, type?: DocumentType): StoredChange {
+  return mirror.transaction(() => {
+    const before = storedVersion(mirror, id);
+    const kind = before?.type ?? type ?? 'articles';
+    const nothing = {
+      type: kind,
+      id,
+      tags: new Set<string>(),
+      slugs: [null, null] as const,
+      before: null,
+      after: null,
+    };
+    mirror.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
+    if (before && !before.partial && before.fetched > fetched.at) return { ...nothing, status: 'stale' };
+    mirror
+      .prepare(
+        'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',
+      )
+      .run(id, kind, fetched.at);
+    if (!before) return { ...nothing, status: 'absent' };
+    rememberSlug(mirror, before.type, before.slug, id);
+    writeListing(mirror, before, null);
+    mirror.prepare('DELETE FROM documents WHERE id = ?').run(id);
+    mirror.prepare('DELETE FROM bodies WHERE id = ?').run(id);
+    if (before.type === 'articles') {
+      mirror.prepare('DELETE FROM search WHERE rowid = ?').run(id);
+      mirror.prepare('DELETE FROM comments WHERE post = ?').run(id);
+    }
+    const choice = storedTopStories(mirror);
+    const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
+    return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
+  });
+}
+
+/** Keeps the editors' choice for the front page; `null` when they have none. */
+export function storeTopStories(mirror: Mirror, choice: TopStoriesChoice | null): Set<string> {
+  const value = JSON.stringify(choice);
+  if ((mirror.getMeta('top-stories') ?? 'null') === value) return new Set();
+  mirror.setMeta('top-stories', value);
+  return new Set([tag.topStories]);
+}
+
+export function storedSections(mirror: Mirror): IngestedSection[] {
+  return mirror
+    .prepare('SELECT * FROM sections ORDER BY id')
+    .all()
+    .map((row) => ({
+      id: Number(row.id),
+      slug: String(row.slug),
+      name: String(row.name),
+      label: String(row.label),
+      homepageCount: Number(row.homepage_count),
+      showInMedia: row.show_in_media === 1,
+      position: row.position === null ? null : Number(row.position),
+      color: row.color === 'red' ? 'red' : 'default',
+    }));
+}
+
+/** Replaces the whole set of category terms. */
+export function storeSections(mirror: Mirror, sections: readonly IngestedSection[]): Set<string> {
+  return mirror.transaction(() => {
+    const after = sections
+      .map((section) => ({ ...section, slug: canonicalSlug(section.slug) }))
+      .sort((a, b) => a.id - b.id);
+    const before = storedSections(mirror);
+    if (JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
+    mirror.prepare('DELETE FROM sections').run();
+    const insert = mirror.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    for (const each of after) {
+      const show = each.showInMedia ? 1 : 0;
+      insert.run(each.id, each.slug, each.name, each.label, each.homepageCount, show, each.position, each.color);
+    }
+    mirror.touch();
+    return tagsOfSections(before, after);
+  });
+}
+
+/** Replaces all menus. */
+export function storeMenus(mirror: Mirror, menus: ReadonlyMap<string, readonly MenuItem[]>): Set<string> {
+  return mirror.transaction(() => {
+    const before = mirror.prepare('SELECT location, items FROM menus ORDER BY location').all();
+    const after = [...menus].map(([location, items]) => ({ location, items: JSON.stringify(items) }));
+    after.sort((a, b) => (a.location < b.location ? -1 : 1));
+    if (JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
+    mirror.prepare('DELETE FROM menus').run();
+    const insert = mirror.prepare('INSERT INTO menus VALUES (?, ?)');
+    for (const { location, items } of after) insert.run(location, items);
+    mirror.touch();
+    return new Set<string>([tag.navigation]);
+  });
+}
+
+/** Points every comment under one document at the top-level comment that it belongs under. */
+function rootComments(mirror: Mirror, post: number): void {
+  const rows = mirror.prepare('SELECT id, parent, root FROM comments WHERE post = ?').all(post);
+  const parents = new Map(rows.map((row) => [Number(row.id), Number(row.parent)]));
+  const update = mirror.prepare('UPDATE comments SET root = ? WHERE id = ?');
+  for (const row of rows) {
+    let root = Number(row.id);
+    // WordPress does not make cycles; a broken database might, so the climb is bounded.
+    for (let climb = 0; climb < 1000; climb++) {
+      const parent = parents.get(root) ?? 0;
+      if (parent === 0) break;
+      root = parent;
+    }
+    if (root !== Number(row.root)) update.run(root, Number(row.id));
+  }
+}
+
+/** Writes one approved comment. */
+export function storeComment(mirror: Mirror, comment: IngestedComment): Set<string> {
+  return mirror.transaction(() => {
+    const before = mirror
+      .prepare('SELECT post, parent, author, content, date FROM comments WHERE id = ?')
+      .get(comment.id);
+    const { id, post, parent, author, contentHtml, date } = comment;
+    const after = { post, parent, author, content: contentHtml, date };
+    if (before && JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
+    mirror
+      .prepare(
+        `INSERT INTO comments VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET post = excluded.post,
+        parent = excluded.parent, root = excluded.root, author = excluded.author, content = excluded.content, date = excluded.date`,
+      )
+      .run(id, post, parent, id, author, contentHtml, date);
+    rootComments(mirror, post);
+    const tags = new Set([tag.comments(post)]);
+    if (before && before.post !== post) tags.add(tag.comments(Number(before.post)));
+    return tags;
+  });
+}
+
+/** Takes one comment out; replies below it stay in the mirror but are not shown without it. */
+export function withdrawComment(mirror: Mirror, id: number): Set<string> {
+  return mirror.transaction(() => {
+    const before = mirror.prepare('SELECT post FROM comments WHERE id = ?').get(id);
+    if (!before) return new Set<string>();
+    mirror.prepare('DELETE FROM comments WHERE id = ?').run(id);
+    rootComments(mirror, Number(before.post));
+    return new Set([tag.comments(Number(before.post))]);
+  });
+}
