@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { publication } from '../publication.ts';
+import { layoutRules, normalisePath } from './layout-rules.ts';
+
+describe('layoutRules', () => {
+  it.each(publication.layout.headerHidden)('hides the header on %s', (path) => {
+    expect(layoutRules(path).header).toBe('hidden');
+    expect(layoutRules(`${path}/?utm_source=x`).header).toBe('hidden');
+  });
+
+  it.each(publication.layout.footerHidden)('hides the footer on %s', (path) => {
+    expect(layoutRules(path).footer).toBe(false);
+  });
+
+  it('starts home and privacy pages with the compact header, and no other', () => {
+    expect(layoutRules('/').header).toBe('compact');
+    expect(layoutRules('/privacy-policy').header).toBe('compact');
+    expect(layoutRules('/section/politics').header).toBe('full');
+  });
+
+  it('does not take a longer name for a listed path', () => {
+    expect(layoutRules('/printing').header).toBe('full');
+    expect(layoutRules('/newsletters').footer).toBe(true);
+    expect(layoutRules('/media-kit').theme).toBe('paper');
+  });
+
+  it('takes any path containing /article for an article page', () => {
+    expect(layoutRules('/article/a-slug').kind).toBe('article');
+    expect(layoutRules('/amp/article/a-slug').kind).toBe('article');
+  });
+
+  it('makes media pages dark', () => {
+    expect(layoutRules('/media').theme).toBe('media');
+    expect(layoutRules('/media/a-film').theme).toBe('media');
+  });
+
+  it('takes the controls off community pages', () => {
+    expect(layoutRules('/community').headerControls).toBe(false);
+    expect(layoutRules('/').headerControls).toBe(true);
+  });
+
+  it('keeps the subscribe bar to home and sections', () => {
+    expect(layoutRules('/').subscribeBar).toBe(true);
+    expect(layoutRules('/section/culture?page=2').subscribeBar).toBe(true);
+    expect(layoutRules('/article/x').subscribeBar).toBe(false);
+  });
+});
+
+describe('normalisePath', () => {
+  it('drops query, fragment and trailing slashes', () => {
+    expect(normalisePath('/about/#rss-feeds')).toBe('/about');
+    expect(normalisePath('//')).toBe('/');
+    expect(normalisePath('/?page=2')).toBe('/');
+  });
+});

@@ -1,0 +1,55 @@
+/** Which furniture a path gets (spec section 2, "Layout rules" and "Header"). Pure; the lists are in publication.ts. */
+import { publication } from '../publication.ts';
+
+export type HeaderKind = 'hidden' | 'compact' | 'full';
+export type PageKind = 'home' | 'section' | 'article' | 'media' | 'community' | 'other';
+
+export interface LayoutRules {
+  readonly kind: PageKind;
+  /** `compact` becomes the full header once the page has been scrolled (publication.layout.headerScrollThreshold). */
+  readonly header: HeaderKind;
+  readonly footer: boolean;
+  /** Menu button, search, Join and user menu; community pages have none of them. */
+  readonly headerControls: boolean;
+  /** Media pages are black with a dark header. */
+  readonly theme: 'paper' | 'media';
+  /** Where the sticky subscribe footer belongs: home and section pages. */
+  readonly subscribeBar: boolean;
+}
+
+/** Path without query, fragment and trailing slash; `/` stays. */
+export function normalisePath(path: string): string {
+  const bare = path.replace(/[?#].*$/u, '').replace(/\/+$/u, '');
+  return bare === '' ? '/' : bare;
+}
+
+/** True for a listed path and for everything beneath it; `/` means the home page alone. */
+function within(path: string, listed: readonly string[]): boolean {
+  return listed.some((entry) => path === entry || (entry !== '/' && path.startsWith(`${entry}/`)));
+}
+
+function kindOf(path: string): PageKind {
+  if (path === '/') return 'home';
+  // "any path containing /article counts as an article page" (spec section 2, "Routes")
+  if (path.includes('/article')) return 'article';
+  if (within(path, ['/media'])) return 'media';
+  if (within(path, ['/section'])) return 'section';
+  if (within(path, ['/community'])) return 'community';
+  return 'other';
+}
+
+/** The rules for one path. Query, fragment and a trailing slash make no difference. */
+export function layoutRules(path: string): LayoutRules {
+  const bare = normalisePath(path);
+  const kind = kindOf(bare);
+  const { headerHidden, footerHidden, compactHeader } = publication.layout;
+  const header = within(bare, headerHidden) ? 'hidden' : within(bare, compactHeader) ? 'compact' : 'full';
+  return {
+    kind,
+    header,
+    footer: !within(bare, footerHidden),
+    headerControls: kind !== 'community',
+    theme: kind === 'media' ? 'media' : 'paper',
+    subscribeBar: kind === 'home' || kind === 'section',
+  };
+}

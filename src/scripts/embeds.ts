@@ -1,0 +1,38 @@
+/**
+ * Click to load: players and posts of other sites stand in the text as shells that say whose they are. Nothing is asked
+ * of the other site before the reader presses the button; without JavaScript the shell's link leads there.
+ *
+ * The shell: `<figure class="embed" data-embed-src data-embed-provider data-embed-title><a href>…</a></figure>`.
+ */
+import { frame } from './frame.ts';
+
+const verbs: Readonly<Record<string, string>> = {
+  youtube: 'Play the video from',
+  vimeo: 'Play the video from',
+  spotify: 'Listen on',
+  soundcloud: 'Listen on',
+};
+
+for (const shell of document.querySelectorAll<HTMLElement>('.embed[data-embed-src]')) {
+  const { embedSrc: src, embedProvider: provider = '', embedTitle: title = '' } = shell.dataset;
+  const link = shell.querySelector('a');
+  if (!src || !link) continue;
+
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'embed-load';
+  button.textContent = `${verbs[provider.toLowerCase()] ?? 'Show the content from'} ${provider || new URL(src).hostname}`;
+  const note = document.createElement('small');
+  note.className = 'embed-note';
+  note.textContent = 'Until you press the button, nothing is sent there.';
+  link.before(button, note);
+  shell.classList.add('embed-ready');
+
+  button.addEventListener('click', () => {
+    const element = frame(src, title || link.textContent || `Content from ${provider}`);
+    button.replaceWith(element);
+    note.remove();
+    shell.classList.add('embed-loaded');
+    element.focus();
+  });
+}

@@ -1,0 +1,20 @@
+/**
+ * The poster of a video turns into YouTube's player when it is pressed; before that, nothing is asked of YouTube. Without
+ * JavaScript, and with a modifier key, the poster is a link to the video.
+ */
+import { frame } from './frame.ts';
+
+for (const poster of document.querySelectorAll<HTMLAnchorElement>('a[data-player]')) {
+  poster.addEventListener('click', (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return;
+    event.preventDefault();
+    const id = encodeURIComponent(poster.dataset.player ?? '');
+    const player = frame(
+      `https://www.youtube-nocookie.com/embed/${id}?autoplay=1&rel=0&playsinline=1`,
+      poster.dataset.title ?? 'Video',
+    );
+    player.className = 'player-frame';
+    poster.replaceWith(player);
+    player.focus();
+  });
+}

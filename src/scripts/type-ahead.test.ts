@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { findByPrefix } from './type-ahead.ts';
+
+const names = ['Editorials', 'National', 'Foreign', 'Politics', 'Arts+', 'Economy', 'Education', 'Events'];
+
+describe('findByPrefix', () => {
+  it('finds the first name with the letter, whatever its case', () => {
+    expect(findByPrefix(names, 'P', -1)).toBe(3);
+  });
+
+  it('steps through names on the same letter', () => {
+    expect(findByPrefix(names, 'e', -1)).toBe(0);
+    expect(findByPrefix(names, 'ee', 0)).toBe(5);
+    expect(findByPrefix(names, 'eee', 5)).toBe(6);
+    expect(findByPrefix(names, 'e', 7)).toBe(0);
+  });
+
+  it('narrows with more letters and stays where it fits', () => {
+    expect(findByPrefix(names, 'ed', 0)).toBe(0);
+    expect(findByPrefix(names, 'edu', 0)).toBe(6);
+  });
+
+  it('finds nothing for what is not there', () => {
+    expect(findByPrefix(names, 'z', 2)).toBe(-1);
+    expect(findByPrefix([], 'a', -1)).toBe(-1);
+  });
+});
