@@ -1,0 +1,23 @@
+// A lock between processes that the operating system lets go of when its holder dies, however it dies.
+import fs from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * Takes the lock or says that somebody else has it.
+ * @param {string} file is created when missing and stays behind
+ * @param {{wait?: number}} [options] milliseconds to wait for the holder; the thread stands still meanwhile
+ * @returns {{release(): void} | undefined} `undefined` when another process holds the lock
+ */
+export function takeLock(file, { wait = 0 } = {}) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const database = new DatabaseSync(file, { timeout: wait });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (/** @type {{errcode?: number}} */ (error).errcode === 5) return undefined;
+    throw error;
+  }
+  return { release: () => database.close() };
+}

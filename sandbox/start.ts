@@ -1,0 +1,113 @@
+/** Starts the sandbox's WordPress over a data folder: installs, prepares, imports, serves. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { takeLock } from './lock.mjs';
+import { SetupError, coreFolder } from './setup.mjs';
+import { type RunningWordPress, bootWordPress } from './wordpress/boot.ts';
+import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
+import { prepareWordPress } from './wordpress/prepare.ts';
+
+/** What the rest of the house needs to know of the sandbox's WordPress. */
+export interface WordPressAccess {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly adminUser: string;
+  readonly adminPassword: string;
+  readonly siteUser: string;
+  readonly siteApplicationPassword: string;
+  readonly secret: string;
+}
+
+export interface Sandbox {
+  readonly access: WordPressAccess;
+  readonly wordpress: RunningWordPress;
+  stop(): Promise<void>;
+}
+
+export interface Progress {
+  readonly progress: string;
+  readonly done?: number;
+  readonly total?: number;
+}
+
+export interface SandboxOptions {
+  /** The repository. */
+  readonly root: string;
+  /** Kept between starts. */
+  readonly data: string;
+  /** Port of WordPress on 127.0.0.1; 0 takes a free one. */
+  readonly port: number;
+  /** Address of the newspaper's site. */
+  readonly siteUrl: string;
+  /** Whether the demo edition is imported into an empty WordPress; true unless said otherwise. */
+  readonly edition?: boolean;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** How often WordPress's task list runs when nobody writes, in milliseconds. */
+const CRON_INTERVAL = 10_000;
+
+/**
+ * Starts everything; `ensureSandbox` must have run before.
+ * @throws {SetupError} when the data folder or the port is in use
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { root, data, onProgress = () => {} } = options;
+  fs.mkdirSync(data, { recursive: true });
+  const lock = takeLock(path.join(data, 'sandbox.lock'));
+  if (!lock) {
+    throw new SetupError(`Another sandbox is using ${data}.`, 'Stop it, or start this one with another data folder.');
+  }
+  try {
+    const installed = path.join(data, 'installed');
+    // Without the mark an earlier installation was interrupted; what it left cannot be trusted.
+    if (!fs.existsSync(installed)) clearData(data);
+    const plugins = [{ slug: 'newsroom', folder: path.join(root, 'wordpress', 'newsroom') }];
+    onProgress({ progress: 'Starting WordPress' });
+    const wordpress = await bootWordPress({ core: coreFolder(root), data, port: options.port, plugins }).catch(portInUse);
+    try {
+      const credentials = await prepareWordPress(wordpress, {
+        credentials: readCredentials(data),
+        siteUrl: options.siteUrl,
+        plugins: plugins.map(({ slug }) => slug),
+      });
+      keepCredentials(data, credentials);
+      fs.writeFileSync(installed, '');
+      wordpress.cron.every(CRON_INTERVAL);
+      return {
+        wordpress,
+        access: {
+          ...credentials,
+          siteApplicationPassword: credentials.siteApplicationPassword ?? '',
+          url: wordpress.url,
+          adminUrl: `${wordpress.url}/wp-admin/`,
+        },
+        async stop() {
+          await wordpress.stop();
+          lock.release();
+        },
+      };
+    } catch (error) {
+      await wordpress.stop();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Forgets everything that WordPress has kept. */
+export function clearData(data: string) {
+  for (const name of ['database', 'uploads', 'credentials.json', 'installed']) {
+    fs.rmSync(path.join(data, name), { recursive: true, force: true });
+  }
+}
+
+function portInUse(error: NodeJS.ErrnoException & { port?: number }): never {
+  if (error.code !== 'EADDRINUSE') throw error;
+  throw new SetupError(
+    `Port ${error.port} is in use, and WordPress wants it.`,
+    'Stop what is using it, or choose another port with WORDPRESS_PORT.',
+  );
+}

@@ -1,0 +1,6 @@
+<?php
+/** Tells the newsroom plugin where the site is. $input: siteUrl, secret. */
+
+update_option( 'newsroom_site_url', $input['siteUrl'] );
+update_option( 'newsroom_secret', $input['secret'] );
+flush_rewrite_rules( false );

@@ -1,0 +1,38 @@
+/** Makes the WordPress that has just been booted the newspaper's: users, settings, the plugin. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { RunningWordPress } from './boot.ts';
+import type { Credentials } from './credentials.ts';
+
+export interface PrepareOptions {
+  readonly credentials: Credentials;
+  /** Where the newspaper's own site answers; the plugin sends webhooks and previews there. */
+  readonly siteUrl: string;
+  /** Slugs of the plugins to activate. */
+  readonly plugins: readonly string[];
+}
+
+/** The code of a file in `php/`, ready for `RunningWordPress.run`. */
+export function phpFile(folder: string, name: string): string {
+  return fs.readFileSync(path.join(folder, name), 'utf8').replace(/^<\?php\s/, '');
+}
+
+/**
+ * Runs at every start and changes only what is not yet so.
+ * @returns the credentials, with the application password that WordPress has made
+ */
+export async function prepareWordPress(wordpress: RunningWordPress, options: PrepareOptions): Promise<Credentials> {
+  const { credentials, siteUrl, plugins } = options;
+  const php = path.join(import.meta.dirname, 'php');
+  // Two runs: a plugin's types and roles exist from the request after its activation.
+  const printed = await wordpress.run(phpFile(php, 'prepare.php'), {
+    ...credentials,
+    url: wordpress.url,
+    plugins,
+    title: 'The Sun',
+    tagline: 'It Shines for All',
+  });
+  const { siteApplicationPassword } = JSON.parse(printed) as { siteApplicationPassword: string };
+  await wordpress.run(phpFile(php, 'plugin-settings.php'), { siteUrl, secret: credentials.secret });
+  return { ...credentials, siteApplicationPassword };
+}
