@@ -1,5 +1,5 @@
 /** What routes may call besides reading content: built once by `compose.ts`, handed out as `Astro.locals.services`. */
-import type { Content } from '../content/content.server.ts';
+import type { Content } from '../content/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 

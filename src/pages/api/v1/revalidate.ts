@@ -9,15 +9,14 @@ export const POST: APIRoute = async ({ request, locals }) => {
   if (!features.webhooks.on) {
     return json(503, { ok: false, error: `Webhooks are off: ${features.webhooks.why}` }, { 'Retry-After': '600' });
   }
-  const rawBody = await request.text();
-  if (rawBody.length > limit) return json(413, { ok: false, error: 'The body is longer than 64 kB.' });
-  const answer = await content.receive({ headers: request.headers, rawBody });
+  const rawBody = new Uint8Array(await request.arrayBuffer());
+  if (rawBody.byteLength > limit) return json(413, { ok: false, error: 'The body is longer than 64 kB.' });
+  const answer = await content.receive({ headers: Object.fromEntries(request.headers), rawBody });
   return json(answer.status, answer.body, answer.headers);
 };
 
-function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return new Response(text, {
+function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), {
     status,
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
   });

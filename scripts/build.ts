@@ -1,0 +1,79 @@
+/** `npm run build`: the pages, built when their sources have changed, and their files compressed. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { compressFolder } from './compress.ts';
+import { Stop, whatToDo } from './setup/explain.mjs';
+import { finish } from './setup/npm.mjs';
+import { root } from './setup/places.mjs';
+import { step } from './setup/steps.mjs';
+
+const dist = join(root, 'dist');
+/** Written last: a build that was interrupted has none. */
+const stamp = join(dist, '.sources');
+
+/** What a build is made of. */
+const sources = ['src', 'public', 'astro.config.mjs', 'tsconfig.json', 'package-lock.json', 'scripts/build.ts', 'scripts/compress.ts'];
+
+/** Hash over the names and contents of everything that a build is made of. */
+export function hashSources(folder: string = root): string {
+  const hash = createHash('sha256');
+  const add = (path: string): void => {
+    hash.update(`${relative(folder, path)}\0`).update(readFileSync(path)).update('\0');
+  };
+  for (const source of sources) {
+    const path = join(folder, source);
+    if (!existsSync(path)) continue;
+    const inside = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.name === source)?.isDirectory();
+    if (!inside) {
+      add(path);
+      continue;
+    }
+    readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .forEach(add);
+  }
+  return hash.digest('hex');
+}
+
+/** Whether what is in `dist` was made of the sources as they are. */
+export function isBuilt(): boolean {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashSources();
+}
+
+/** Builds unless the build is current. */
+export async function ensureBuilt(): Promise<void> {
+  if (isBuilt()) return;
+  await build();
+}
+
+async function build(): Promise<void> {
+  const hash = hashSources();
+  await step('Building the pages', async (progress) => {
+    rmSync(stamp, { force: true });
+    const astro = join(root, 'node_modules', 'astro', 'bin', 'astro.mjs');
+    const { code, output } = await finish(process.execPath, [astro, 'build'], {
+      cwd: root,
+      env: { ...process.env, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', FORCE_COLOR: undefined },
+      onLine: (line) => {
+        const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
+        if (said) progress(said.trim());
+      },
+    });
+    if (code !== 0) {
+      const tail = output.trim().split('\n').slice(-40).join('\n');
+      throw new Stop(`${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`);
+    }
+    progress('compressing');
+    await compressFolder(join(dist, 'client'));
+    writeFileSync(stamp, hash);
+  });
+}
+
+/** `npm run build` builds in any case. */
+export async function run(): Promise<number> {
+  await build();
+  return 0;
+}

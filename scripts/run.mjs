@@ -1,0 +1,76 @@
+/**
+ * The way in: `node scripts/run.mjs <command>`, which is what `npm start` and its siblings call. Runs on any Node from 18
+ * with built-ins only: finds or fetches a fit Node, runs itself again with it, installs what package-lock.json names, and
+ * hands over to the command.
+ */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { explain } from './setup/explain.mjs';
+import { install } from './setup/install.mjs';
+import { listenForSignals, whileRunning } from './setup/lifetime.mjs';
+import { ensureNode, isFit, withNode } from './setup/node.mjs';
+import { root } from './setup/places.mjs';
+
+/** Command to the module that runs it. */
+const commands = {
+  start: './start.ts',
+  serve: './serve.ts',
+  dev: './dev.ts',
+  test: './test.ts',
+  build: './build.ts',
+  'sandbox:reset': './sandbox-reset.ts',
+};
+
+const [command = '', ...rest] = process.argv.slice(2);
+
+async function main() {
+  if (!Object.hasOwn(commands, command)) {
+    console.error(`Say what to do: node scripts/run.mjs ${Object.keys(commands).join(' | ')}`);
+    return 2;
+  }
+  process.chdir(root);
+  listenForSignals();
+  if (!isFit(process.version)) return again(await ensureNode());
+  // npm and everything it starts must use this Node too, whichever stands first on the PATH.
+  Object.assign(process.env, withNode(process.execPath, process.env));
+  await install();
+  const { run } = await import(commands[/** @type {keyof typeof commands} */ (command)]);
+  return (await run(rest)) ?? 0;
+}
+
+/**
+ * Runs this file with another Node and passes on signals and its exit code. The channel tells the child when this
+ * process is gone, however it ends.
+ *
+ * @param {string} node path of the executable
+ * @returns {Promise<number>}
+ */
+async function again(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), command, ...rest], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: withNode(node, process.env),
+  });
+  /** @type {Promise<number>} */
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+  whileRunning((hard) => {
+    // Its own orderly end comes first; hard is only the way out when this process is ending already.
+    if (child.exitCode === null) child.kill(hard ? 'SIGKILL' : 'SIGTERM');
+    return ended;
+  });
+  return ended;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+    // A channel to the process that started this one would keep it alive.
+    if (process.connected) process.disconnect();
+  },
+  (error) => {
+    console.error(`\n${explain(error)}`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,24 @@
+/** `npm run serve`: production. The site in this process; no sandbox, ever. What has no credentials is off and says so. */
+import { ensureBuilt } from './build.ts';
+import { checkSettings, readSettings } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+import { endsWhenAsked, stopAll, whileRunning } from './setup/lifetime.mjs';
+
+export async function run(): Promise<number> {
+  // Before anything is loaded that asks for it, React for one.
+  process.env.NODE_ENV = 'production';
+  const env = readSettings();
+  checkSettings(env);
+  await ensureBuilt();
+  const { startSite } = await import('../src/server/main.ts');
+  const site = await startSite(env).catch((error: Error) => {
+    throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
+  });
+  whileRunning((hard) => (hard ? undefined : site.stop()));
+  endsWhenAsked();
+  process.on('uncaughtException', (error) => {
+    console.error(error);
+    void stopAll(1);
+  });
+  return new Promise<number>(() => {});
+}

@@ -1,0 +1,41 @@
+/** Settings as the commands see them: the environment, completed by the file `.env`. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseConfig } from '../src/server/config.ts';
+import { root } from './setup/places.mjs';
+import { Stop } from './setup/explain.mjs';
+
+export type Environment = Record<string, string | undefined>;
+
+/** Settings of `npm start`, `npm run dev` and the tests alone; the server does not know them. */
+export const sandboxSettings = ['SANDBOX_WORDPRESS_PORT'] as const;
+
+/** Reads `.env`; what the environment has already set wins. */
+export function readSettings(): Environment {
+  const file = join(root, '.env');
+  if (existsSync(file)) {
+    try {
+      process.loadEnvFile(file);
+    } catch (error) {
+      throw new Stop(`The file .env cannot be read: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return process.env;
+}
+
+/** Stops with every problem of the settings before any long work. */
+export function checkSettings(env: Environment): ReturnType<typeof parseConfig> {
+  try {
+    return parseConfig(env);
+  } catch (error) {
+    throw new Stop((error as Error).message, { cause: error });
+  }
+}
+
+/** Port of the sandbox's WordPress. */
+export function sandboxPort(env: Environment): number {
+  const text = env.SANDBOX_WORDPRESS_PORT?.trim() || '8881';
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new Stop(`SANDBOX_WORDPRESS_PORT is "${text}"; give the port for the sandbox's WordPress, a whole number from 1 to 65535.`);
+}

@@ -1,0 +1,63 @@
+/** From errors of the machine to a sentence that says what to do. */
+
+/** An error whose message is meant for the user and is printed without a stack. */
+export class Stop extends Error {
+  /**
+   * @param {string} message what happened and what to do
+   * @param {{cause?: unknown}} [options]
+   */
+  constructor(message, options) {
+    super(message, /** @type {any} */ (options));
+    this.name = 'Stop';
+  }
+}
+
+/** Signs in the output of npm, of Node and of the system, and what to do about each. */
+const signs = [
+  [
+    /ENOSPC|no space left on device/i,
+    'The disk is full. Free about 2 GB (or, if there is room, raise the quota) and run the same command again; it goes on where it stopped.',
+  ],
+  [
+    /EDQUOT|disk quota exceeded/i,
+    'The disk quota is used up. Free about 2 GB and run the same command again; it goes on where it stopped.',
+  ],
+  [
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network|ERR_SOCKET_TIMEOUT|FETCH_ERROR/i,
+    'The npm registry cannot be reached. Check the network (and the proxy, if there is one: npm config get proxy) and run the same command again; it goes on where it stopped.',
+  ],
+  [
+    /EACCES|EPERM|permission denied/i,
+    'A file may not be written. Run the command as the user that owns this folder, or give the folder to this user (chown -R).',
+  ],
+  [/EROFS|read-only file system/i, 'This folder is on a read-only file system. Clone the repository where it can be written.'],
+  [
+    /EINTEGRITY|integrity checksum failed/i,
+    'A package that was fetched is damaged. Run "npm cache verify" and then the same command again.',
+  ],
+  [/E401|E403|ENEEDAUTH/, 'The npm registry asks for a log-in. Check the registry setting: npm config get registry.'],
+  [/EMFILE|too many open files/i, 'Too many files are open. Raise the limit (ulimit -n 4096) and run the same command again.'],
+];
+
+/**
+ * What a text of an error says to a user, or `null` when it is none of the known ones.
+ *
+ * @param {string} text
+ * @returns {string | null}
+ */
+export function whatToDo(text) {
+  for (const [sign, sentence] of signs) if (/** @type {RegExp} */ (sign).test(text)) return /** @type {string} */ (sentence);
+  return null;
+}
+
+/**
+ * @param {unknown} error
+ * @returns {string} what to print
+ */
+export function explain(error) {
+  if (error instanceof Stop) return error.message;
+  const text = error instanceof Error ? `${/** @type {any} */ (error).code ?? ''} ${error.message}` : String(error);
+  const advice = whatToDo(text);
+  if (advice) return `${advice}\n  (${text.trim()})`;
+  return error instanceof Error ? (error.stack ?? error.message) : text;
+}

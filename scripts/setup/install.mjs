@@ -1,0 +1,64 @@
+/** The packages of package-lock.json, installed when they are not. */
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { npm } from './npm.mjs';
+import { root } from './places.mjs';
+import { step } from './steps.mjs';
+
+/**
+ * Name of the file that says which lock was installed. It lies in node_modules, which `npm ci` removes first, and is
+ * written last: an interrupted install leaves none and is done again.
+ */
+export const stampName = '.broadsheet-lock';
+
+/**
+ * What is to be installed, as a hash: the lock, the kind of machine and the major version of Node.
+ *
+ * @param {string} folder folder with package-lock.json
+ */
+export function wanted(folder) {
+  const machine = `${process.platform} ${process.arch} ${process.version.split('.')[0]}`;
+  return createHash('sha256').update(readFileSync(join(folder, 'package-lock.json'))).update(machine).digest('hex');
+}
+
+/**
+ * Whether a folder has what its lock names: the stamp says so, or npm's own record of the last whole install does (after
+ * somebody's `npm install`).
+ *
+ * @param {string} folder
+ */
+export function isInstalled(folder) {
+  const read = (/** @type {string} */ name) => {
+    try {
+      return readFileSync(join(folder, name), 'utf8');
+    } catch {
+      return null;
+    }
+  };
+  if (read(`node_modules/${stampName}`) === wanted(folder)) return true;
+  const record = read('node_modules/.package-lock.json');
+  if (record === null) return false;
+  const { packages: have } = JSON.parse(record);
+  const { packages: want } = JSON.parse(read('package-lock.json') ?? '{}');
+  // Packages for other machines are named in the lock and not installed.
+  return Object.entries(want).every(
+    ([path, entry]) => path === '' || entry.optional || entry.devOptional || have[path]?.version === entry.version,
+  );
+}
+
+/**
+ * Installs the packages of a folder with `npm ci`, unless they are there.
+ *
+ * @param {string} [folder] the repository's own unless given
+ * @param {string} [title]
+ */
+export async function install(folder = root, title = 'Installing packages') {
+  if (isInstalled(folder)) return;
+  const hash = wanted(folder);
+  await step(title, async () => {
+    rmSync(join(folder, 'node_modules', stampName), { force: true });
+    await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder });
+    writeFileSync(join(folder, 'node_modules', stampName), hash);
+  });
+}

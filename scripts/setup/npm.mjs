@@ -1,0 +1,63 @@
+/** Calls npm: the one that started this process, else the one on the PATH. */
+import { spawn } from 'node:child_process';
+import { Stop, whatToDo } from './explain.mjs';
+import { whileRunning } from './lifetime.mjs';
+
+/**
+ * Runs npm and waits. Its output is kept back and shown only when it fails.
+ *
+ * @param {string[]} args
+ * @param {{cwd: string, env?: Record<string, string | undefined>}} options
+ */
+export async function npm(args, options) {
+  const own = process.env.npm_execpath;
+  // pnpm and yarn set the same variable; only npm understands `ci`.
+  const [command, ...first] = own && /npm-cli\.js$/.test(own) ? [process.execPath, own] : ['npm'];
+  const { code, output } = await finish(/** @type {string} */ (command), [...first, ...args], options);
+  if (code === 0) return;
+  const tail = output.trim().split('\n').slice(-25).join('\n');
+  const advice = whatToDo(output) ?? 'Read what npm says above, mend it and run the same command again.';
+  throw new Stop(`${tail}\n\nnpm ${args[0]} failed. ${advice}`);
+}
+
+/**
+ * Runs a command to its end and collects what it prints.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{cwd: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void, timeoutMs?: number}} options
+ * @returns {Promise<{code: number, output: string}>}
+ */
+export function finish(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: options.timeoutMs,
+    });
+    let output = '';
+    let rest = '';
+    /** @param {Buffer} chunk */
+    const take = (chunk) => {
+      const text = chunk.toString();
+      // The end is what matters of a long output.
+      output = (output + text).slice(-200_000);
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      if (options.onLine) for (const line of lines) options.onLine(line);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    const forget = whileRunning(() => child.kill('SIGTERM'));
+    child.on('error', (error) => {
+      forget();
+      const missing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
+      reject(missing ? new Stop(`"${command}" was not found. Install it (npm comes with Node) and run the same command again.`) : error);
+    });
+    child.on('close', (code, signal) => {
+      forget();
+      resolve({ code: code ?? 1, output: signal ? `${output}\n(ended by ${signal})` : output });
+    });
+  });
+}

@@ -1,0 +1,9 @@
+/** Where things are. */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the repository. */
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** What is fetched: Node, WordPress, a browser. Derived; may be deleted at any time. */
+export const fetched = join(root, '.broadsheet');
