@@ -8,12 +8,12 @@ import { truncateAtWord } from '../text.ts';
 export interface PageMeta {
   /** Without the paper's name. */
   readonly title: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Canonical path with its meaningful query, e.g. `/section/politics?page=2`. */
   readonly path: string;
   readonly image?: Picture | null;
-  readonly type?: 'website' | 'article' | 'profile' | 'video.other';
-  readonly article?: Pick<Article, 'date' | 'modified' | 'sections' | 'author'>;
+  readonly type?: 'website' | 'article' | 'profile' | 'video.other' | undefined;
+  readonly article?: Pick<Article, 'date' | 'modified' | 'sections' | 'author'> | undefined;
 }
 
 export interface MetaTag {
