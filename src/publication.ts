@@ -64,6 +64,26 @@ export const publication = {
     section(10, 'opinion', 'Opinion', 4, { color: 'red' }),
   ] as readonly SectionConfig[],
 
+  /** Sections of opinion; their stories look different from news and are marked so for search engines. */
+  opinionSections: ['editorials', 'columnists', 'opinion'],
+
+  /**
+   * How the home page sets each section (src/lib/front-page.ts). A section that is not listed takes its turn among the plain
+   * layouts. The first one set as `editorials` stands beside the lead story.
+   */
+  homeLayouts: {
+    editorials: 'editorials',
+    national: 'lead',
+    foreign: 'mirror',
+    politics: 'wide',
+    culture: 'gallery',
+    economy: 'row',
+    education: 'half',
+    justice: 'half',
+    columnists: 'voices',
+    opinion: 'essays',
+  } as Readonly<Record<string, import('./lib/front-page.ts').FrontLayout>>,
+
   links: {
     shop: 'https://shop.example.com',
     founderJoin: 'https://join.example.com/founder',
