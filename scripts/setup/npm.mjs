@@ -15,7 +15,11 @@ export async function npm(args, options) {
   const [command, ...first] = own && /npm-cli\.js$/.test(own) ? [process.execPath, own] : ['npm'];
   const { code, output } = await finish(/** @type {string} */ (command), [...first, ...args], options);
   if (code === 0) return;
-  const tail = output.trim().split('\n').slice(-25).join('\n');
+  const lines = output.split('\n').filter((line) => !/npm (?:warn|notice)|^npm error\s*$|complete log of this run/i.test(line));
+  // Usage texts bury what went wrong; long lists say it at their beginning.
+  const usage = lines.findIndex((line) => /^npm error (?:Clean install a project|Usage:)/.test(line));
+  const said = (usage > 0 ? lines.slice(0, usage) : lines).filter((line) => line.trim() !== '');
+  const tail = said.length > 25 ? [...said.slice(0, 15), '…', ...said.slice(-9)].join('\n') : said.join('\n');
   const advice = whatToDo(output) ?? 'Read what npm says above, mend it and run the same command again.';
   throw new Stop(`${tail}\n\nnpm ${args[0]} failed. ${advice}`);
 }
