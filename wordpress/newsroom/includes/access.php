@@ -1,0 +1,197 @@
+<?php
+/**
+ * Access levels: bodies of articles for registered readers and subscribers leave WordPress only to the site's own
+ * credentials and to users who may edit them. Everyone else gets the opening, by whichever way they ask.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+// `content_pagination` holds for everything that reads a body with get_the_content(): themes, feeds, excerpts.
+add_filter( 'content_pagination', 'newsroom_cut_pages', PHP_INT_MAX, 2 );
+// `the_content` holds for what hands post_content over itself: REST, embedded posts, query blocks. First in line, so
+// that no block of the rest is even rendered.
+add_filter( 'the_content', 'newsroom_cut_content', PHP_INT_MIN );
+// And the post of the page itself, for themes and plugins that print $post->post_content (descriptions, JSON-LD).
+add_filter( 'the_posts', 'newsroom_cut_main_query', PHP_INT_MAX, 2 );
+add_filter( 'rest_prepare_articles', 'newsroom_cut_rest', PHP_INT_MAX, 3 );
+add_filter( 'rest_request_before_callbacks', 'newsroom_refuse_protected', 10, 3 );
+add_filter( 'rest_post_search_query', 'newsroom_without_protected' );
+add_filter( 'rest_post_dispatch', 'newsroom_keep_private', 10, 3 );
+
+/**
+ * Who reads, for an access level as editors chose it.
+ *
+ * @param WP_Post $post Article.
+ * @return string `default`, `free`, `registered` or `subscriber`.
+ */
+function newsroom_access_of( $post ) {
+	return newsroom_sanitize_access( get_post_meta( $post->ID, 'newsroom_access', true ) );
+}
+
+/**
+ * Whether the body of a post is for some readers only.
+ *
+ * @param WP_Post $post Post.
+ * @return bool
+ */
+function newsroom_is_restricted( $post ) {
+	if ( 'articles' !== $post->post_type ) {
+		return false;
+	}
+	/**
+	 * Filters the access level that counts for an article. `default` counts as open; a paper whose sections have rules of
+	 * their own returns another level here.
+	 *
+	 * @param string  $level Level.
+	 * @param WP_Post $post  Article.
+	 */
+	$level = apply_filters( 'newsroom_effective_access', newsroom_access_of( $post ), $post );
+	return in_array( $level, array( 'registered', 'subscriber' ), true );
+}
+
+/**
+ * Whether the asker gets only the opening of a post.
+ *
+ * @param WP_Post|null $post Post or revision.
+ * @return bool
+ */
+function newsroom_is_cut( $post ) {
+	if ( $post instanceof WP_Post && 'revision' === $post->post_type ) {
+		$post = get_post( $post->post_parent );
+	}
+	if ( ! $post instanceof WP_Post || ! newsroom_is_restricted( $post ) ) {
+		return false;
+	}
+	return ! current_user_can( 'newsroom_read_restricted' ) && ! current_user_can( 'edit_post', $post->ID );
+}
+
+/**
+ * Cuts what get_the_content() works with.
+ *
+ * @param string[] $pages Pages of the body.
+ * @param WP_Post  $post  Post.
+ * @return string[]
+ */
+function newsroom_cut_pages( $pages, $post ) {
+	return newsroom_is_cut( $post ) ? array( newsroom_opening( $post ) ) : $pages;
+}
+
+/**
+ * Cuts a body on its way through `the_content`.
+ *
+ * Always made from the stored body and not from what comes in, so that a text that was cut before is not cut twice.
+ *
+ * @param string $content Body.
+ * @return string
+ */
+function newsroom_cut_content( $content ) {
+	$post = get_post();
+	return '' !== trim( (string) $content ) && newsroom_is_cut( $post ) ? newsroom_opening( $post ) : $content;
+}
+
+/**
+ * Cuts the posts of the page or feed itself.
+ *
+ * Only there: a query of another kind may belong to code that saves the posts again, and must see them whole.
+ *
+ * @param WP_Post[] $posts Posts.
+ * @param WP_Query  $query Query.
+ * @return WP_Post[]
+ */
+function newsroom_cut_main_query( $posts, $query ) {
+	if ( ! $query->is_main_query() || is_admin() || wp_doing_cron() || ( defined( 'WP_CLI' ) && WP_CLI ) || ! is_array( $posts ) ) {
+		return $posts;
+	}
+	foreach ( $posts as $index => $post ) {
+		if ( $post instanceof WP_Post && newsroom_is_cut( $post ) ) {
+			$cut                      = clone $post;
+			$cut->post_content        = newsroom_opening( $post );
+			$cut->newsroom_is_opening = true;
+			$posts[ $index ]          = $cut;
+		}
+	}
+	return $posts;
+}
+
+/**
+ * Takes footnotes out of a cut article in REST: WordPress keeps them in public meta.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Article.
+ * @return WP_REST_Response
+ */
+function newsroom_cut_rest( $response, $post ) {
+	if ( $response instanceof WP_REST_Response && newsroom_is_cut( $post ) ) {
+		$data = $response->get_data();
+		if ( isset( $data['meta']['footnotes'] ) ) {
+			$data['meta']['footnotes'] = '';
+			$response->set_data( $data );
+		}
+	}
+	return $response;
+}
+
+/**
+ * Whether the asker may know of documents that readers may not.
+ *
+ * @return bool
+ */
+function newsroom_asks_with_credentials() {
+	return current_user_can( 'newsroom_read_restricted' ) || current_user_can( 'edit_others_posts' );
+}
+
+/**
+ * Keeps password-protected documents from everyone without credentials when asked for by id.
+ *
+ * @param mixed           $response Answer so far.
+ * @param array           $handler  Route handler.
+ * @param WP_REST_Request $request  Request.
+ * @return mixed
+ */
+function newsroom_refuse_protected( $response, $handler, $request ) {
+	if ( is_wp_error( $response ) || ! preg_match( '#^/wp/v2/(?:articles|video|crosswords|authors|pages)/(\d+)$#', $request->get_route(), $found ) ) {
+		return $response;
+	}
+	$post = get_post( (int) $found[1] );
+	if ( ! newsroom_is_document( $post ) || '' === (string) $post->post_password || newsroom_asks_with_credentials() || current_user_can( 'edit_post', $post->ID ) ) {
+		return $response;
+	}
+	return new WP_Error(
+		'rest_forbidden',
+		__( 'Sorry, you are not allowed to read this document.', 'newsroom' ),
+		array( 'status' => rest_authorization_required_code() )
+	);
+}
+
+/**
+ * Keeps password-protected documents out of a list.
+ *
+ * @param array $args Arguments of the query.
+ * @return array
+ */
+function newsroom_without_protected( $args ) {
+	if ( ! newsroom_asks_with_credentials() ) {
+		$args['has_password'] = false;
+	}
+	return $args;
+}
+
+/**
+ * Tells caches in between that an answer to someone signed in is for them alone.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_REST_Server   $server   Server.
+ * @param WP_REST_Request  $request  Request.
+ * @return WP_REST_Response
+ */
+function newsroom_keep_private( $response, $server, $request ) {
+	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
+		$response->header( 'Cache-Control', 'private, no-store' );
+		$response->header( 'Vary', 'Authorization, Cookie', false );
+	}
+	return $response;
+}

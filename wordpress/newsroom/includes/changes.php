@@ -1,0 +1,192 @@
+<?php
+/**
+ * What happened to documents in this request, and what of it the site must hear.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'transition_post_status', 'newsroom_status_changed', 10, 3 );
+add_action( 'post_updated', 'newsroom_post_updated', 20, 3 );
+add_action( 'before_delete_post', 'newsroom_post_deleted' );
+// After everything else that still writes at the end of a request, before the answer is closed.
+add_action( 'shutdown', 'newsroom_flush_changes', 0 );
+
+/**
+ * Changes of this request, one for each document.
+ *
+ * @param array|null $add  Payload to add or merge, or null to only look.
+ * @param bool       $drop Whether to empty the list.
+ * @return array[]
+ */
+function newsroom_changes( $add = null, $drop = false ) {
+	static $changes = array();
+	$now            = $changes;
+	if ( $drop ) {
+		$changes = array();
+	} elseif ( null !== $add ) {
+		$key             = $add['type'] . ':' . $add['id'];
+		$changes[ $key ] = isset( $changes[ $key ] ) ? newsroom_merge( $changes[ $key ], $add ) : $add;
+	}
+	return $now;
+}
+
+/**
+ * A payload.
+ *
+ * @param string      $event    Event.
+ * @param string      $type     Name on the wire.
+ * @param int         $id       Id.
+ * @param string      $slug     Slug, or ''.
+ * @param string      $status   Status.
+ * @param string|null $previous Slug before.
+ * @return array
+ */
+function newsroom_payload( $event, $type, $id, $slug, $status, $previous = null ) {
+	return array(
+		'event'         => $event,
+		'type'          => $type,
+		'id'            => (int) $id,
+		'slug'          => (string) $slug,
+		'previous_slug' => $previous,
+		'status'        => $status,
+		'modified'      => gmdate( 'Y-m-d\TH:i:s\Z' ),
+	);
+}
+
+/**
+ * Notes what happened to a document.
+ *
+ * @param WP_Post     $post     Document.
+ * @param string      $event    Event.
+ * @param string|null $previous Slug before.
+ */
+function newsroom_note_change( $post, $event, $previous = null ) {
+	$types = newsroom_document_types();
+	$live  = (string) get_post_meta( $post->ID, '_newsroom_live_slug', true );
+	// A document in the bin has a suffix that readers never saw.
+	$slug = (string) preg_replace( '/__trashed(?:-\d+)?$/', '', $post->post_name );
+	if ( null === $previous && '' !== $live && $live !== $slug ) {
+		$previous = $live;
+	}
+	if ( 'authors' === $post->post_type && in_array( $event, array( 'publish', 'update', 'slug' ), true ) ) {
+		$event = 'author';
+	} elseif ( 'update' === $event && null !== $previous ) {
+		$event = 'slug';
+	}
+	newsroom_changes( newsroom_payload( $event, $types[ $post->post_type ], $post->ID, $slug, newsroom_wire_status( $post, $event ), $previous ) );
+}
+
+/**
+ * Status of a document for the site. A password hides a document as privacy does.
+ *
+ * @param WP_Post $post  Document.
+ * @param string  $event Event.
+ * @return string
+ */
+function newsroom_wire_status( $post, $event ) {
+	if ( 'delete' === $event ) {
+		return 'trash';
+	}
+	return 'publish' === $post->post_status && '' !== (string) $post->post_password ? 'private' : $post->post_status;
+}
+
+/**
+ * A document went live or was taken back.
+ *
+ * @param string  $new  Status now.
+ * @param string  $old  Status before.
+ * @param WP_Post $post Post.
+ */
+function newsroom_status_changed( $new, $old, $post ) {
+	if ( $new === $old || ! newsroom_is_document( $post ) ) {
+		return;
+	}
+	if ( 'publish' === $new && newsroom_is_visible( $post ) ) {
+		// A scheduled post keeps the stamp of the day it was written, one with an earlier date gets that date.
+		newsroom_touched( $post->ID );
+		newsroom_note_change( $post, 'publish' );
+	} elseif ( 'publish' === $old ) {
+		newsroom_note_change( $post, 'trash' === $new ? 'trash' : 'unpublish' );
+	}
+}
+
+/**
+ * A document was saved and is published as it was before.
+ *
+ * @param int     $id     Post.
+ * @param WP_Post $after  Now.
+ * @param WP_Post $before Before.
+ */
+function newsroom_post_updated( $id, $after, $before ) {
+	if ( ! newsroom_is_document( $after ) || 'publish' !== $after->post_status || 'publish' !== $before->post_status ) {
+		return;
+	}
+	if ( newsroom_is_visible( $after ) ) {
+		$previous = $before->post_name !== $after->post_name ? $before->post_name : null;
+		newsroom_note_change( $after, newsroom_is_visible( $before ) ? 'update' : 'publish', $previous );
+	} elseif ( newsroom_is_visible( $before ) ) {
+		newsroom_note_change( $after, 'unpublish' );
+	}
+}
+
+/**
+ * A document is about to be deleted for good. Those that readers never saw are nobody's concern.
+ *
+ * @param int $id Post.
+ */
+function newsroom_post_deleted( $id ) {
+	$post = get_post( $id );
+	if ( newsroom_is_document( $post ) && ( newsroom_is_visible( $post ) || '' !== (string) get_post_meta( $id, '_newsroom_live_slug', true ) ) ) {
+		newsroom_note_change( $post, 'delete' );
+	}
+}
+
+/**
+ * Remembers under which slug readers know a document.
+ *
+ * @param WP_Post $post Document.
+ */
+function newsroom_remember_slug( $post ) {
+	if ( newsroom_is_visible( $post ) && get_post_meta( $post->ID, '_newsroom_live_slug', true ) !== $post->post_name ) {
+		update_post_meta( $post->ID, '_newsroom_live_slug', wp_slash( $post->post_name ) );
+	}
+}
+
+/**
+ * Writes what happened in this request into the table and sends it.
+ */
+function newsroom_flush_changes() {
+	newsroom_stamp_touched();
+	$changes = newsroom_changes( null, true );
+	if ( ! $changes ) {
+		return;
+	}
+	$post_types = array_flip( newsroom_document_types() );
+	$rows       = array();
+	$deliver    = newsroom_can_deliver();
+	foreach ( $changes as $change ) {
+		$post = isset( $post_types[ $change['type'] ] ) ? get_post( $change['id'] ) : null;
+		if ( $post ) {
+			newsroom_remember_slug( $post );
+			$change['modified'] = mysql2date( 'Y-m-d\TH:i:s\Z', $post->post_modified_gmt, false );
+		}
+		if ( $deliver ) {
+			/**
+			 * Filters a change before it is queued for the site.
+			 *
+			 * @param array|null $change Body of the webhook, or null to keep it back.
+			 */
+			$change = apply_filters( 'newsroom_webhook_payload', $change );
+			if ( is_array( $change ) ) {
+				$rows[] = newsroom_enqueue( $change );
+			}
+		}
+	}
+	if ( $rows ) {
+		newsroom_deliver_after_response();
+	}
+}

@@ -1,0 +1,186 @@
+<?php
+/**
+ * Sends what is due: right after the answer of the request that changed something, and from wp-cron what had to wait.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'newsroom_deliver', 'newsroom_deliver_from_cron' );
+
+/**
+ * Closes the answer and then sends. Called on shutdown.
+ */
+function newsroom_deliver_after_response() {
+	if ( get_transient( 'newsroom_site_down' ) ) {
+		// The site did not answer a moment ago; nobody has to wait for that again.
+		newsroom_schedule_next();
+		return;
+	}
+	$detached = newsroom_finish_response();
+	newsroom_deliver_due( $detached ? 10 : 5, $detached ? 30 : 10 );
+}
+
+/**
+ * Sends the answer to the browser, so that the editor does not wait for the site.
+ *
+ * @return bool Whether the browser has everything and the connection is done with.
+ */
+function newsroom_finish_response() {
+	if ( 'cli' === PHP_SAPI || wp_doing_cron() ) {
+		return true;
+	}
+	ignore_user_abort( true );
+	if ( function_exists( 'fastcgi_finish_request' ) ) {
+		return fastcgi_finish_request();
+	}
+	if ( function_exists( 'litespeed_finish_request' ) ) {
+		return litespeed_finish_request();
+	}
+	// Everything is still in one buffer: with its length known the browser need not wait for the end.
+	if ( ! headers_sent() && 1 === ob_get_level() && ! ini_get( 'zlib.output_compression' ) ) {
+		header( 'Content-Length: ' . ob_get_length() );
+		header( 'Connection: close' );
+	}
+	wp_ob_end_flush_all();
+	flush();
+	return false;
+}
+
+/**
+ * Runs from wp-cron.
+ */
+function newsroom_deliver_from_cron() {
+	if ( newsroom_can_deliver() ) {
+		newsroom_deliver_due( 10, 50 );
+	}
+}
+
+/**
+ * Sends what is due.
+ *
+ * @param int $timeout Seconds for one request.
+ * @param int $budget  Seconds for all.
+ */
+function newsroom_deliver_due( $timeout, $budget ) {
+	$until = microtime( true ) + $budget;
+	foreach ( newsroom_due( 100 ) as $id ) {
+		$result = newsroom_deliver_row( $id, $timeout );
+		// When the site is down, one row has found out for all of them.
+		if ( ( $result && 0 === $result['code'] ) || microtime( true ) > $until ) {
+			break;
+		}
+	}
+	newsroom_prune_log();
+	newsroom_schedule_next();
+}
+
+/**
+ * Sends one row, if it waits.
+ *
+ * @param int $id      Row.
+ * @param int $timeout Seconds.
+ * @return array|null Result, see newsroom_post_webhook(); null when somebody else has the row.
+ */
+function newsroom_deliver_row( $id, $timeout = 10 ) {
+	$row = newsroom_claim( $id );
+	if ( ! $row ) {
+		return null;
+	}
+	/**
+	 * Filters how long a delivery may take.
+	 *
+	 * @param int $timeout Seconds.
+	 */
+	$timeout = (int) apply_filters( 'newsroom_webhook_timeout', $timeout );
+	$result  = newsroom_post_webhook( $row->payload, $row->delivery, $timeout );
+	$values  = array(
+		'status_code' => $result['code'],
+		'took_ms'     => $result['took_ms'],
+		'site_ms'     => $result['site_ms'],
+		'refreshed'   => $result['refreshed'] ? wp_json_encode( $result['refreshed'] ) : '',
+		'error'       => $result['error'],
+		'state'       => $result['outcome'],
+	);
+	if ( 0 === $result['code'] ) {
+		set_transient( 'newsroom_site_down', 1, 30 );
+	} else {
+		delete_transient( 'newsroom_site_down' );
+	}
+	if ( 'retry' === $result['outcome'] ) {
+		if ( newsroom_give_way( $row ) ) {
+			return $result;
+		}
+		$age               = time() - (int) ( $row->created_ms / 1000 );
+		$values['state']   = $age > newsroom_give_up_after() ? 'failed' : 'pending';
+		$values['next_at'] = time() + newsroom_retry_delay( (int) $row->tries, $result['retry_after'] );
+	}
+	newsroom_update_row( $row->id, $values );
+	return $result;
+}
+
+/**
+ * Age in seconds at which a delivery is given up.
+ *
+ * @return int
+ */
+function newsroom_give_up_after() {
+	/**
+	 * Filters how long a delivery is tried.
+	 *
+	 * @param int $seconds Seconds, a day by default.
+	 */
+	return (int) apply_filters( 'newsroom_give_up_after', DAY_IN_SECONDS );
+}
+
+/**
+ * Seconds until the next try: 15, 30, 60 … up to six hours, a fifth more or less, so that many do not return at once.
+ *
+ * @param int $tries       Tries so far, at least 1.
+ * @param int $retry_after Seconds that the site asks for, or 0.
+ * @return int
+ */
+function newsroom_retry_delay( $tries, $retry_after = 0 ) {
+	$seconds = min( 6 * HOUR_IN_SECONDS, 15 * pow( 2, min( 12, max( 0, $tries - 1 ) ) ) );
+	$seconds = (int) round( $seconds * wp_rand( 80, 120 ) / 100 );
+	/**
+	 * Filters how long a failed delivery waits.
+	 *
+	 * @param int $seconds Seconds.
+	 * @param int $tries   Tries so far.
+	 */
+	return max( $retry_after, (int) apply_filters( 'newsroom_retry_delay', $seconds, $tries ) );
+}
+
+/**
+ * Makes sure that wp-cron runs when the next row is due.
+ */
+function newsroom_schedule_next() {
+	$next = newsroom_next_due();
+	if ( null === $next ) {
+		return;
+	}
+	$next      = max( $next, time() + 1 );
+	$scheduled = newsroom_next_cron();
+	if ( null === $scheduled || $scheduled > $next ) {
+		// WordPress refuses a second event within ten minutes unless its arguments differ.
+		wp_schedule_single_event( $next, 'newsroom_deliver', array( $next ) );
+	}
+}
+
+/**
+ * When wp-cron delivers next.
+ *
+ * @return int|null Unix seconds.
+ */
+function newsroom_next_cron() {
+	foreach ( (array) _get_cron_array() as $time => $hooks ) {
+		if ( is_array( $hooks ) && isset( $hooks['newsroom_deliver'] ) ) {
+			return (int) $time;
+		}
+	}
+	return null;
+}

@@ -1,0 +1,55 @@
+<?php
+/**
+ * Which post types travel to the site, and under which names.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Post types that the site mirrors, each with the name it has in addresses and webhooks.
+ *
+ * @return array<string,string> WordPress post type => name on the wire.
+ */
+function newsroom_document_types() {
+	return array(
+		'articles'   => 'articles',
+		'video'      => 'video',
+		'crosswords' => 'crosswords',
+		'authors'    => 'authors',
+		'page'       => 'pages',
+	);
+}
+
+/**
+ * Whether a post is one that the site mirrors.
+ *
+ * @param WP_Post|null $post Post.
+ * @return bool
+ */
+function newsroom_is_document( $post ) {
+	return $post instanceof WP_Post && array_key_exists( $post->post_type, newsroom_document_types() );
+}
+
+/**
+ * Whether the site may show a post to readers: published, and without a password.
+ *
+ * @param WP_Post $post Post.
+ * @return bool
+ */
+function newsroom_is_visible( $post ) {
+	return 'publish' === $post->post_status && '' === (string) $post->post_password;
+}
+
+/**
+ * Text without markup and entities, for fields that the site prints as text.
+ *
+ * @param mixed $html Markup or text.
+ * @return string
+ */
+function newsroom_plain( $html ) {
+	return trim( html_entity_decode( wp_strip_all_tags( (string) $html ), ENT_QUOTES | ENT_HTML5, 'UTF-8' ) );
+}

@@ -1,0 +1,174 @@
+<?php
+/**
+ * Post meta: keys, types, who may change them, and how values are cleaned. Cleaning is part of the registration, so it
+ * holds for the boxes beside the editor, for REST and for imports alike.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'init', 'newsroom_register_meta', 11 );
+
+/**
+ * Meta keys by post type.
+ *
+ * @return array<string,string[]>
+ */
+function newsroom_meta_keys() {
+	return array(
+		'articles'   => array( 'newsroom_author', 'newsroom_access' ),
+		'video'      => array( 'newsroom_author', 'newsroom_video_url' ),
+		'crosswords' => array( 'newsroom_author', 'newsroom_iframe' ),
+		'authors'    => array(),
+		'page'       => array( 'newsroom_top_articles', 'newsroom_breaking', 'newsroom_featured_excerpt', 'newsroom_bulleted' ),
+	);
+}
+
+/**
+ * Type, default and cleaning of each meta key.
+ *
+ * @return array<string,array>
+ */
+function newsroom_meta_definitions() {
+	return array(
+		'newsroom_author'           => array( 'integer', 0, 'newsroom_sanitize_author' ),
+		'newsroom_access'           => array( 'string', 'default', 'newsroom_sanitize_access' ),
+		'newsroom_video_url'        => array( 'string', '', 'newsroom_sanitize_web_address' ),
+		'newsroom_iframe'           => array( 'string', '', 'newsroom_sanitize_embed' ),
+		'newsroom_top_articles'     => array( 'array', array(), 'newsroom_sanitize_ids' ),
+		'newsroom_breaking'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
+		'newsroom_featured_excerpt' => array( 'string', '', 'sanitize_textarea_field' ),
+		'newsroom_bulleted'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
+	);
+}
+
+/**
+ * Registers the meta of each type.
+ */
+function newsroom_register_meta() {
+	$definitions = newsroom_meta_definitions();
+	foreach ( newsroom_meta_keys() as $type => $keys ) {
+		foreach ( $keys as $key ) {
+			list( $kind, $default, $sanitize ) = $definitions[ $key ];
+			register_post_meta(
+				$type,
+				$key,
+				array(
+					'type'              => $kind,
+					'single'            => true,
+					'default'           => $default,
+					'sanitize_callback' => $sanitize,
+					'auth_callback'     => 'newsroom_may_edit_meta',
+					'show_in_rest'      => 'array' === $kind
+						? array(
+							'schema' => array(
+								'type'  => 'array',
+								'items' => array( 'type' => 'integer' ),
+							),
+						)
+						: true,
+				)
+			);
+		}
+	}
+}
+
+/**
+ * Whether a user may change a post's fields: whoever may edit the post.
+ *
+ * @param bool   $allowed Decision so far.
+ * @param string $key     Meta key.
+ * @param int    $post_id Post.
+ * @param int    $user_id User.
+ * @return bool
+ */
+function newsroom_may_edit_meta( $allowed, $key, $post_id, $user_id ) {
+	return user_can( $user_id, 'edit_post', $post_id );
+}
+
+/**
+ * Access levels with the words editors see.
+ *
+ * @return array<string,string>
+ */
+function newsroom_access_levels() {
+	return array(
+		'default'    => __( 'As the section (default)', 'newsroom' ),
+		'free'       => __( 'Everyone', 'newsroom' ),
+		'registered' => __( 'Signed-in readers', 'newsroom' ),
+		'subscriber' => __( 'Subscribers', 'newsroom' ),
+	);
+}
+
+/**
+ * Cleans an access level.
+ *
+ * @param mixed $value Value.
+ * @return string
+ */
+function newsroom_sanitize_access( $value ) {
+	return is_string( $value ) && in_array( $value, array( 'default', 'free', 'registered', 'subscriber' ), true ) ? $value : 'default';
+}
+
+/**
+ * Cleans the id of an author; anything that is no post of that type becomes 0.
+ *
+ * @param mixed $value Value.
+ * @return int
+ */
+function newsroom_sanitize_author( $value ) {
+	$id = is_numeric( $value ) ? absint( $value ) : 0;
+	return $id && 'authors' === get_post_type( $id ) ? $id : 0;
+}
+
+/**
+ * Cleans a web address.
+ *
+ * @param mixed $value Value.
+ * @return string An http or https address, or ''.
+ */
+function newsroom_sanitize_web_address( $value ) {
+	return is_scalar( $value ) ? esc_url_raw( trim( (string) $value ), array( 'http', 'https' ) ) : '';
+}
+
+/**
+ * Cleans embed markup: frames, links and plain text stay; scripts and everything else go.
+ *
+ * @param mixed $value Value.
+ * @return string
+ */
+function newsroom_sanitize_embed( $value ) {
+	if ( ! is_scalar( $value ) ) {
+		return '';
+	}
+	$frame = array_fill_keys( array( 'src', 'title', 'width', 'height', 'allow', 'allowfullscreen', 'loading', 'frameborder', 'scrolling', 'referrerpolicy' ), true );
+	return trim(
+		wp_kses(
+			(string) $value,
+			array(
+				'iframe' => $frame,
+				'div'    => array( 'class' => true ),
+				'p'      => array(),
+				'a'      => array( 'href' => true ),
+			),
+			array( 'http', 'https' )
+		)
+	);
+}
+
+/**
+ * Cleans an ordered list of post ids: each once, 100 at most.
+ *
+ * @param mixed $value Array of ids, or ids separated by commas.
+ * @return int[]
+ */
+function newsroom_sanitize_ids( $value ) {
+	if ( is_string( $value ) ) {
+		$value = explode( ',', $value );
+	}
+	$ids = array_map( 'absint', array_filter( (array) $value, 'is_numeric' ) );
+	return array_slice( array_values( array_unique( array_filter( $ids ) ) ), 0, 100 );
+}

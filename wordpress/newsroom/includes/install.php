@@ -1,0 +1,66 @@
+<?php
+/**
+ * Activation, upgrades, deactivation.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'init', 'newsroom_load_translations', 1 );
+add_action( 'init', 'newsroom_upgrade', 20 );
+
+/**
+ * Loads translations that lie in the plugin's own folder.
+ */
+function newsroom_load_translations() {
+	load_plugin_textdomain( 'newsroom', false, dirname( plugin_basename( NEWSROOM_FILE ) ) . '/languages' );
+}
+
+/**
+ * Runs when the plugin is switched on.
+ */
+function newsroom_activate() {
+	newsroom_register_types();
+	newsroom_install();
+	flush_rewrite_rules();
+}
+
+/**
+ * Runs when the plugin is switched off: content, settings and the log stay.
+ */
+function newsroom_deactivate() {
+	wp_unschedule_hook( 'newsroom_deliver' );
+	flush_rewrite_rules();
+}
+
+/**
+ * Sets up what a new version needs. Also runs where activation hooks do not: in mu-plugins, after an update, and on the
+ * sites of a network.
+ */
+function newsroom_upgrade() {
+	if ( get_option( 'newsroom_version' ) !== NEWSROOM_VERSION ) {
+		newsroom_install();
+	}
+}
+
+/**
+ * Creates the table, the role, the secret and, on a WordPress without categories, the sections. Safe to repeat.
+ */
+function newsroom_install() {
+	newsroom_create_table();
+	newsroom_add_role();
+	if ( '' === (string) get_option( 'newsroom_secret', '' ) ) {
+		update_option( 'newsroom_secret', newsroom_new_secret(), false );
+	}
+	add_option( 'newsroom_site_url', '' );
+	if ( false === get_option( 'newsroom_version' ) ) {
+		newsroom_create_sections();
+	}
+	if ( ! wp_next_scheduled( 'newsroom_deliver' ) ) {
+		wp_schedule_event( time() + HOUR_IN_SECONDS, 'hourly', 'newsroom_deliver' );
+	}
+	update_option( 'newsroom_version', NEWSROOM_VERSION );
+}

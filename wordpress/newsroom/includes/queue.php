@@ -1,0 +1,254 @@
+<?php
+/**
+ * The table of deliveries: what is due, and the log of what was delivered.
+ *
+ * One row is one delivery. Within a request changes are collected in memory; at its end each document has at most one
+ * row that waits, so that ten saves in a row while the site is down become one delivery.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Name of the table.
+ *
+ * @return string
+ */
+function newsroom_table() {
+	global $wpdb;
+	return $wpdb->prefix . 'newsroom_deliveries';
+}
+
+/**
+ * Creates or updates the table.
+ */
+function newsroom_create_table() {
+	global $wpdb;
+	require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+	$table = newsroom_table();
+	// Times are milliseconds since 1970 for `created_ms`, seconds for the others.
+	dbDelta(
+		"CREATE TABLE $table (
+			id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+			delivery varchar(36) NOT NULL DEFAULT '',
+			object_type varchar(20) NOT NULL DEFAULT '',
+			object_id bigint(20) unsigned NOT NULL DEFAULT 0,
+			event varchar(20) NOT NULL DEFAULT '',
+			payload longtext NOT NULL,
+			state varchar(10) NOT NULL DEFAULT 'pending',
+			tries int(11) NOT NULL DEFAULT 0,
+			created_ms bigint(20) NOT NULL DEFAULT 0,
+			next_at bigint(20) NOT NULL DEFAULT 0,
+			tried_at bigint(20) NOT NULL DEFAULT 0,
+			status_code int(11) NOT NULL DEFAULT 0,
+			took_ms int(11) NOT NULL DEFAULT 0,
+			site_ms int(11) NOT NULL DEFAULT 0,
+			refreshed longtext NOT NULL,
+			error text NOT NULL,
+			PRIMARY KEY  (id),
+			KEY state_next (state,next_at),
+			KEY object_state (object_type,object_id,state)
+		) {$wpdb->get_charset_collate()};"
+	);
+}
+
+/**
+ * Whether there is anywhere to deliver to.
+ *
+ * @return bool
+ */
+function newsroom_can_deliver() {
+	/**
+	 * Filters whether changes are delivered to the site. Imports switch it off and let the site fetch everything at once.
+	 *
+	 * @param bool $enabled Whether they are.
+	 */
+	return '' !== newsroom_site_url() && '' !== newsroom_secret() && apply_filters( 'newsroom_webhooks_enabled', true );
+}
+
+/**
+ * One event out of two that happened to the same document, the older one still undelivered.
+ *
+ * The newer one counts, but a withdrawal is never lost to an update, a publication stays one, and the slug that the site
+ * knows is kept.
+ *
+ * @param array $older Payload.
+ * @param array $newer Payload.
+ * @return array
+ */
+function newsroom_merge( $older, $newer ) {
+	$rank = array(
+		'update'    => 1,
+		'author'    => 1,
+		'slug'      => 2,
+		'publish'   => 3,
+		'unpublish' => 4,
+		'trash'     => 5,
+		'delete'    => 6,
+	);
+	$from = isset( $rank[ $older['event'] ] ) ? $rank[ $older['event'] ] : 0;
+	$to   = isset( $rank[ $newer['event'] ] ) ? $rank[ $newer['event'] ] : 0;
+	// A withdrawn document that is live again is live; authors announce that as `author`.
+	$back = in_array( $older['event'], array( 'unpublish', 'trash' ), true ) && in_array( $newer['event'], array( 'publish', 'author' ), true );
+	if ( $from > $to && ! $back ) {
+		$newer['event'] = $older['event'];
+	}
+	if ( null !== $older['previous_slug'] ) {
+		$newer['previous_slug'] = $older['previous_slug'];
+	}
+	return $newer;
+}
+
+/**
+ * Puts a change into the table, or into the row that waits for the same document.
+ *
+ * @param array $payload Body of the webhook.
+ * @return int Row.
+ */
+function newsroom_enqueue( $payload ) {
+	global $wpdb;
+	$table   = newsroom_table();
+	$waiting = $wpdb->get_row( $wpdb->prepare( "SELECT id, payload FROM $table WHERE object_type = %s AND object_id = %d AND state = 'pending' ORDER BY id DESC LIMIT 1", $payload['type'], $payload['id'] ) ); // phpcs:ignore WordPress.DB
+	$older   = $waiting ? json_decode( $waiting->payload, true ) : null;
+	if ( is_array( $older ) ) {
+		$payload = newsroom_merge( $older, $payload );
+	}
+	$row = array(
+		// A new change is a new delivery, also where it takes an old one's place: the site may have processed that one
+		// although its answer never came.
+		'delivery'    => wp_generate_uuid4(),
+		'object_type' => $payload['type'],
+		'object_id'   => $payload['id'],
+		'event'       => $payload['event'],
+		'payload'     => wp_json_encode( $payload ),
+		'state'       => 'pending',
+		'tries'       => 0,
+		'created_ms'  => (int) round( microtime( true ) * 1000 ),
+		'next_at'     => time(),
+		'refreshed'   => '',
+		'error'       => '',
+	);
+	if ( $waiting ) {
+		$changed = $wpdb->update( $table, $row, array( 'id' => $waiting->id, 'state' => 'pending' ) ); // phpcs:ignore WordPress.DB,WordPress.Arrays
+		if ( $changed ) {
+			return (int) $waiting->id;
+		}
+	}
+	$wpdb->insert( $table, $row ); // phpcs:ignore WordPress.DB
+	return (int) $wpdb->insert_id;
+}
+
+/**
+ * Takes a row that is due, so that no other process delivers it at the same time.
+ *
+ * @param int $id Row.
+ * @return object|null The row, or null when it is not there, not due or taken.
+ */
+function newsroom_claim( $id ) {
+	global $wpdb;
+	$table = newsroom_table();
+	$taken = $wpdb->query( $wpdb->prepare( "UPDATE $table SET state = 'sending', tries = tries + 1, tried_at = %d WHERE id = %d AND state = 'pending'", time(), $id ) ); // phpcs:ignore WordPress.DB
+	return $taken ? $wpdb->get_row( $wpdb->prepare( "SELECT * FROM $table WHERE id = %d", $id ) ) : null; // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Rows that are due, oldest first.
+ *
+ * @param int $limit How many.
+ * @return int[]
+ */
+function newsroom_due( $limit ) {
+	global $wpdb;
+	$table = newsroom_table();
+	// What has been "sending" for minutes was cut off by a crash.
+	$wpdb->query( $wpdb->prepare( "UPDATE $table SET state = 'pending' WHERE state = 'sending' AND tried_at < %d", time() - 120 ) ); // phpcs:ignore WordPress.DB
+	return array_map( 'intval', $wpdb->get_col( $wpdb->prepare( "SELECT id FROM $table WHERE state = 'pending' AND next_at <= %d ORDER BY id LIMIT %d", time(), $limit ) ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * When the next waiting row is due.
+ *
+ * @return int|null Unix seconds, or null when nothing waits.
+ */
+function newsroom_next_due() {
+	global $wpdb;
+	$table = newsroom_table();
+	$next  = $wpdb->get_var( "SELECT MIN(next_at) FROM $table WHERE state = 'pending'" ); // phpcs:ignore WordPress.DB
+	return null === $next ? null : (int) $next;
+}
+
+/**
+ * Changes a row.
+ *
+ * @param int   $id     Row.
+ * @param array $values Columns.
+ */
+function newsroom_update_row( $id, $values ) {
+	global $wpdb;
+	$wpdb->update( newsroom_table(), $values, array( 'id' => $id ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Drops a row that failed while a newer one for the same document waits; what it announced is not lost.
+ *
+ * @param object $row Row.
+ * @return bool Whether there was a newer one.
+ */
+function newsroom_give_way( $row ) {
+	global $wpdb;
+	$table = newsroom_table();
+	$newer = $wpdb->get_row( $wpdb->prepare( "SELECT id, payload FROM $table WHERE object_type = %s AND object_id = %d AND state = 'pending' AND id <> %d LIMIT 1", $row->object_type, $row->object_id, $row->id ) ); // phpcs:ignore WordPress.DB
+	if ( ! $newer ) {
+		return false;
+	}
+	$payload = newsroom_merge( json_decode( $row->payload, true ), json_decode( $newer->payload, true ) );
+	newsroom_update_row(
+		$newer->id,
+		array(
+			'event'   => $payload['event'],
+			'payload' => wp_json_encode( $payload ),
+		)
+	);
+	$wpdb->delete( $table, array( 'id' => $row->id ) ); // phpcs:ignore WordPress.DB
+	return true;
+}
+
+/**
+ * The newest deliveries.
+ *
+ * @param int $limit How many.
+ * @return object[]
+ */
+function newsroom_recent_deliveries( $limit = 100 ) {
+	global $wpdb;
+	$table = newsroom_table();
+	return $wpdb->get_results( $wpdb->prepare( "SELECT * FROM $table ORDER BY created_ms DESC, id DESC LIMIT %d", $limit ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * The newest delivery of one document.
+ *
+ * @param string $type Name on the wire.
+ * @param int    $id   Document.
+ * @return object|null
+ */
+function newsroom_last_delivery( $type, $id ) {
+	global $wpdb;
+	$table = newsroom_table();
+	return $wpdb->get_row( $wpdb->prepare( "SELECT * FROM $table WHERE object_type = %s AND object_id = %d ORDER BY created_ms DESC, id DESC LIMIT 1", $type, $id ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Keeps the last 100 finished deliveries.
+ */
+function newsroom_prune_log() {
+	global $wpdb;
+	$table = newsroom_table();
+	$last  = $wpdb->get_var( "SELECT id FROM $table WHERE state IN ( 'done', 'failed' ) ORDER BY id DESC LIMIT 1 OFFSET 100" ); // phpcs:ignore WordPress.DB
+	if ( $last ) {
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE state IN ( 'done', 'failed' ) AND id <= %d", $last ) ); // phpcs:ignore WordPress.DB
+	}
+}

@@ -1,0 +1,190 @@
+<?php
+/**
+ * REST fields of documents: acf, image, category, access, restricted, old_slugs.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_rest_fields' );
+add_filter( 'the_posts', 'newsroom_prime_list', 10, 2 );
+
+/**
+ * Registers the fields.
+ */
+function newsroom_register_rest_fields() {
+	$all      = array_keys( newsroom_document_types() );
+	$contexts = array( 'view', 'edit', 'embed' );
+	$picture  = array(
+		'type'       => array( 'object', 'null' ),
+		'properties' => array(
+			'id'      => array( 'type' => 'integer' ),
+			'url'     => array(
+				'type'   => 'string',
+				'format' => 'uri',
+			),
+			'alt'     => array( 'type' => 'string' ),
+			'width'   => array( 'type' => array( 'integer', 'null' ) ),
+			'height'  => array( 'type' => array( 'integer', 'null' ) ),
+			'caption' => array( 'type' => 'string' ),
+			'credit'  => array( 'type' => 'string' ),
+		),
+	);
+	$fields   = array(
+		'acf'       => array( $all, array( 'type' => 'object' ) ),
+		'image'     => array( $all, $picture ),
+		'old_slugs' => array(
+			$all,
+			array(
+				'type'  => 'array',
+				'items' => array( 'type' => 'string' ),
+			),
+		),
+		'category'  => array(
+			array( 'articles', 'video', 'crosswords' ),
+			array(
+				'type'  => 'array',
+				'items' => array( 'type' => 'object' ),
+			),
+		),
+		'access'    => array(
+			array( 'articles' ),
+			array(
+				'type' => 'string',
+				'enum' => array_keys( newsroom_access_levels() ),
+			),
+		),
+		'restricted' => array( array( 'articles' ), array( 'type' => 'boolean' ) ),
+	);
+	foreach ( $fields as $name => $field ) {
+		register_rest_field(
+			$field[0],
+			$name,
+			array(
+				'get_callback' => 'newsroom_rest_' . $name,
+				'schema'       => array_merge(
+					$field[1],
+					array(
+						'context'  => $contexts,
+						'readonly' => true,
+					)
+				),
+			)
+		);
+	}
+	foreach ( $all as $type ) {
+		add_filter( "rest_prepare_{$type}", 'newsroom_complete_acf', 20, 2 );
+	}
+}
+
+/**
+ * `acf`: an object, also when it is empty.
+ *
+ * @param array $item Prepared document.
+ * @return object
+ */
+function newsroom_rest_acf( $item ) {
+	$post = get_post( $item['id'] );
+	return (object) ( $post ? newsroom_fields_of( $post ) : array() );
+}
+
+/**
+ * Where Advanced Custom Fields has put an `acf` of its own into an answer: keeps its values and adds what is missing.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Document.
+ * @return WP_REST_Response
+ */
+function newsroom_complete_acf( $response, $post ) {
+	$data = $response instanceof WP_REST_Response ? $response->get_data() : null;
+	if ( is_array( $data ) && isset( $data['acf'] ) && is_array( $data['acf'] ) ) {
+		$data['acf'] = (object) ( $data['acf'] + newsroom_fields_of( $post ) );
+		$response->set_data( $data );
+	}
+	return $response;
+}
+
+/**
+ * `image`.
+ *
+ * @param array $item Prepared document.
+ * @return array|null
+ */
+function newsroom_rest_image( $item ) {
+	return newsroom_picture( (int) get_post_thumbnail_id( $item['id'] ) );
+}
+
+/**
+ * `category`.
+ *
+ * @param array $item Prepared document.
+ * @return array[]
+ */
+function newsroom_rest_category( $item ) {
+	$post = get_post( $item['id'] );
+	return $post ? newsroom_sections_of( $post ) : array();
+}
+
+/**
+ * `access`.
+ *
+ * @param array $item Prepared document.
+ * @return string
+ */
+function newsroom_rest_access( $item ) {
+	$post = get_post( $item['id'] );
+	return $post ? newsroom_access_of( $post ) : 'default';
+}
+
+/**
+ * `restricted`.
+ *
+ * @param array $item Prepared document.
+ * @return bool
+ */
+function newsroom_rest_restricted( $item ) {
+	return newsroom_is_cut( get_post( $item['id'] ) );
+}
+
+/**
+ * `old_slugs`: addresses at which the document used to be, so that the site can redirect.
+ *
+ * @param array $item Prepared document.
+ * @return string[]
+ */
+function newsroom_rest_old_slugs( $item ) {
+	$slugs   = (array) get_post_meta( $item['id'], '_wp_old_slug' );
+	$slugs[] = (string) get_post_meta( $item['id'], '_newsroom_live_slug', true );
+	return array_values( array_unique( array_diff( array_filter( array_map( 'strval', $slugs ) ), array( get_post_field( 'post_name', $item['id'], 'raw' ) ) ) ) );
+}
+
+/**
+ * Reads the authors and pictures of a whole list at once, and not one by one.
+ *
+ * @param WP_Post[] $posts Posts.
+ * @param WP_Query  $query Query.
+ * @return WP_Post[]
+ */
+function newsroom_prime_list( $posts, $query ) {
+	$types = (array) $query->get( 'post_type' );
+	if ( ! defined( 'REST_REQUEST' ) || ! REST_REQUEST || count( $posts ) < 2 || ! array_intersect( $types, array_keys( newsroom_document_types() ) ) ) {
+		return $posts;
+	}
+	$ids     = wp_list_pluck( $posts, 'ID' );
+	$authors = array();
+	update_meta_cache( 'post', $ids );
+	foreach ( $ids as $id ) {
+		$authors[] = (int) get_post_meta( $id, 'newsroom_author', true );
+	}
+	$authors = array_values( array_unique( array_filter( $authors ) ) );
+	_prime_post_caches( $authors, false, true );
+	$pictures = array();
+	foreach ( array_merge( $ids, $authors ) as $id ) {
+		$pictures[] = (int) get_post_meta( $id, '_thumbnail_id', true );
+	}
+	_prime_post_caches( array_values( array_unique( array_filter( $pictures ) ) ), false, true );
+	return $posts;
+}

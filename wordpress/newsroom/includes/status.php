@@ -1,0 +1,52 @@
+<?php
+/**
+ * /newsroom/v1/status: what the site wants to know before it begins.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_status_route' );
+
+/**
+ * Registers the route.
+ */
+function newsroom_register_status_route() {
+	register_rest_route(
+		'newsroom/v1',
+		'/status',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_rest_status',
+			'permission_callback' => '__return_true',
+		)
+	);
+}
+
+/**
+ * Versions, address and zone. Strangers are told major versions only.
+ *
+ * @return WP_REST_Response
+ */
+function newsroom_rest_status() {
+	$credentials = current_user_can( 'newsroom_read_restricted' );
+	$wordpress   = get_bloginfo( 'version' );
+	$php         = PHP_VERSION;
+	if ( ! $credentials ) {
+		$wordpress = implode( '.', array_slice( explode( '.', $wordpress ), 0, 2 ) );
+		$php       = PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION;
+	}
+	return rest_ensure_response(
+		array(
+			'plugin'      => NEWSROOM_VERSION,
+			'wordpress'   => $wordpress,
+			'php'         => $php,
+			'site_url'    => newsroom_site_url(),
+			'time_zone'   => wp_timezone_string(),
+			'credentials' => $credentials,
+		)
+	);
+}

@@ -1,0 +1,147 @@
+<?php
+/**
+ * Keeps post_modified honest, so that `modified_after` finds every change.
+ *
+ * WordPress leaves post_modified alone when only meta, terms or the image change, when a scheduled post goes live, and
+ * when a post is published under an earlier date. The documents concerned are collected and stamped at the end of the
+ * request; each of them is also a change for the site.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+foreach ( array( 'added', 'updated', 'deleted' ) as $newsroom_verb ) {
+	add_action( "{$newsroom_verb}_post_meta", 'newsroom_meta_changed', 10, 3 );
+}
+unset( $newsroom_verb );
+add_action( 'set_object_terms', 'newsroom_terms_set', 10, 6 );
+add_action( 'edit_attachment', 'newsroom_picture_changed' );
+
+/**
+ * Documents that changed in this request without being saved.
+ *
+ * @param int|null $add  Document to add, or null to only look.
+ * @param bool     $drop Whether to empty the list.
+ * @return int[]
+ */
+function newsroom_touched( $add = null, $drop = false ) {
+	static $ids = array();
+	$now        = $ids;
+	if ( $drop ) {
+		$ids = array();
+	} elseif ( null !== $add ) {
+		$ids[ $add ] = $add;
+	}
+	return array_values( $now );
+}
+
+/**
+ * Notes that a document changed otherwise than by being saved.
+ *
+ * @param int $id Post.
+ */
+function newsroom_touch( $id ) {
+	$post = get_post( $id );
+	if ( newsroom_is_document( $post ) ) {
+		newsroom_touched( $post->ID );
+		if ( newsroom_is_visible( $post ) ) {
+			newsroom_note_change( $post, 'update' );
+		}
+	}
+}
+
+/**
+ * Meta of a document or of a picture changed.
+ *
+ * @param int|int[] $meta_id Meta rows.
+ * @param int       $post_id Post.
+ * @param string    $key     Meta key.
+ */
+function newsroom_meta_changed( $meta_id, $post_id, $key ) {
+	if ( in_array( $key, array( 'newsroom_credit', '_wp_attachment_image_alt', '_wp_attached_file', '_wp_attachment_metadata' ), true ) ) {
+		newsroom_picture_changed( $post_id );
+		return;
+	}
+	$watched = '_thumbnail_id' === $key || 0 === strpos( $key, 'newsroom_' );
+	if ( ! $watched && function_exists( 'get_field' ) ) {
+		$post    = get_post( $post_id );
+		$watched = $post && array_key_exists( $key, newsroom_field_names( $post ) );
+	}
+	if ( in_array( $key, array( '_yoast_wpseo_primary_category', 'rank_math_primary_category', 'footnotes' ), true ) ) {
+		$watched = true;
+	}
+	if ( $watched ) {
+		newsroom_touch( $post_id );
+	}
+}
+
+/**
+ * Categories of a document changed.
+ *
+ * @param int    $post_id  Post.
+ * @param array  $terms    Terms as given.
+ * @param int[]  $tt_ids   Now.
+ * @param string $taxonomy Taxonomy.
+ * @param bool   $append   Whether they were added to what was there.
+ * @param int[]  $old      Before.
+ */
+function newsroom_terms_set( $post_id, $terms, $tt_ids, $taxonomy, $append, $old ) {
+	if ( 'category' !== $taxonomy ) {
+		return;
+	}
+	$tt_ids = array_map( 'intval', $tt_ids );
+	$old    = array_map( 'intval', $old );
+	if ( array_diff( $tt_ids, $old ) || ( ! $append && array_diff( $old, $tt_ids ) ) ) {
+		newsroom_touch( $post_id );
+	}
+}
+
+/**
+ * Words or file of a picture changed: every document that shows it first has changed.
+ *
+ * @param int $picture_id Attachment.
+ */
+function newsroom_picture_changed( $picture_id ) {
+	global $wpdb;
+	$ids = $wpdb->get_col( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = '_thumbnail_id' AND meta_value = %s", (string) $picture_id ) ); // phpcs:ignore WordPress.DB
+	_prime_post_caches( array_map( 'intval', $ids ), false, true );
+	foreach ( $ids as $id ) {
+		newsroom_touch( (int) $id );
+	}
+}
+
+/**
+ * Stamps what was collected. Runs at the end of the request, before anything is delivered.
+ */
+function newsroom_stamp_touched() {
+	global $wpdb;
+	$ids = newsroom_touched( null, true );
+	/**
+	 * Filters whether documents are stamped. Imports that bring their own dates switch it off.
+	 *
+	 * @param bool $stamp Whether they are.
+	 */
+	if ( ! $ids || ! apply_filters( 'newsroom_touch_modified', true ) ) {
+		return;
+	}
+	$now = current_time( 'mysql' );
+	$gmt = current_time( 'mysql', true );
+	foreach ( array_chunk( $ids, 200 ) as $some ) {
+		$in = implode( ',', array_map( 'intval', $some ) );
+		$wpdb->query( $wpdb->prepare( "UPDATE {$wpdb->posts} SET post_modified = %s, post_modified_gmt = %s WHERE post_modified_gmt < %s AND post_status <> 'auto-draft' AND ID IN ( $in )", $now, $gmt, $gmt ) ); // phpcs:ignore WordPress.DB
+		array_map( 'newsroom_forget_post', $some );
+	}
+}
+
+/**
+ * Drops a post from the cache, so that the next look at it sees the stamp.
+ *
+ * @param int $id Post.
+ */
+function newsroom_forget_post( $id ) {
+	wp_cache_delete( $id, 'posts' );
+	wp_cache_set( 'last_changed', microtime(), 'posts' );
+}

@@ -1,0 +1,137 @@
+<?php
+/**
+ * Post types: articles, video, crosswords, authors.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'init', 'newsroom_register_types', 5 );
+
+/**
+ * Registers the four types, unless another plugin already has.
+ */
+function newsroom_register_types() {
+	$texts = array( 'title', 'editor', 'excerpt', 'thumbnail', 'revisions', 'custom-fields' );
+	newsroom_register_type(
+		'articles',
+		array(
+			'labels'     => newsroom_type_labels( __( 'Articles', 'newsroom' ), __( 'Article', 'newsroom' ) ),
+			'menu_icon'  => 'dashicons-media-document',
+			'supports'   => array_merge( $texts, array( 'author', 'comments' ) ),
+			'taxonomies' => array( 'category', 'post_tag' ),
+			'rewrite'    => array(
+				'slug'       => 'article',
+				'with_front' => false,
+			),
+		)
+	);
+	newsroom_register_type(
+		'video',
+		array(
+			'labels'     => newsroom_type_labels( __( 'Videos', 'newsroom' ), __( 'Video', 'newsroom' ) ),
+			'menu_icon'  => 'dashicons-video-alt3',
+			'supports'   => array_merge( $texts, array( 'author', 'comments' ) ),
+			'taxonomies' => array( 'category', 'post_tag' ),
+			'rewrite'    => array(
+				'slug'       => 'media',
+				'with_front' => false,
+			),
+		)
+	);
+	newsroom_register_type(
+		'crosswords',
+		array(
+			'labels'     => newsroom_type_labels( __( 'Crosswords', 'newsroom' ), __( 'Crossword', 'newsroom' ) ),
+			'menu_icon'  => 'dashicons-grid-view',
+			'supports'   => array_merge( $texts, array( 'author' ) ),
+			'taxonomies' => array( 'category' ),
+			'rewrite'    => array(
+				'slug'       => 'games',
+				'with_front' => false,
+			),
+		)
+	);
+	newsroom_register_type(
+		'authors',
+		array(
+			'labels'          => newsroom_type_labels( __( 'Authors', 'newsroom' ), __( 'Author', 'newsroom' ) ),
+			'menu_icon'       => 'dashicons-businessperson',
+			'supports'        => $texts,
+			// Whoever may edit pages may edit bylines: reporters must not rename one another.
+			'capability_type' => 'page',
+			// WordPress keeps /author/ for its own users.
+			'rewrite'         => array(
+				'slug'       => 'byline',
+				'with_front' => false,
+			),
+		)
+	);
+	register_nav_menus( array( 'footer' => __( 'Footer of the site', 'newsroom' ) ) );
+	// Pages take an excerpt too: the site uses it as their description.
+	add_post_type_support( 'page', 'excerpt' );
+	add_post_type_support( 'page', 'custom-fields' );
+	add_theme_support( 'post-thumbnails' );
+}
+
+/**
+ * Registers one type.
+ *
+ * @param string $type Post type.
+ * @param array  $args Arguments that differ from type to type.
+ */
+function newsroom_register_type( $type, $args ) {
+	if ( post_type_exists( $type ) ) {
+		return;
+	}
+	register_post_type(
+		$type,
+		array_merge(
+			array(
+				'public'          => true,
+				'has_archive'     => false,
+				'show_in_rest'    => true,
+				'rest_base'       => $type,
+				'menu_position'   => 5,
+				'capability_type' => 'post',
+				'map_meta_cap'    => true,
+			),
+			$args
+		)
+	);
+}
+
+/**
+ * Labels of a type.
+ *
+ * @param string $plural   Plural, translated.
+ * @param string $singular Singular, translated.
+ * @return array<string,string>
+ */
+function newsroom_type_labels( $plural, $singular ) {
+	return array(
+		'name'               => $plural,
+		'singular_name'      => $singular,
+		'menu_name'          => $plural,
+		'name_admin_bar'     => $singular,
+		'all_items'          => $plural,
+		'add_new'            => __( 'Add New', 'newsroom' ),
+		/* translators: %s: what is added, such as "Article". */
+		'add_new_item'       => sprintf( __( 'Add New %s', 'newsroom' ), $singular ),
+		/* translators: %s: what is edited, such as "Article". */
+		'edit_item'          => sprintf( __( 'Edit %s', 'newsroom' ), $singular ),
+		/* translators: %s: what is new, such as "Article". */
+		'new_item'           => sprintf( __( 'New %s', 'newsroom' ), $singular ),
+		/* translators: %s: what is looked at, such as "Article". */
+		'view_item'          => sprintf( __( 'View %s', 'newsroom' ), $singular ),
+		/* translators: %s: what is searched, such as "Articles". */
+		'search_items'       => sprintf( __( 'Search %s', 'newsroom' ), $plural ),
+		/* translators: %s: what was looked for, such as "Articles". */
+		'not_found'          => sprintf( __( 'No %s found.', 'newsroom' ), $plural ),
+		/* translators: %s: what was looked for, such as "Articles". */
+		'not_found_in_trash' => sprintf( __( 'No %s found in Trash.', 'newsroom' ), $plural ),
+	);
+}

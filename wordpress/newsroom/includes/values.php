@@ -1,0 +1,236 @@
+<?php
+/**
+ * What the value of a field is. Where Advanced Custom Fields is active and knows a field of the same name, its value
+ * wins; everywhere else the plugin's own meta counts.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Names of a type's fields in `acf`, each with the plugin's own meta key.
+ *
+ * @param WP_Post $post Post.
+ * @return array<string,string> Field name => meta key.
+ */
+function newsroom_field_names( $post ) {
+	switch ( $post->post_type ) {
+		case 'articles':
+			return array( 'author' => 'newsroom_author' );
+		case 'video':
+			return array(
+				'author'    => 'newsroom_author',
+				'video_url' => 'newsroom_video_url',
+			);
+		case 'crosswords':
+			return array(
+				'author' => 'newsroom_author',
+				'iframe' => 'newsroom_iframe',
+			);
+		case 'page':
+			return 'top-stories-2' === $post->post_name
+				? array(
+					'top_articles'              => 'newsroom_top_articles',
+					'breaking'                  => 'newsroom_breaking',
+					'featured_excerpt'          => 'newsroom_featured_excerpt',
+					'bulleted_featured_excerpt' => 'newsroom_bulleted',
+				)
+				: array();
+		default:
+			return array();
+	}
+}
+
+/**
+ * Whether Advanced Custom Fields holds a field for a post.
+ *
+ * @param string $name Field name.
+ * @param int    $id   Post.
+ * @return bool
+ */
+function newsroom_acf_has( $name, $id ) {
+	if ( ! function_exists( 'get_field' ) ) {
+		return false;
+	}
+	if ( function_exists( 'get_field_object' ) ) {
+		return (bool) get_field_object( $name, $id, false, false );
+	}
+	return null !== get_field( $name, $id, false );
+}
+
+/**
+ * Raw value of a field.
+ *
+ * @param string $name Field name.
+ * @param string $key  The plugin's own meta key.
+ * @param int    $id   Post.
+ * @return mixed
+ */
+function newsroom_field_value( $name, $key, $id ) {
+	return newsroom_acf_has( $name, $id ) ? get_field( $name, $id, false ) : get_post_meta( $id, $key, true );
+}
+
+/**
+ * A post id out of what a field may hold: an id, a post, an array with an id, or a list of one of these.
+ *
+ * @param mixed $value Value.
+ * @return int 0 for none.
+ */
+function newsroom_id_of( $value ) {
+	if ( $value instanceof WP_Post ) {
+		return $value->ID;
+	}
+	if ( is_array( $value ) ) {
+		if ( isset( $value['ID'] ) ) {
+			return absint( $value['ID'] );
+		}
+		return $value ? newsroom_id_of( reset( $value ) ) : 0;
+	}
+	return is_numeric( $value ) ? absint( $value ) : 0;
+}
+
+/**
+ * Value of one field as the site receives it.
+ *
+ * @param string $name Field name.
+ * @param mixed  $raw  Raw value.
+ * @return mixed
+ */
+function newsroom_present_field( $name, $raw ) {
+	switch ( $name ) {
+		case 'author':
+			return newsroom_author_value( newsroom_id_of( $raw ) );
+		case 'top_articles':
+			return newsroom_sanitize_ids( array_map( 'newsroom_id_of', is_array( $raw ) ? $raw : newsroom_sanitize_ids( $raw ) ) );
+		case 'breaking':
+		case 'bulleted_featured_excerpt':
+			return '1' === newsroom_sanitize_flag( $raw );
+		case 'video_url':
+			return newsroom_sanitize_web_address( $raw );
+		case 'iframe':
+			return newsroom_sanitize_embed( $raw );
+		default:
+			return is_scalar( $raw ) ? (string) $raw : '';
+	}
+}
+
+/**
+ * All fields of a post, for `acf` in REST.
+ *
+ * @param WP_Post $post Post.
+ * @return array<string,mixed>
+ */
+function newsroom_fields_of( $post ) {
+	$fields = array();
+	foreach ( newsroom_field_names( $post ) as $name => $key ) {
+		$fields[ $name ] = newsroom_present_field( $name, newsroom_field_value( $name, $key, $post->ID ) );
+	}
+	return $fields;
+}
+
+/**
+ * An author as articles carry it.
+ *
+ * @param int $id Post of the type `authors`.
+ * @return array|null Null when there is none, or it is not published.
+ */
+function newsroom_author_value( $id ) {
+	$author = $id ? get_post( $id ) : null;
+	if ( ! $author || 'authors' !== $author->post_type || ! newsroom_is_visible( $author ) ) {
+		return null;
+	}
+	return array(
+		'id'      => $author->ID,
+		'name'    => newsroom_plain( $author->post_title ),
+		'slug'    => $author->post_name,
+		'excerpt' => newsroom_plain( $author->post_excerpt ),
+		'image'   => newsroom_picture( (int) get_post_thumbnail_id( $author ) ),
+	);
+}
+
+/**
+ * A picture as the site receives it.
+ *
+ * @param int $id Attachment.
+ * @return array|null Null when there is none.
+ */
+function newsroom_picture( $id ) {
+	$url = $id && wp_attachment_is_image( $id ) ? wp_get_attachment_url( $id ) : false;
+	if ( ! $url ) {
+		return null;
+	}
+	$meta = wp_get_attachment_metadata( $id );
+	$size = is_array( $meta ) && ! empty( $meta['width'] ) && ! empty( $meta['height'] ) ? array( (int) $meta['width'], (int) $meta['height'] ) : array( null, null );
+	if ( null === $size[0] ) {
+		$file     = get_attached_file( $id );
+		$measured = $file && is_readable( $file ) ? wp_getimagesize( $file ) : false;
+		if ( $measured && $measured[0] && $measured[1] ) {
+			$size = array( (int) $measured[0], (int) $measured[1] );
+		}
+	}
+	$credit = newsroom_plain( get_post_meta( $id, 'newsroom_credit', true ) );
+	if ( '' === $credit && ! empty( $meta['image_meta']['credit'] ) ) {
+		$credit = newsroom_plain( $meta['image_meta']['credit'] );
+	}
+	return array(
+		'id'      => $id,
+		'url'     => $url,
+		'alt'     => newsroom_plain( get_post_meta( $id, '_wp_attachment_image_alt', true ) ),
+		'width'   => $size[0],
+		'height'  => $size[1],
+		'caption' => newsroom_plain( get_post_field( 'post_excerpt', $id, 'raw' ) ),
+		'credit'  => $credit,
+	);
+}
+
+/**
+ * The sections of a post, its first one first.
+ *
+ * The first is the one marked as primary (by Yoast SEO or Rank Math, where one of them is used), then by place in the
+ * navigation; categories without a place come last.
+ *
+ * @param WP_Post $post Post.
+ * @return array[]
+ */
+function newsroom_sections_of( $post ) {
+	$terms = get_the_terms( $post, 'category' );
+	if ( ! is_array( $terms ) ) {
+		return array();
+	}
+	$primary = (int) get_post_meta( $post->ID, '_yoast_wpseo_primary_category', true );
+	if ( ! $primary ) {
+		$primary = (int) get_post_meta( $post->ID, 'rank_math_primary_category', true );
+	}
+	/**
+	 * Filters which category is a post's first.
+	 *
+	 * @param int     $primary Category, or 0 to go by the navigation.
+	 * @param WP_Post $post    Post.
+	 */
+	$primary = (int) apply_filters( 'newsroom_primary_category', $primary, $post );
+	$ranked  = array();
+	foreach ( $terms as $term ) {
+		$settings = newsroom_section_settings( $term->term_id );
+		$rank     = null === $settings['navigation_position'] ? PHP_INT_MAX : $settings['navigation_position'];
+		$ranked[] = array(
+			array( $term->term_id === $primary ? 0 : 1, $rank, $term->term_id ),
+			array(
+				'id'    => $term->term_id,
+				'name'  => newsroom_plain( $term->name ),
+				'slug'  => $term->slug,
+				'label' => $settings['label'],
+				'color' => $settings['color'],
+			),
+		);
+	}
+	usort(
+		$ranked,
+		static function ( $a, $b ) {
+			return $a[0] <=> $b[0];
+		}
+	);
+	return array_column( $ranked, 1 );
+}

@@ -1,0 +1,130 @@
+<?php
+/**
+ * One signed request to the site.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Signs the body of a webhook.
+ *
+ * @param string $body      Raw body.
+ * @param int    $timestamp Unix seconds.
+ * @return string Value of X-Newsroom-Signature.
+ */
+function newsroom_signature( $body, $timestamp ) {
+	return 'sha256=' . hash_hmac( 'sha256', $timestamp . '.' . $body, newsroom_secret() );
+}
+
+/**
+ * Posts a body to the site.
+ *
+ * @param string $body     Raw body.
+ * @param string $delivery UUID, the same at every retry.
+ * @param int    $timeout  Seconds.
+ * @return array {
+ *     What came of it.
+ *
+ *     @type string      $outcome     `done`, `retry` or `failed`.
+ *     @type int         $code        Status, 0 when there was no answer.
+ *     @type int         $took_ms     Milliseconds until the answer.
+ *     @type int         $site_ms     What the site says it took.
+ *     @type string[]    $refreshed   Pages that the site made anew.
+ *     @type int         $retry_after Seconds the site asks to wait, or 0.
+ *     @type string      $error       Why not, in words for editors.
+ * }
+ */
+function newsroom_post_webhook( $body, $delivery, $timeout ) {
+	$timestamp = time();
+	$begun     = microtime( true );
+	$response  = wp_remote_post(
+		newsroom_site_url() . '/api/v1/revalidate',
+		array(
+			'timeout'     => $timeout,
+			'redirection' => 0,
+			'user-agent'  => 'Newsroom/' . NEWSROOM_VERSION,
+			'headers'     => array(
+				'Content-Type'         => 'application/json',
+				'X-Newsroom-Timestamp' => (string) $timestamp,
+				'X-Newsroom-Delivery'  => $delivery,
+				'X-Newsroom-Signature' => newsroom_signature( $body, $timestamp ),
+			),
+			'body'        => $body,
+		)
+	);
+	$result    = array(
+		'outcome'     => 'retry',
+		'code'        => 0,
+		'took_ms'     => (int) round( ( microtime( true ) - $begun ) * 1000 ),
+		'site_ms'     => 0,
+		'refreshed'   => array(),
+		'retry_after' => 0,
+		'error'       => '',
+	);
+	if ( is_wp_error( $response ) ) {
+		$result['error'] = $response->get_error_message();
+		return $result;
+	}
+	$result['code'] = (int) wp_remote_retrieve_response_code( $response );
+	$answer         = json_decode( wp_remote_retrieve_body( $response ), true );
+	if ( is_array( $answer ) ) {
+		$result['site_ms']   = isset( $answer['ms'] ) && is_numeric( $answer['ms'] ) ? (int) round( $answer['ms'] ) : 0;
+		$result['refreshed'] = isset( $answer['refreshed'] ) && is_array( $answer['refreshed'] ) ? array_slice( array_values( array_filter( $answer['refreshed'], 'is_string' ) ), 0, 200 ) : array();
+	}
+	if ( 200 === $result['code'] && ! ( is_array( $answer ) && ! empty( $answer['ok'] ) ) ) {
+		// Something answers there, but it is not the site.
+		$result['error'] = __( 'The answer is not the site’s. Is the address right?', 'newsroom' );
+		return $result;
+	}
+	$result['outcome'] = newsroom_outcome( $result['code'] );
+	if ( 'done' !== $result['outcome'] ) {
+		$result['error'] = newsroom_explain_status( $result['code'] );
+	}
+	$wait = wp_remote_retrieve_header( $response, 'retry-after' );
+	if ( is_numeric( $wait ) ) {
+		$result['retry_after'] = max( 0, min( HOUR_IN_SECONDS, (int) $wait ) );
+	}
+	return $result;
+}
+
+/**
+ * What a status means for a delivery.
+ *
+ * @param int $code Status.
+ * @return string `done`, `retry` or `failed`.
+ */
+function newsroom_outcome( $code ) {
+	if ( 409 === $code || ( $code >= 200 && $code < 300 ) ) {
+		return 'done';
+	}
+	// Malformed today is malformed tomorrow; everything else may be put right.
+	return 422 === $code ? 'failed' : 'retry';
+}
+
+/**
+ * A status in words for editors.
+ *
+ * @param int $code Status.
+ * @return string
+ */
+function newsroom_explain_status( $code ) {
+	switch ( true ) {
+		case 401 === $code:
+			return __( 'The site refused the signature. Compare the secrets on both sides.', 'newsroom' );
+		case 404 === $code:
+			return __( 'The site has no webhook there. Is the address right?', 'newsroom' );
+		case 422 === $code:
+			return __( 'The site could not read the message. Do the versions fit?', 'newsroom' );
+		case 503 === $code:
+			return __( 'The site asked to try again later.', 'newsroom' );
+		case $code >= 300 && $code < 400:
+			return __( 'The address redirects. Enter the address that it leads to.', 'newsroom' );
+		default:
+			/* translators: %d: HTTP status code. */
+			return sprintf( __( 'The site answered with status %d.', 'newsroom' ), $code );
+	}
+}

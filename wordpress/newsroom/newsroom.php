@@ -1,0 +1,62 @@
+<?php
+/**
+ * Plugin Name:       Newsroom
+ * Description:       Edits a newspaper in WordPress that readers see on a site of its own: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
+ * Version:           1.0.0
+ * Requires at least: 6.1
+ * Requires PHP:      7.4
+ * Author:            The Broadsheet authors
+ * License:           GPL-2.0-or-later
+ * License URI:       https://www.gnu.org/licenses/gpl-2.0.html
+ * Text Domain:       newsroom
+ * Domain Path:       /languages
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+define( 'NEWSROOM_VERSION', '1.0.0' );
+define( 'NEWSROOM_FILE', __FILE__ );
+
+$newsroom_parts = array(
+	'documents',     // Which post types travel to the site, and under which names.
+	'options',       // Site address and secret.
+	'install',       // Activation, upgrades.
+	'roles',         // The site's own role, and what its credentials may read.
+	'types',         // Post types.
+	'terms',         // Sections: term meta, first set-up.
+	'term-screen',   // Sections: the edit screens and columns.
+	'fields',        // Post meta and how it is cleaned.
+	'values',        // What a field's value is, Advanced Custom Fields included.
+	'meta-boxes',    // Boxes beside the editor.
+	'top-stories',   // The box of the front page.
+	'attachments',   // The credit of a picture.
+	'opening',       // The part of a body that anyone may read.
+	'access',        // Who gets the rest.
+	'search',        // Searching without revealing what cannot be read.
+	'rest',          // REST fields.
+	'rest-query',    // REST filters: category, author_id.
+	'menus',         // /newsroom/v1/menus.
+	'status',        // /newsroom/v1/status.
+	'touch',         // Keeps post_modified honest for modified_after.
+	'changes',       // Documents: what happened in this request.
+	'change-others', // Terms, menus and comments: what happened in this request.
+	'queue',         // The table of deliveries.
+	'deliveries',    // Sends what is due, retries.
+	'webhook',       // One signed request.
+	'delivery-note', // Tells the editor that the site has it.
+	'links',         // Public addresses point to the site.
+	'preview',       // Signed previews.
+	'settings',      // Settings → Newsroom.
+	'settings-log',  // The last deliveries.
+);
+foreach ( $newsroom_parts as $newsroom_part ) {
+	require_once __DIR__ . '/includes/' . $newsroom_part . '.php';
+}
+unset( $newsroom_parts, $newsroom_part );
+
+register_activation_hook( __FILE__, 'newsroom_activate' );
+register_deactivation_hook( __FILE__, 'newsroom_deactivate' );
