@@ -13,18 +13,31 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.sources');
 
 /** What a build is made of. */
-const sources = ['src', 'public', 'astro.config.mjs', 'tsconfig.json', 'package-lock.json', 'scripts/build.ts', 'scripts/compress.ts'];
+const sources = [
+  'src',
+  'public',
+  'astro.config.mjs',
+  'tsconfig.json',
+  'package-lock.json',
+  'scripts/build.ts',
+  'scripts/compress.ts',
+];
 
 /** Hash over the names and contents of everything that a build is made of. */
 export function hashSources(folder: string = root): string {
   const hash = createHash('sha256');
   const add = (path: string): void => {
-    hash.update(`${relative(folder, path)}\0`).update(readFileSync(path)).update('\0');
+    hash
+      .update(`${relative(folder, path)}\0`)
+      .update(readFileSync(path))
+      .update('\0');
   };
   for (const source of sources) {
     const path = join(folder, source);
     if (!existsSync(path)) continue;
-    const inside = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.name === source)?.isDirectory();
+    const inside = readdirSync(folder, { withFileTypes: true })
+      .find((entry) => entry.name === source)
+      ?.isDirectory();
     if (!inside) {
       add(path);
       continue;
@@ -56,7 +69,13 @@ async function build(): Promise<void> {
     const astro = join(root, 'node_modules', 'astro', 'bin', 'astro.mjs');
     const { code, output } = await finish(process.execPath, [astro, 'build'], {
       cwd: root,
-      env: { ...process.env, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', FORCE_COLOR: undefined },
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        ASTRO_TELEMETRY_DISABLED: '1',
+        NO_COLOR: '1',
+        FORCE_COLOR: undefined,
+      },
       onLine: (line) => {
         const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
         if (said) progress(said.trim());
@@ -64,7 +83,9 @@ async function build(): Promise<void> {
     });
     if (code !== 0) {
       const tail = output.trim().split('\n').slice(-40).join('\n');
-      throw new Stop(`${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`);
+      throw new Stop(
+        `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`,
+      );
     }
     progress('compressing');
     await compressFolder(join(dist, 'client'));

@@ -18,7 +18,14 @@ export async function run(args: readonly string[] = []): Promise<number> {
     { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' },
     ...(ownWordPress
       ? []
-      : [{ port: wordpressPort, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT', purpose: "the sandbox's WordPress" }]),
+      : [
+          {
+            port: wordpressPort,
+            host: '127.0.0.1',
+            setting: 'SANDBOX_WORDPRESS_PORT',
+            purpose: "the sandbox's WordPress",
+          },
+        ]),
   ]);
   const sandbox = ownWordPress
     ? null
@@ -29,8 +36,11 @@ export async function run(args: readonly string[] = []): Promise<number> {
         log: join(root, dataDir, 'logs', 'sandbox.log'),
         env,
       });
-  const access: WordPressAccess | null = sandbox ? await step('Setting up WordPress', (progress) => sandbox.ready(progress)) : null;
-  if (access) console.log(`  Newsroom   ${access.adminUrl}   user ${access.adminUser}, password ${access.adminPassword}`);
+  const access: WordPressAccess | null = sandbox
+    ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
+    : null;
+  if (access)
+    console.log(`  Newsroom   ${access.adminUrl}   user ${access.adminUser}, password ${access.adminPassword}`);
 
   const astro = startChild(
     process.execPath,

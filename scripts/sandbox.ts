@@ -2,10 +2,10 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WordPressAccess } from '../sandbox/start.ts';
+import type { Environment } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
-import type { Environment } from './settings.ts';
 
 export type { WordPressAccess };
 
@@ -71,7 +71,11 @@ export function startSandbox(options: {
   );
   void child.ended.then(({ code, signal }) => {
     const tail = child.tail();
-    answer.reject(new Stop(`${tail ? `${tail}\n` : ''}The sandbox ended (${signal ?? code}) before it was ready. Its log: ${options.log}`));
+    answer.reject(
+      new Stop(
+        `${tail ? `${tail}\n` : ''}The sandbox ended (${signal ?? code}) before it was ready. Its log: ${options.log}`,
+      ),
+    );
   });
   return {
     ready(progress) {

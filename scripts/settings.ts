@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig } from '../src/server/config.ts';
-import { root } from './setup/places.mjs';
 import { Stop } from './setup/explain.mjs';
+import { root } from './setup/places.mjs';
 
 export type Environment = Record<string, string | undefined>;
 
@@ -37,5 +37,7 @@ export function sandboxPort(env: Environment): number {
   const text = env.SANDBOX_WORDPRESS_PORT?.trim() || '8881';
   const port = Number(text);
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new Stop(`SANDBOX_WORDPRESS_PORT is "${text}"; give the port for the sandbox's WordPress, a whole number from 1 to 65535.`);
+  throw new Stop(
+    `SANDBOX_WORDPRESS_PORT is "${text}"; give the port for the sandbox's WordPress, a whole number from 1 to 65535.`,
+  );
 }

@@ -2,10 +2,10 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SyncStatus } from '../src/content/service.ts';
+import type { Environment } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
-import type { Environment } from './settings.ts';
 
 export interface SiteChild {
   /** Port that it listens on. */
@@ -37,7 +37,9 @@ export function startSite(env: Environment, log: string): SiteChild {
     },
   });
   void child.ended.then(({ code, signal }) =>
-    listening.reject(new Stop(`${child.tail()}\nThe site ended (${signal ?? code}) before it listened. Its log: ${log}`.trim())),
+    listening.reject(
+      new Stop(`${child.tail()}\nThe site ended (${signal ?? code}) before it listened. Its log: ${log}`.trim()),
+    ),
   );
   return { listening: listening.promise, ended: child.ended, stop: child.stop };
 }
@@ -65,7 +67,7 @@ export async function waitForEdition(
     const state = await readiness(base);
     if (state?.ready) return null;
     const problem = state ? state.sync.problem : 'the site does not answer';
-    if (state) progress(describe(state.sync));
+    if (state) progress(describeSync(state.sync));
     troubledSince = problem ? (troubledSince ?? Date.now()) : null;
     if (problem && troubledSince !== null && Date.now() - troubledSince > options.patienceMs) return problem;
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -81,7 +83,7 @@ async function readiness(base: string): Promise<Readiness | null> {
   }
 }
 
-function describe(sync: SyncStatus): string {
+function describeSync(sync: SyncStatus): string {
   if (sync.problem) return sync.problem;
   const parts = Object.values(sync.progress);
   const done = parts.reduce((sum, part) => sum + part.done, 0);

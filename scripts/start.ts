@@ -28,7 +28,14 @@ export async function run(): Promise<number> {
     { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' },
     ...(ownWordPress
       ? []
-      : [{ port: wordpressPort, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT', purpose: "the sandbox's WordPress" }]),
+      : [
+          {
+            port: wordpressPort,
+            host: '127.0.0.1',
+            setting: 'SANDBOX_WORDPRESS_PORT',
+            purpose: "the sandbox's WordPress",
+          },
+        ]),
   ]);
 
   const sandbox = ownWordPress
@@ -43,7 +50,9 @@ export async function run(): Promise<number> {
   // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.
   const building = ensureBuilt();
   await (sandbox ? Promise.race([building, failureOf(sandbox.ready(() => {}))]) : building);
-  const access: WordPressAccess | null = sandbox ? await step('Setting up WordPress', (progress) => sandbox.ready(progress)) : null;
+  const access: WordPressAccess | null = sandbox
+    ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
+    : null;
 
   const site = startSite(
     {
@@ -67,7 +76,9 @@ export async function run(): Promise<number> {
     ...(sandbox ? [sandbox.ended.then((ended) => ["sandbox's WordPress", ended] as const)] : []),
   ]);
   if (isStopping()) return new Promise<number>(() => {});
-  console.error(`\nThe ${name} ended by itself (${end.signal ?? `exit code ${end.code}`}); stopping the rest. The logs are in ${logs}.`);
+  console.error(
+    `\nThe ${name} ended by itself (${end.signal ?? `exit code ${end.code}`}); stopping the rest. The logs are in ${logs}.`,
+  );
   return stopAll(1);
 }
 
@@ -82,18 +93,29 @@ function failureOf(promise: Promise<unknown>): Promise<never> {
   });
 }
 
-function print(siteUrl: string, access: WordPressAccess | null, problem: string | null, logs: string, began: number): void {
+function print(
+  siteUrl: string,
+  access: WordPressAccess | null,
+  problem: string | null,
+  logs: string,
+  began: number,
+): void {
   const rows: [name: string, address: string, purpose: string][] = [
     ['Site', siteUrl, `${publication.name}, as readers see it`],
   ];
   if (access) {
-    rows.push(['Newsroom', access.adminUrl, `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`]);
+    rows.push([
+      'Newsroom',
+      access.adminUrl,
+      `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
+    ]);
   }
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const lines = rows.map(([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`);
+  const lines = rows.map(
+    ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,
+  );
   const head = problem
     ? `The site is up and has no edition yet: ${problem}\nIt answers 503 until there is one and heals by itself.`
     : `${publication.name} is out (${duration(Date.now() - began)}).`;
   console.log(`\n${head}\n\n${lines.join('\n')}\n\n  Ctrl-C stops everything. Logs: ${logs}\n`);
 }
-

@@ -30,13 +30,19 @@ const signs = [
     /EACCES|EPERM|permission denied/i,
     'A file may not be written. Run the command as the user that owns this folder, or give the folder to this user (chown -R).',
   ],
-  [/EROFS|read-only file system/i, 'This folder is on a read-only file system. Clone the repository where it can be written.'],
+  [
+    /EROFS|read-only file system/i,
+    'This folder is on a read-only file system. Clone the repository where it can be written.',
+  ],
   [
     /EINTEGRITY|integrity checksum failed/i,
     'A package that was fetched is damaged. Run "npm cache verify" and then the same command again.',
   ],
   [/E401|E403|ENEEDAUTH/, 'The npm registry asks for a log-in. Check the registry setting: npm config get registry.'],
-  [/EMFILE|too many open files/i, 'Too many files are open. Raise the limit (ulimit -n 4096) and run the same command again.'],
+  [
+    /EMFILE|too many open files/i,
+    'Too many files are open. Raise the limit (ulimit -n 4096) and run the same command again.',
+  ],
 ];
 
 /**
@@ -46,7 +52,8 @@ const signs = [
  * @returns {string | null}
  */
 export function whatToDo(text) {
-  for (const [sign, sentence] of signs) if (/** @type {RegExp} */ (sign).test(text)) return /** @type {string} */ (sentence);
+  for (const [sign, sentence] of signs)
+    if (/** @type {RegExp} */ (sign).test(text)) return /** @type {string} */ (sentence);
   return null;
 }
 

@@ -19,7 +19,10 @@ export const stampName = '.broadsheet-lock';
  */
 export function wanted(folder) {
   const machine = `${process.platform} ${process.arch} ${process.version.split('.')[0]}`;
-  return createHash('sha256').update(readFileSync(join(folder, 'package-lock.json'))).update(machine).digest('hex');
+  return createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .update(machine)
+    .digest('hex');
 }
 
 /**

@@ -76,7 +76,11 @@ function hasMusl() {
  */
 export function versionOf(node) {
   try {
-    return execFileSync(node, ['--version'], { encoding: 'utf8', timeout: 30_000, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync(node, ['--version'], {
+      encoding: 'utf8',
+      timeout: 30_000,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return null;
   }

@@ -15,7 +15,9 @@ export async function npm(args, options) {
   const [command, ...first] = own && /npm-cli\.js$/.test(own) ? [process.execPath, own] : ['npm'];
   const { code, output } = await finish(/** @type {string} */ (command), [...first, ...args], options);
   if (code === 0) return;
-  const lines = output.split('\n').filter((line) => !/npm (?:warn|notice)|^npm error\s*$|complete log of this run/i.test(line));
+  const lines = output
+    .split('\n')
+    .filter((line) => !/npm (?:warn|notice)|^npm error\s*$|complete log of this run/i.test(line));
   // Usage texts bury what went wrong; long lists say it at their beginning.
   const usage = lines.findIndex((line) => /^npm error (?:Clean install a project|Usage:)/.test(line));
   const said = (usage > 0 ? lines.slice(0, usage) : lines).filter((line) => line.trim() !== '');
@@ -57,7 +59,11 @@ export function finish(command, args, options) {
     child.on('error', (error) => {
       forget();
       const missing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
-      reject(missing ? new Stop(`"${command}" was not found. Install it (npm comes with Node) and run the same command again.`) : error);
+      reject(
+        missing
+          ? new Stop(`"${command}" was not found. Install it (npm comes with Node) and run the same command again.`)
+          : error,
+      );
     });
     child.on('close', (code, signal) => {
       forget();

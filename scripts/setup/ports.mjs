@@ -28,11 +28,17 @@ export async function requirePorts(needed) {
   for (const { port, host, setting, purpose } of needed) {
     const error = await portTrouble(port, host);
     if (error?.code === 'EADDRINUSE') {
-      problems.push(`Port ${port}, for ${purpose}, is in use. Stop what uses it (perhaps an earlier start), or choose another: ${setting}=${port + 10} npm start`);
+      problems.push(
+        `Port ${port}, for ${purpose}, is in use. Stop what uses it (perhaps an earlier start), or choose another: ${setting}=${port + 10} npm start`,
+      );
     } else if (error?.code === 'EACCES') {
-      problems.push(`Port ${port}, for ${purpose}, may not be used by this user. Choose one above 1023 with ${setting}.`);
+      problems.push(
+        `Port ${port}, for ${purpose}, may not be used by this user. Choose one above 1023 with ${setting}.`,
+      );
     } else if (error) {
-      problems.push(`Port ${port} on ${host}, for ${purpose}, cannot be used (${error.message}). Change ${setting}, or HOST.`);
+      problems.push(
+        `Port ${port} on ${host}, for ${purpose}, cannot be used (${error.message}). Change ${setting}, or HOST.`,
+      );
     }
   }
   if (problems.length > 0) throw new Stop(problems.join('\n'));

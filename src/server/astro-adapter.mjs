@@ -16,7 +16,12 @@ export default function broadsheetAdapter() {
           entrypointResolution: 'auto',
           serverEntrypoint: new URL('./astro-entry.ts', import.meta.url),
           adapterFeatures: { buildOutput: 'server', middlewareMode: 'classic' },
-          supportedAstroFeatures: { serverOutput: 'stable', staticOutput: 'stable', hybridOutput: 'stable', sharpImageService: 'stable' },
+          supportedAstroFeatures: {
+            serverOutput: 'stable',
+            staticOutput: 'stable',
+            hybridOutput: 'stable',
+            sharpImageService: 'stable',
+          },
         });
       },
     },

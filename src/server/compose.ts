@@ -31,7 +31,9 @@ export async function compose(config: Config, log: Logger): Promise<House> {
   try {
     mkdirSync(config.dataDir, { recursive: true });
   } catch (error) {
-    throw new Error(`The folder ${config.dataDir} cannot be made; set DATA_DIR to one that can be written.`, { cause: error });
+    throw new Error(`The folder ${config.dataDir} cannot be made; set DATA_DIR to one that can be written.`, {
+      cause: error,
+    });
   }
   const features = describeFeatures(config);
   for (const [feature, state] of Object.entries(features)) {

@@ -99,7 +99,10 @@ const schema = z.object({
   HOST: z
     .string()
     .default('127.0.0.1')
-    .refine((host) => /^[a-z0-9.:_-]+$/i.test(host), 'is no address; give one to listen on, such as 127.0.0.1 or 0.0.0.0'),
+    .refine(
+      (host) => /^[a-z0-9.:_-]+$/i.test(host),
+      'is no address; give one to listen on, such as 127.0.0.1 or 0.0.0.0',
+    ),
   PORT: whole(4321, 0, 65_535, 'the port to listen on'),
   SITE_URL: z
     .string()
@@ -167,7 +170,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   return {
     host: values.HOST,
     port: values.PORT,
-    siteUrl: values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
+    siteUrl:
+      values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
     wordpress: values.WORDPRESS_URL
       ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }

@@ -3,7 +3,13 @@
  * Security headers go out with every answer.
  */
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Logger } from '../lib/logging.ts';
@@ -55,7 +61,10 @@ export function createFront(options: FrontOptions): Server {
       if (file) return send(incoming, outgoing, file.status, file.headers, file.body);
     }
     if (!ungated.test(path) && !options.editionReady()) {
-      return sendPage(incoming, outgoing, 503, noEditionPage, { 'retry-after': retryAfter, 'cache-control': 'no-store' });
+      return sendPage(incoming, outgoing, 503, noEditionPage, {
+        'retry-after': retryAfter,
+        'cache-control': 'no-store',
+      });
     }
 
     const hangUp = new AbortController();
@@ -75,7 +84,8 @@ export function createFront(options: FrontOptions): Server {
   function health(path: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
     const ready = options.editionReady();
     const status = path === '/healthz' || ready ? 200 : 503;
-    const state = path === '/healthz' ? { ok: true, seconds: Math.round(process.uptime()) } : { ready, ...options.readiness() };
+    const state =
+      path === '/healthz' ? { ok: true, seconds: Math.round(process.uptime()) } : { ready, ...options.readiness() };
     const headers: OutgoingHttpHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
     if (status === 503) headers['retry-after'] = retryAfter;
     send(incoming, outgoing, status, headers, Buffer.from(`${JSON.stringify(state)}\n`));
@@ -97,7 +107,11 @@ export function createFront(options: FrontOptions): Server {
     let body = rendered.body;
     if (isCompressible(type) && headers['content-encoding'] === undefined) {
       headers.vary = headers.vary ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding';
-      if (rendered.status === 200 && headers.etag === undefined && !/no-store|private/.test(String(headers['cache-control']))) {
+      if (
+        rendered.status === 200 &&
+        headers.etag === undefined &&
+        !/no-store|private/.test(String(headers['cache-control']))
+      ) {
         // Weak: the same page, whichever way it is compressed.
         headers.etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
       }
@@ -110,7 +124,11 @@ export function createFront(options: FrontOptions): Server {
             : await gz(body, { level: 5 });
       }
     }
-    if (rendered.status === 200 && headers.etag && etagMatches(incoming.headers['if-none-match'], String(headers.etag))) {
+    if (
+      rendered.status === 200 &&
+      headers.etag &&
+      etagMatches(incoming.headers['if-none-match'], String(headers.etag))
+    ) {
       delete headers['content-encoding'];
       delete headers['content-length'];
       return send(incoming, outgoing, 304, headers, null);

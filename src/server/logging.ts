@@ -4,7 +4,17 @@ import type { Logger } from '../lib/logging.ts';
 import type { LogLevel } from './config.ts';
 
 /** Context keys that could carry a secret or a person; they are replaced wherever they appear at the top or one level down. */
-const withheld = ['password', 'secret', 'authorization', 'cookie', 'email', 'ip', 'author_ip', 'author_email', 'signature'];
+const withheld = [
+  'password',
+  'secret',
+  'authorization',
+  'cookie',
+  'email',
+  'ip',
+  'author_ip',
+  'author_email',
+  'signature',
+];
 
 /**
  * Makes the log.

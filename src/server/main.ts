@@ -93,7 +93,8 @@ export async function runSite(env: Readonly<Record<string, string | undefined>>)
     site = await startSite(env);
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error);
-    const cause = error instanceof ConfigError || !(error instanceof Error) || !error.cause ? '' : `\n  (${error.cause})`;
+    const cause =
+      error instanceof ConfigError || !(error instanceof Error) || !error.cause ? '' : `\n  (${error.cause})`;
     console.error(`${sentence}${cause}`);
     process.exitCode = 1;
     if (process.connected) process.disconnect();

@@ -42,7 +42,8 @@ export async function loadPages(entry: string): Promise<RenderPage> {
 export function publicAddress(target: string, siteUrl: string): URL {
   let path = target;
   if (!target.startsWith('/')) {
-    if (!/^https?:/i.test(target) || !URL.canParse(target)) throw new RefusedRequest(400, 'The address cannot be read.');
+    if (!/^https?:/i.test(target) || !URL.canParse(target))
+      throw new RefusedRequest(400, 'The address cannot be read.');
     const url = new URL(target);
     path = url.pathname + url.search;
   }
@@ -57,7 +58,8 @@ export function publicAddress(target: string, siteUrl: string): URL {
 }
 
 /** Headers that say where a request came from; whoever sends them is not believed. */
-const unbelieved = /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
+const unbelieved =
+  /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
 
 /** Makes a web request of Node's; the body is read whole, within a bound. */
 export async function toRequest(incoming: IncomingMessage, url: URL, signal: AbortSignal): Promise<Request> {

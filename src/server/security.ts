@@ -20,7 +20,9 @@ export interface SecurityHeaders {
 
 const other = "default-src 'none'; frame-ancestors 'self'";
 
-export function securityHeaders(config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts'>): SecurityHeaders {
+export function securityHeaders(
+  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts'>,
+): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
   const base: Record<string, readonly string[]> = {
@@ -89,5 +91,4 @@ function merge(base: Record<string, readonly string[]>, rendered: string): Polic
   return policy;
 }
 
-const print = (policy: Policy): string =>
-  [...policy].map(([name, sources]) => [name, ...sources].join(' ')).join('; ');
+const print = (policy: Policy): string => [...policy].map(([name, sources]) => [name, ...sources].join(' ')).join('; ');

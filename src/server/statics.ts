@@ -20,7 +20,10 @@ export interface Statics {
    *
    * @param pathname decoded path of the address
    */
-  answer(pathname: string, headers: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string }): StaticAnswer | null;
+  answer(
+    pathname: string,
+    headers: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string },
+  ): StaticAnswer | null;
 }
 
 interface Asset {
@@ -93,7 +96,9 @@ export function openStatics(folder: string): Statics {
       const bytes = wanted ? asset.encoded[wanted] : undefined;
       const etag = `"${asset.etag}${bytes ? `-${wanted}` : ''}"`;
       const headers: Record<string, string> = {
-        'cache-control': asset.immutable ? 'public, max-age=31536000, immutable' : 'public, max-age=3600, must-revalidate',
+        'cache-control': asset.immutable
+          ? 'public, max-age=31536000, immutable'
+          : 'public, max-age=3600, must-revalidate',
         etag,
       };
       if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
