@@ -32,7 +32,7 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   const next = page.querySelector(`a[data-more="${CSS.escape(id)}"]`);
   if (next) link.replaceWith(next);
   else link.remove();
-  document.dispatchEvent(new CustomEvent('content:added', { detail: list }));
+  dispatchEvent(new Event('broadsheet:stories'));
   if (first instanceof HTMLElement) {
     first.tabIndex = -1;
     first.focus({ preventScroll: true });

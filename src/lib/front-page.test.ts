@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { Card, Section } from '../content/model.ts';
+import { besideLead, bulletLines, evenRows, type Front, layoutOf, leadStory, pairHalves } from './front-page.ts';
+
+const card = (id: number): Card => ({
+  id,
+  slug: `story-${id}`,
+  title: `Story ${id}`,
+  excerpt: 'What happened.',
+  image: null,
+  author: null,
+  section: null,
+  date: '2026-11-21T10:00:00Z',
+  modified: '2026-11-21T10:00:00Z',
+  access: 'default',
+  minutes: 2,
+});
+const cards = (count: number): Card[] => Array.from({ length: count }, (_, index) => card(index + 1));
+const front = (layout: Front['layout']): Front => ({ section: { slug: layout } as Section, layout, cards: cards(3) });
+
+describe('leadStory', () => {
+  it('takes the editors’ choice before the newest story', () => {
+    const featured = { ...card(9), breaking: true, bulleted: false, featuredExcerpt: 'Now.' };
+    expect(leadStory({ featured, others: [], ids: [9] }, cards(2))).toBe(featured);
+  });
+
+  it('falls back to the newest story, and to nothing', () => {
+    const none = { featured: null, others: [], ids: [] };
+    expect(leadStory(none, cards(2))).toMatchObject({ id: 1, breaking: false, featuredExcerpt: 'What happened.' });
+    expect(leadStory(none, [])).toBeNull();
+  });
+});
+
+describe('bulletLines', () => {
+  it('makes one bullet per line and drops empty lines and typed bullets', () => {
+    expect(bulletLines('First\n\n • Second\n- Third ')).toEqual(['First', 'Second', 'Third']);
+    expect(bulletLines('')).toEqual([]);
+  });
+});
+
+describe('besideLead', () => {
+  it.each([
+    [0, 0, 0],
+    [3, 3, 0],
+    [4, 4, 0],
+    [5, 3, 2],
+    [7, 3, 4],
+    [12, 3, 4],
+  ])('sets %i stories as %i in the column and %i in the row', (count, column, row) => {
+    const set = besideLead(cards(count));
+    expect([set.column.length, set.row.length]).toEqual([column, row]);
+  });
+});
+
+describe('evenRows', () => {
+  it.each([
+    [8, [4, 4]],
+    [7, [4, 3]],
+    [5, [3, 2]],
+    [1, [1]],
+    [9, [4, 3, 2]],
+    [0, []],
+  ])('sets %i stories without a lonely last one', (count, lengths) => {
+    expect(evenRows(cards(count), 4).map((row) => row.length)).toEqual(lengths);
+  });
+
+  it('keeps the order', () => {
+    expect(evenRows([1, 2, 3, 4, 5], 4).flat()).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('pairHalves', () => {
+  it('pairs neighbouring halves only', () => {
+    const lines = pairHalves([front('half'), front('half'), front('half'), front('row'), front('half')]);
+    expect(lines.map((line) => line.length)).toEqual([2, 1, 1, 1]);
+  });
+});
+
+describe('layoutOf', () => {
+  it('follows the publication, then takes turns', () => {
+    expect(layoutOf('culture', 0, { culture: 'gallery' })).toBe('gallery');
+    expect(layoutOf('sports', 1, {})).toBe('row');
+    expect(layoutOf('sports', 5, {})).toBe('row');
+  });
+});

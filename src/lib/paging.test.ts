@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { isAlias, pageHref, pageNumber, paging } from './paging.ts';
+
+const query = (text: string) => new URLSearchParams(text);
+
+describe('pageNumber', () => {
+  it('is 1 without a parameter', () => {
+    expect(pageNumber(query(''))).toBe(1);
+    expect(pageNumber(query('utm_source=x'))).toBe(1);
+  });
+
+  it.each(['0', '-1', 'abc', '02', '1.5', '', '9999999', '1e3', ' 2'])('refuses %j', (text) => {
+    expect(pageNumber(new URLSearchParams({ page: text }))).toBeNull();
+  });
+
+  it('reads a number', () => {
+    expect(pageNumber(query('page=12'))).toBe(12);
+    expect(isAlias(query('page=1'))).toBe(true);
+    expect(isAlias(query('page=2'))).toBe(false);
+  });
+});
+
+describe('paging', () => {
+  it('knows its neighbours', () => {
+    expect(paging('/section/politics', 2, 13, 6)).toEqual({
+      page: 2,
+      pages: 3,
+      previous: '/section/politics',
+      next: '/section/politics?page=3',
+    });
+  });
+
+  it('ends where the list ends', () => {
+    expect(paging('/latest', 3, 18, 6)?.next).toBeNull();
+    expect(paging('/latest', 4, 18, 6)).toBeNull();
+  });
+
+  it('has a first page even when empty', () => {
+    expect(paging('/latest', 1, 0, 6)).toEqual({ page: 1, pages: 1, previous: null, next: null });
+    expect(paging('/latest', 2, 0, 6)).toBeNull();
+  });
+
+  it('gives the first page its plain address', () => {
+    expect(pageHref('/latest', 1)).toBe('/latest');
+  });
+});

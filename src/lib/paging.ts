@@ -1,0 +1,43 @@
+/** Pages of a list under `?page=N`, the first without a number. */
+
+/** Where a reader is in a list. */
+export interface Paging {
+  readonly page: number;
+  readonly pages: number;
+  readonly previous: string | null;
+  readonly next: string | null;
+}
+
+/**
+ * Number of the page asked for. `null` when the parameter is no page number at all (the answer is then 404): `0`, `-1`,
+ * `abc`, `02`. `1` is valid here; {@link isAlias} tells that it has a shorter address.
+ */
+export function pageNumber(params: URLSearchParams): number | null {
+  const given = params.get('page');
+  if (given === null) return 1;
+  if (!/^[1-9]\d{0,5}$/u.test(given)) return null;
+  return Number(given);
+}
+
+/** True for `?page=1`, which is the list's plain address and redirects there. */
+export const isAlias = (params: URLSearchParams): boolean => params.get('page') === '1';
+
+/** Address of one page of the list at `path`. */
+export const pageHref = (path: string, page: number): string => (page <= 1 ? path : `${path}?page=${page}`);
+
+/**
+ * Neighbours of a page.
+ *
+ * @param total how many things the list has in all
+ * @returns `null` when the list does not reach that far; the first page exists even when it is empty
+ */
+export function paging(path: string, page: number, total: number, size: number): Paging | null {
+  const pages = Math.max(1, Math.ceil(total / size));
+  if (page > pages) return null;
+  return {
+    page,
+    pages,
+    previous: page > 1 ? pageHref(path, page - 1) : null,
+    next: page < pages ? pageHref(path, page + 1) : null,
+  };
+}
