@@ -28,8 +28,7 @@ async function main() {
   const data = path.resolve(values.data);
   await ensureSandbox({ root, onProgress: print });
   // Only now: what this loads has just been installed.
-  const { clearData, startSandbox } = await import('./start.ts');
-  if (values.reset) clearData(data);
+  const { startSandbox } = await import('./start.ts');
 
   let stop: (() => Promise<void>) | undefined;
   let ending = false;
@@ -57,6 +56,7 @@ async function main() {
     data,
     port: Number(values.port),
     siteUrl: values['site-url'].replace(/\/+$/, ''),
+    reset: values.reset,
     edition: !values['no-edition'],
     onProgress: print,
   });
@@ -67,7 +67,10 @@ async function main() {
 function fail(error: unknown): never {
   const { message, hint, stack } = error as Error & { hint?: string };
   if (!hint) process.stderr.write(`${stack ?? String(error)}\n`);
-  fs.writeSync(1, `${JSON.stringify({ error: message ?? String(error), hint: hint ?? 'The lines above say more.' })}\n`);
+  fs.writeSync(
+    1,
+    `${JSON.stringify({ error: message ?? String(error), hint: hint ?? 'The lines above say more.' })}\n`,
+  );
   process.exit(1);
 }
 

@@ -1,9 +1,13 @@
 /** Starts the sandbox's WordPress over a data folder: installs, prepares, imports, serves. */
 import fs from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
-import { takeLock } from './lock.mjs';
-import { SetupError, coreFolder } from './setup.mjs';
-import { type RunningWordPress, bootWordPress } from './wordpress/boot.ts';
+import { importEdition } from './edition/import.ts';
+import { crosswordHtml } from './edition/read.ts';
+import { sections } from './edition/sections.ts';
+import { clearData, lockData } from './reset.ts';
+import { coreFolder, SetupError } from './setup.mjs';
+import { bootWordPress, type RunningWordPress } from './wordpress/boot.ts';
 import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
 import { prepareWordPress } from './wordpress/prepare.ts';
 
@@ -39,6 +43,8 @@ export interface SandboxOptions {
   readonly port: number;
   /** Address of the newspaper's site. */
   readonly siteUrl: string;
+  /** Forgets what was kept before. */
+  readonly reset?: boolean;
   /** Whether the demo edition is imported into an empty WordPress; true unless said otherwise. */
   readonly edition?: boolean;
   readonly onProgress?: (progress: Progress) => void;
@@ -54,25 +60,30 @@ const CRON_INTERVAL = 10_000;
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { root, data, onProgress = () => {} } = options;
   fs.mkdirSync(data, { recursive: true });
-  const lock = takeLock(path.join(data, 'sandbox.lock'));
-  if (!lock) {
-    throw new SetupError(`Another sandbox is using ${data}.`, 'Stop it, or start this one with another data folder.');
-  }
+  const lock = lockData(data);
   try {
     const installed = path.join(data, 'installed');
     // Without the mark an earlier installation was interrupted; what it left cannot be trusted.
-    if (!fs.existsSync(installed)) clearData(data);
+    if (options.reset || !fs.existsSync(installed)) clearData(data);
     const plugins = [{ slug: 'newsroom', folder: path.join(root, 'wordpress', 'newsroom') }];
     onProgress({ progress: 'Starting WordPress' });
-    const wordpress = await bootWordPress({ core: coreFolder(root), data, port: options.port, plugins }).catch(portInUse);
+    const wordpress = await bootWordPress({ core: coreFolder(root), data, port: options.port, plugins }).catch(
+      portInUse,
+    );
     try {
       const credentials = await prepareWordPress(wordpress, {
         credentials: readCredentials(data),
         siteUrl: options.siteUrl,
         plugins: plugins.map(({ slug }) => slug),
+        sections,
       });
       keepCredentials(data, credentials);
       fs.writeFileSync(installed, '');
+      if (options.edition !== false) {
+        const artCache = path.join(root, '.broadsheet', 'art');
+        await importEdition({ wordpress, data, artCache, onProgress });
+      }
+      wordpress.intercept(playCrossword);
       wordpress.cron.every(CRON_INTERVAL);
       return {
         wordpress,
@@ -97,17 +108,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Forgets everything that WordPress has kept. */
-export function clearData(data: string) {
-  for (const name of ['database', 'uploads', 'credentials.json', 'installed']) {
-    fs.rmSync(path.join(data, name), { recursive: true, force: true });
-  }
+/** Answers `/sandbox/crosswords/<slug>` with the page that plays the crossword, and leaves the rest to WordPress. */
+function playCrossword(request: IncomingMessage, response: ServerResponse): boolean {
+  const slug = /^\/sandbox\/crosswords\/([a-z0-9-]+)\/?(?:\?|$)/.exec(request.url ?? '')?.[1];
+  if (slug === undefined) return false;
+  const html = crosswordHtml(slug);
+  response.writeHead(html ? 200 : 404, { 'content-type': html ? 'text/html; charset=utf-8' : 'text/plain' });
+  response.end(request.method === 'HEAD' ? undefined : (html ?? 'There is no such crossword.\n'));
+  return true;
 }
 
 function portInUse(error: NodeJS.ErrnoException & { port?: number }): never {
   if (error.code !== 'EADDRINUSE') throw error;
   throw new SetupError(
     `Port ${error.port} is in use, and WordPress wants it.`,
-    'Stop what is using it, or choose another port with WORDPRESS_PORT.',
+    'Stop what is using it, or choose another port with SANDBOX_WORDPRESS_PORT.',
   );
 }

@@ -54,6 +54,8 @@ export interface RunningWordPress {
    * @throws when PHP ends with an error, with PHP's own message
    */
   run(php: string, input?: unknown): Promise<string>;
+  /** Has some addresses answered before PHP is asked; see `HttpListener`. */
+  readonly intercept: HttpListener['intercept'];
   /** Runs what is due in WordPress's task list (scheduled posts, webhook retries). */
   readonly cron: CronDriver;
   stop(): Promise<void>;
@@ -142,6 +144,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       request: handle,
       run,
       cron,
+      intercept: listener.intercept,
       async stop() {
         await listener.close();
         await cron.stop();
@@ -193,7 +196,8 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
     });
     if (response.exitCode !== 0 || response.errors) {
       const reason = response.errors.trim();
-      if (response.exitCode !== 0) throw new Error(`PHP ended with code ${response.exitCode}: ${reason || response.text}`);
+      if (response.exitCode !== 0)
+        throw new Error(`PHP ended with code ${response.exitCode}: ${reason || response.text}`);
       process.stderr.write(`${reason}\n`);
     }
     return response.text;

@@ -10,6 +10,8 @@ export interface PrepareOptions {
   readonly siteUrl: string;
   /** Slugs of the plugins to activate. */
   readonly plugins: readonly string[];
+  /** The paper's sections, made once, with the ids that they name. */
+  readonly sections: readonly { readonly id: number; readonly slug: string; readonly name: string }[];
 }
 
 /** The code of a file in `php/`, ready for `RunningWordPress.run`. */
@@ -22,13 +24,14 @@ export function phpFile(folder: string, name: string): string {
  * @returns the credentials, with the application password that WordPress has made
  */
 export async function prepareWordPress(wordpress: RunningWordPress, options: PrepareOptions): Promise<Credentials> {
-  const { credentials, siteUrl, plugins } = options;
+  const { credentials, siteUrl, plugins, sections } = options;
   const php = path.join(import.meta.dirname, 'php');
   // Two runs: a plugin's types and roles exist from the request after its activation.
   const printed = await wordpress.run(phpFile(php, 'prepare.php'), {
     ...credentials,
     url: wordpress.url,
     plugins,
+    sections,
     title: 'The Sun',
     tagline: 'It Shines for All',
   });

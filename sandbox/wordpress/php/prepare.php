@@ -2,7 +2,8 @@
 /**
  * Brings a freshly installed or an older WordPress to the settings of the sandbox. Runs at every start.
  *
- * $input: url, adminUser, adminPassword, siteUser, siteApplicationPassword (or null), siteUrl, secret, plugins, title, tagline.
+ * $input: url, adminUser, adminPassword, siteUser, siteApplicationPassword (or null), secret, plugins, sections, title,
+ * tagline.
  * Prints {"siteApplicationPassword": "..."}.
  */
 
@@ -44,12 +45,27 @@ if ( $first_time ) {
 		'thread_comments'              => 1,
 		'users_can_register'           => 0,
 		'uploads_use_yearmonth_folders' => 1,
-		'blog_public'                  => 0,
+		'show_avatars'                 => 0,
 	);
 	foreach ( $options as $name => $value ) {
 		update_option( $name, $value );
 	}
 	$wp_rewrite->set_permalink_structure( '/%postname%/' );
+	// The sections' ids are fixed, so the category that WordPress comes with makes room. Meta keys are the plugin's.
+	foreach ( array( $wpdb->terms, $wpdb->term_taxonomy ) as $table ) {
+		$wpdb->query( "UPDATE {$table} SET term_id = 90 WHERE term_id = 1" );
+	}
+	update_option( 'default_category', 90 );
+	foreach ( $input['sections'] as $section ) {
+		$wpdb->insert( $wpdb->terms, array( 'term_id' => $section['id'], 'name' => $section['name'], 'slug' => $section['slug'], 'term_group' => 0 ) );
+		$wpdb->insert( $wpdb->term_taxonomy, array( 'term_id' => $section['id'], 'taxonomy' => 'category', 'description' => '', 'parent' => 0, 'count' => 0 ) );
+		update_term_meta( $section['id'], 'newsroom_label', $section['label'] );
+		update_term_meta( $section['id'], 'newsroom_navigation_position', $section['position'] );
+		update_term_meta( $section['id'], 'newsroom_home_count', $section['homeCount'] );
+		update_term_meta( $section['id'], 'newsroom_color', $section['color'] );
+		update_term_meta( $section['id'], 'newsroom_show_in_media', $section['showInMedia'] ? '1' : '0' );
+	}
+	clean_taxonomy_cache( 'category' );
 	// The editor opens on the text, without tours.
 	update_user_meta( 1, 'show_welcome_panel', 0 );
 	update_user_meta(

@@ -1,0 +1,48 @@
+/** Imports the demo edition into an empty WordPress, all of it or nothing. */
+import path from 'node:path';
+import type { RunningWordPress } from '../wordpress/boot.ts';
+import { phpFile } from '../wordpress/prepare.ts';
+import { makePictures } from './pictures.ts';
+import { readEdition } from './read.ts';
+
+export interface ImportOptions {
+  readonly wordpress: RunningWordPress;
+  /** The sandbox's data folder. */
+  readonly data: string;
+  /** Folder for finished pictures. */
+  readonly artCache: string;
+  readonly onProgress: (progress: { progress: string; done?: number; total?: number }) => void;
+}
+
+/**
+ * Imports the edition unless this WordPress has one. Everything is written in one transaction, together with the mark
+ * that says that it has been done: an interrupted import has left nothing, and is begun anew.
+ *
+ * @returns whether it imported
+ * @throws when a file of the edition does not fit, or WordPress refuses one
+ */
+export async function importEdition(options: ImportOptions): Promise<boolean> {
+  const { wordpress, data, artCache, onProgress } = options;
+  if ((await wordpress.run("echo get_option( 'sandbox_edition' ) ? 'yes' : 'no';")) === 'yes') return false;
+  const edition = await readEdition(wordpress.url);
+  const now = new Date();
+  const pictures = await makePictures(
+    edition.documents.flatMap(({ picture }) => picture ?? []),
+    {
+      cache: artCache,
+      uploads: path.join(data, 'uploads'),
+      folder: `${now.getUTCFullYear()}/${String(now.getUTCMonth() + 1).padStart(2, '0')}`,
+      onProgress: (done, total) => onProgress({ progress: 'Drawing the pictures', done, total }),
+    },
+  );
+  onProgress({ progress: `Importing the edition: ${edition.documents.length} documents` });
+  await wordpress.run(phpFile(path.join(import.meta.dirname, 'php'), 'import.php'), {
+    ...edition,
+    documents: edition.documents.map(({ picture, ...document }) => ({
+      ...document,
+      picture: (picture && pictures.get(picture.seed)) ?? null,
+    })),
+    now: Math.floor(now.getTime() / 1000),
+  });
+  return true;
+}

@@ -1,0 +1,81 @@
+/** What the importer hands to WordPress, and what the writers' files hold. Hours are counted back from the import. */
+
+/** A picture that is made for a document. */
+export interface PictureWish {
+  readonly motif: string;
+  /** Gives the same picture for the same words; a document's slug. */
+  readonly seed: string;
+  readonly palette?: string;
+  readonly alt: string;
+  readonly caption: string;
+  readonly credit: string;
+}
+
+/** A document of any type, as `php/import.php` reads it. */
+export interface Document {
+  readonly type: 'articles' | 'video' | 'crosswords' | 'authors' | 'page' | 'post';
+  readonly slug: string;
+  readonly status: string;
+  readonly title: string;
+  readonly content: string;
+  readonly excerpt: string;
+  /** Slug of an author, or empty. */
+  readonly author: string;
+  /** Slugs of sections, the primary one first. */
+  readonly sections: readonly string[];
+  /** Age in hours; negative lies in the future. */
+  readonly hours: number;
+  /** A fixed moment in UTC (`2026-01-02T03:04:05Z`) instead of `hours`. */
+  readonly date?: string | undefined;
+  readonly password?: string | undefined;
+  readonly picture?: PictureWish | undefined;
+  /** Post meta, by the plugin's keys. */
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+export interface Comment {
+  /** Slug of the article. */
+  readonly article: string;
+  readonly name: string;
+  readonly email: string;
+  readonly text: string;
+  readonly hours: number;
+  /** Waits for moderation instead of being shown. */
+  readonly held?: boolean;
+  readonly replies?: readonly Omit<Comment, 'article'>[];
+}
+
+/** The front page's own choices. */
+export interface TopStories {
+  /** Slugs of articles in order, the lead first. */
+  readonly articles: readonly string[];
+  readonly breaking: boolean;
+  readonly bulleted: boolean;
+  /** One line per bullet. */
+  readonly excerpt: string;
+}
+
+export interface Edition {
+  readonly documents: readonly Document[];
+  readonly comments: readonly Comment[];
+  readonly topStories: TopStories;
+  /** Path and words of each link in the footer. */
+  readonly footer: readonly { readonly title: string; readonly path: string }[];
+}
+
+/** A post that tests the edges; see `awkward.ts`. */
+export interface AwkwardPost {
+  readonly type: Document['type'];
+  readonly slug: string;
+  readonly status: string;
+  readonly title: string;
+  readonly contentHtml: string;
+  readonly excerpt?: string;
+  readonly author?: string;
+  readonly sections?: readonly string[];
+  readonly date?: string;
+  readonly hours?: number;
+  readonly password?: string;
+  readonly image?: null | (Partial<Omit<PictureWish, 'seed'>> & { readonly motif: string });
+  readonly acf?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,88 @@
+/** Makes the pictures of the edition, keeps them, and lays them where WordPress expects uploads. */
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { PictureWish } from './model.ts';
+
+/** Width and height of every picture in pixels. */
+export const PICTURE = { width: 1920, height: 1080 } as const;
+
+export interface ArtRequest {
+  readonly motif: string;
+  readonly seed: string;
+  readonly palette?: string | undefined;
+  readonly width: number;
+  readonly height: number;
+}
+
+type RenderArt = (request: ArtRequest) => Promise<Buffer>;
+
+/** A picture that lies in `uploads/`. */
+export interface Picture {
+  /** Path below `uploads/`, with slashes. */
+  readonly file: string;
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+  readonly alt: string;
+  readonly caption: string;
+  readonly credit: string;
+}
+
+export interface PictureOptions {
+  /** Finished pictures are kept here under the hash of what they were made from. */
+  readonly cache: string;
+  readonly uploads: string;
+  /** Folder below `uploads/`, such as `2026/11`. */
+  readonly folder: string;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+const ART = path.join(import.meta.dirname, 'art');
+const AT_ONCE = 2;
+
+/** One picture per wish, by the wish's seed; none at all when this checkout has no art. */
+export async function makePictures(wishes: readonly PictureWish[], options: PictureOptions): Promise<Map<string, Picture>> {
+  const made = new Map<string, Picture>();
+  const render = await loadArt();
+  if (!render) return made;
+  fs.mkdirSync(options.cache, { recursive: true });
+  fs.mkdirSync(path.join(options.uploads, options.folder), { recursive: true });
+  const version = hashOfFolder(ART);
+  const waiting = [...wishes];
+  let done = 0;
+  const work = async () => {
+    for (let wish = waiting.shift(); wish; wish = waiting.shift()) {
+      const { motif, seed, palette, alt, caption, credit } = wish;
+      const request = { motif, seed, palette, ...PICTURE };
+      const hash = createHash('sha256').update(version).update(JSON.stringify(request)).digest('hex').slice(0, 32);
+      const kept = path.join(options.cache, `${hash}.jpg`);
+      if (!fs.existsSync(kept)) {
+        const temporary = `${kept}.${process.pid}`;
+        fs.writeFileSync(temporary, await render(request));
+        fs.renameSync(temporary, kept);
+      }
+      const file = `${options.folder}/${seed}.jpg`;
+      fs.copyFileSync(kept, path.join(options.uploads, file));
+      made.set(seed, { file, ...PICTURE, bytes: fs.statSync(kept).size, alt, caption, credit });
+      options.onProgress(++done, wishes.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return made;
+}
+
+async function loadArt(): Promise<RenderArt | undefined> {
+  const file = path.join(ART, 'render.ts');
+  if (!fs.existsSync(file)) return undefined;
+  return ((await import(pathToFileURL(file).href)) as { renderArt: RenderArt }).renderArt;
+}
+
+function hashOfFolder(folder: string): string {
+  const hash = createHash('sha256');
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile() && !entry.name.includes('.test.')) hash.update(fs.readFileSync(path.join(entry.parentPath, entry.name)));
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,249 @@
+/** Reads the writers' files of the demo edition. Whatever is missing as a whole is left out; a broken file is an error. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { escapeText, markdownToBlocks } from './blocks.ts';
+import { crosswordPage } from './crosswords/page.ts';
+import { type Puzzle, puzzles } from './crosswords/puzzle.ts';
+import { type Text, flagIn, listIn, numberIn, parseText, required } from './front-matter.ts';
+import type { AwkwardPost, Comment, Document, Edition, TopStories } from './model.ts';
+import { sections } from './sections.ts';
+
+interface Author {
+  readonly slug: string;
+  readonly name: string;
+  readonly bio: string;
+  readonly beat?: string;
+  readonly motif?: string;
+}
+
+interface Video {
+  readonly slug: string;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly body: string;
+  readonly author: string;
+  readonly section: string;
+  readonly youtube: string;
+  readonly hours: number;
+  readonly motif?: string;
+  readonly alt?: string;
+  readonly caption?: string;
+  readonly credit?: string;
+}
+
+const here = import.meta.dirname;
+const ACCESS = ['default', 'free', 'registered', 'subscriber'];
+
+/**
+ * @param wordpress address of WordPress, where crosswords are played
+ * @throws naming the file and the field that does not fit
+ */
+export async function readEdition(wordpress: string): Promise<Edition> {
+  const authors = json<Author[]>('authors.json') ?? [];
+  const texts = textsIn('articles');
+  const articles = texts.map(articleOf);
+  const awkward = await awkwardPosts();
+  const documents = [
+    ...authors.map(authorOf),
+    ...articles,
+    ...(json<Video[]>('videos.json') ?? []).map(videoOf),
+    ...puzzles().map((puzzle) => crosswordOf(puzzle, wordpress)),
+    ...textsIn('pages').map(pageOf),
+    ...awkward,
+  ];
+  checkNames(documents, new Set(authors.map(({ slug }) => slug)));
+  return {
+    documents,
+    comments: json<Comment[]>('comments.json') ?? [],
+    topStories: topStoriesOf(texts),
+    footer: [
+      { title: 'About The Sun', path: '/about' },
+      { title: 'RSS Feeds', path: '/about#rss-feeds' },
+      { title: 'Events', path: '/events' },
+      { title: 'Newsletters', path: '/newsletter' },
+      { title: 'Op-Ed Guidelines', path: '/oped-guidelines' },
+      { title: 'Privacy Policy', path: '/privacy-policy' },
+      { title: 'Terms of Use', path: '/privacy-policy#Terms-of-use' },
+    ],
+  };
+}
+
+/** The page that plays a crossword, or `undefined` when there is none of that name. */
+export function crosswordHtml(slug: string): string | undefined {
+  const puzzle = puzzles().find((candidate) => candidate.slug === slug);
+  return puzzle && crosswordPage(puzzle);
+}
+
+function json<T>(name: string): T | undefined {
+  const file = path.join(here, name);
+  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as T) : undefined;
+}
+
+function textsIn(folder: string): (Text & { readonly slug: string })[] {
+  const full = path.join(here, folder);
+  if (!fs.existsSync(full)) return [];
+  return fs
+    .readdirSync(full)
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => ({
+      ...parseText(`${folder}/${name}`, fs.readFileSync(path.join(full, name), 'utf8')),
+      slug: path.basename(name, '.md'),
+    }));
+}
+
+function articleOf(text: Text & { readonly slug: string }): Document {
+  const hours = numberIn(text, 'hours');
+  if (hours === undefined) throw new Error(`${text.source}: "hours" is missing`);
+  const access = text.fields.access || 'default';
+  if (!ACCESS.includes(access)) throw new Error(`${text.source}: "access" is "${access}"`);
+  const { motif, alt = '', caption = '', credit = '' } = text.fields;
+  return {
+    type: 'articles',
+    slug: text.fields.slug || text.slug,
+    status: 'publish',
+    title: escapeText(required(text, 'title')),
+    content: markdownToBlocks(text.body),
+    excerpt: text.fields.excerpt ?? '',
+    author: text.fields.author ?? '',
+    sections: listIn(text, 'section'),
+    hours,
+    picture: motif ? { motif, seed: text.slug, palette: text.fields.palette, alt, caption, credit } : undefined,
+    meta: { newsroom_access: access },
+  };
+}
+
+function pageOf(text: Text & { readonly slug: string }): Document {
+  return {
+    type: 'page',
+    slug: text.fields.slug || text.slug,
+    status: 'publish',
+    title: escapeText(required(text, 'title')),
+    content: markdownToBlocks(text.body),
+    excerpt: text.fields.excerpt ?? '',
+    author: '',
+    sections: [],
+    hours: numberIn(text, 'hours') ?? 24 * 30,
+    meta: {},
+  };
+}
+
+function authorOf({ slug, name, bio, motif }: Author): Document {
+  return {
+    type: 'authors',
+    slug,
+    status: 'publish',
+    title: escapeText(name),
+    content: markdownToBlocks(bio),
+    excerpt: bio,
+    author: '',
+    sections: [],
+    hours: 24 * 60,
+    picture: motif ? { motif, seed: slug, alt: name, caption: '', credit: '' } : undefined,
+    meta: {},
+  };
+}
+
+function videoOf(video: Video): Document {
+  const { slug, title, excerpt, body, author, section, youtube, hours, motif, alt, caption, credit } = video;
+  return {
+    type: 'video',
+    slug,
+    status: 'publish',
+    title: escapeText(title),
+    content: markdownToBlocks(body),
+    excerpt,
+    author: author ?? '',
+    sections: section
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+    hours,
+    picture: motif
+      ? { motif, seed: slug, alt: alt ?? title, caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
+      : undefined,
+    meta: {
+      newsroom_video_url: /^https?:/.test(youtube) ? youtube : `https://www.youtube.com/watch?v=${youtube}`,
+    },
+  };
+}
+
+function crosswordOf({ slug, title, author, hours }: Puzzle, wordpress: string): Document {
+  const source = `${wordpress}/sandbox/crosswords/${slug}`;
+  return {
+    type: 'crosswords',
+    slug,
+    status: 'publish',
+    title: escapeText(title),
+    content: '',
+    excerpt: '',
+    author,
+    sections: [],
+    hours,
+    meta: {
+      newsroom_iframe: `<iframe src="${source}" title="${escapeText(title).replaceAll('"', '&quot;')}" width="100%" height="720" loading="lazy"></iframe>`,
+    },
+  };
+}
+
+/** Fields of `acf` on the left, the plugin's meta keys on the right; unknown names pass as they are. */
+const META_KEYS: Readonly<Record<string, string>> = {
+  access: 'newsroom_access',
+  video_url: 'newsroom_video_url',
+  iframe: 'newsroom_iframe',
+  top_articles: 'newsroom_top_articles',
+  breaking: 'newsroom_breaking',
+  featured_excerpt: 'newsroom_featured_excerpt',
+  bulleted_featured_excerpt: 'newsroom_bulleted',
+};
+
+async function awkwardPosts(): Promise<Document[]> {
+  const file = path.join(here, 'awkward.ts');
+  if (!fs.existsSync(file)) return [];
+  const { awkward } = (await import(pathToFileURL(file).href)) as { awkward: readonly AwkwardPost[] };
+  return awkward.map((post) => ({
+    type: post.type,
+    slug: post.slug,
+    status: post.status,
+    title: post.title,
+    content: post.contentHtml,
+    excerpt: post.excerpt ?? '',
+    author: post.author ?? '',
+    sections: post.sections ?? [],
+    hours: post.hours ?? 24,
+    date: post.date,
+    password: post.password,
+    picture: post.image
+      ? { alt: '', caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug}` }
+      : undefined,
+    meta: Object.fromEntries(Object.entries(post.acf ?? {}).map(([name, value]) => [META_KEYS[name] ?? name, value])),
+  }));
+}
+
+/** The front page: every article with a place, in the order of the places; the first is the lead. */
+function topStoriesOf(texts: readonly (Text & { readonly slug: string })[]): TopStories {
+  const placed = texts
+    .flatMap((text) => {
+      const place = numberIn(text, 'top');
+      return place === undefined ? [] : [{ text, place }];
+    })
+    .sort((a, b) => a.place - b.place);
+  const lead = placed[0]?.text;
+  return {
+    articles: placed.map(({ text }) => text.fields.slug || text.slug),
+    breaking: lead ? flagIn(lead, 'breaking') : false,
+    bulleted: lead ? flagIn(lead, 'bulleted') : false,
+    excerpt: lead ? listIn(lead, 'featured', '|').join('\n') : '',
+  };
+}
+
+/** A misspelt author or section would silently lose a byline or a story: better to stop. */
+function checkNames(documents: readonly Document[], authors: ReadonlySet<string>) {
+  const known = new Set(sections.map(({ slug }) => slug));
+  const problems = documents.flatMap(({ type, slug, author, sections: named }) => [
+    ...(author && !authors.has(author) ? [`${type}/${slug}: no author "${author}"`] : []),
+    ...named.filter((name) => !known.has(name)).map((name) => `${type}/${slug}: no section "${name}"`),
+  ]);
+  if (problems.length > 0) throw new Error(`The demo edition does not fit together:\n${problems.join('\n')}`);
+}

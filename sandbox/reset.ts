@@ -1,0 +1,51 @@
+/**
+ * Begins anew: forgets what the sandbox's WordPress has kept. As a program:
+ *
+ *     node sandbox/reset.ts [data folder]
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { takeLock } from './lock.mjs';
+import { SetupError } from './setup.mjs';
+
+/**
+ * Claims a data folder for this process until it ends or releases it.
+ * @throws {SetupError} when another process has it
+ */
+export function lockData(data: string): { release(): void } {
+  const lock = takeLock(path.join(data, 'sandbox.lock'));
+  if (lock) return lock;
+  throw new SetupError(`Another sandbox is using ${data}.`, 'Stop it, or start this one with another data folder.');
+}
+
+/** Removes everything WordPress has kept in a folder that this process has locked. */
+export function clearData(data: string) {
+  // The mark goes first: a reset that is interrupted is then finished by the next start.
+  for (const name of ['installed', 'database', 'uploads', 'credentials.json']) {
+    fs.rmSync(path.join(data, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Clears the data folder of a sandbox that is not running.
+ * @throws {SetupError} when one is
+ */
+export function resetSandbox(data: string) {
+  if (!fs.existsSync(data)) return;
+  const lock = lockData(data);
+  try {
+    clearData(data);
+  } finally {
+    lock.release();
+  }
+}
+
+if (import.meta.main) {
+  try {
+    resetSandbox(path.resolve(process.argv[2] ?? path.join(import.meta.dirname, '..', 'var', 'sandbox')));
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    process.stderr.write(`${error.message} ${error.hint}\n`);
+    process.exitCode = 1;
+  }
+}
