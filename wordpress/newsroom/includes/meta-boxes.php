@@ -1,1 +1,156 @@
 <?php
+/**
+ * Boxes beside the editor: author, access, video address, crossword embed. They are plain forms and work in the block
+ * editor and the classic one.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'add_meta_boxes', 'newsroom_add_boxes', 10, 2 );
+add_action( 'save_post', 'newsroom_save_boxes', 10, 2 );
+
+/**
+ * Adds the box of a type.
+ *
+ * @param string       $type Post type.
+ * @param WP_Post|null $post Post.
+ */
+function newsroom_add_boxes( $type, $post = null ) {
+	if ( in_array( $type, array( 'articles', 'video', 'crosswords' ), true ) ) {
+		add_meta_box( 'newsroom-fields', __( 'Newsroom', 'newsroom' ), 'newsroom_fields_box', $type, 'side', 'high' );
+	}
+	if ( 'page' === $type && $post instanceof WP_Post && 'top-stories-2' === $post->post_name ) {
+		add_meta_box( 'newsroom-top-stories', __( 'Front page', 'newsroom' ), 'newsroom_top_stories_box', $type, 'normal', 'high' );
+	}
+}
+
+/**
+ * Prints the box of an article, a video or a crossword.
+ *
+ * @param WP_Post $post Post.
+ */
+function newsroom_fields_box( $post ) {
+	wp_nonce_field( 'newsroom_fields_' . $post->ID, 'newsroom_fields_nonce' );
+	foreach ( newsroom_field_names( $post ) as $name => $key ) {
+		if ( newsroom_acf_has( $name, $post->ID ) ) {
+			newsroom_acf_note( $name );
+			continue;
+		}
+		$value = get_post_meta( $post->ID, $key, true );
+		if ( 'newsroom_author' === $key ) {
+			newsroom_author_control( (int) $value );
+		} elseif ( 'newsroom_video_url' === $key ) {
+			printf(
+				'<p><label for="newsroom_video_url"><strong>%1$s</strong></label><br><input type="url" class="widefat" id="newsroom_video_url" name="newsroom_video_url" value="%2$s" placeholder="https://www.youtube.com/watch?v=…" inputmode="url" aria-describedby="newsroom_video_url-description"></p><p class="description" id="newsroom_video_url-description">%3$s</p>',
+				esc_html__( 'Video address', 'newsroom' ),
+				esc_attr( $value ),
+				esc_html__( 'The video’s page on YouTube.', 'newsroom' )
+			);
+		} elseif ( 'newsroom_iframe' === $key ) {
+			printf(
+				'<p><label for="newsroom_iframe"><strong>%1$s</strong></label><br><textarea class="widefat code" rows="5" id="newsroom_iframe" name="newsroom_iframe" aria-describedby="newsroom_iframe-description">%2$s</textarea></p><p class="description" id="newsroom_iframe-description">%3$s</p>',
+				esc_html__( 'Crossword embed', 'newsroom' ),
+				esc_textarea( $value ),
+				esc_html__( 'The embed code of the puzzle: an iframe, or its address alone. Scripts are removed.', 'newsroom' )
+			);
+		}
+	}
+	if ( 'articles' === $post->post_type ) {
+		newsroom_access_control( newsroom_access_of( $post ) );
+	}
+}
+
+/**
+ * Says that a field is edited elsewhere.
+ *
+ * @param string $name Field name.
+ */
+function newsroom_acf_note( $name ) {
+	printf(
+		'<p class="description">%s</p>',
+		/* translators: %s: name of a field. */
+		esc_html( sprintf( __( '“%s” is a field of Advanced Custom Fields and is edited there.', 'newsroom' ), $name ) )
+	);
+}
+
+/**
+ * Prints the choice of an author.
+ *
+ * @param int $chosen Author.
+ */
+function newsroom_author_control( $chosen ) {
+	$authors = get_posts(
+		array(
+			'post_type'              => 'authors',
+			'post_status'            => array( 'publish', 'draft', 'future', 'private', 'pending' ),
+			'numberposts'            => 2000,
+			'orderby'                => 'title',
+			'order'                  => 'ASC',
+			'update_post_meta_cache' => false,
+			'update_post_term_cache' => false,
+		)
+	);
+	echo '<p><label for="newsroom_author"><strong>' . esc_html__( 'Author', 'newsroom' ) . '</strong></label><br><select class="widefat" id="newsroom_author" name="newsroom_author">';
+	echo '<option value="0">' . esc_html__( '— No byline —', 'newsroom' ) . '</option>';
+	foreach ( $authors as $author ) {
+		$name = newsroom_plain( $author->post_title );
+		if ( ! newsroom_is_visible( $author ) ) {
+			/* translators: %s: name of an author. */
+			$name = sprintf( __( '%s (not published)', 'newsroom' ), $name );
+		}
+		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $author->ID, selected( $chosen, $author->ID, false ), esc_html( $name ) );
+	}
+	echo '</select></p>';
+	if ( current_user_can( 'edit_pages' ) ) {
+		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( admin_url( 'post-new.php?post_type=authors' ) ), esc_html__( 'Add an author', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );
+	}
+}
+
+/**
+ * Prints the choice of an access level.
+ *
+ * @param string $chosen Level.
+ */
+function newsroom_access_control( $chosen ) {
+	echo '<fieldset><legend><strong>' . esc_html__( 'Who may read it', 'newsroom' ) . '</strong></legend>';
+	foreach ( newsroom_access_levels() as $level => $label ) {
+		printf(
+			'<p><label><input type="radio" name="newsroom_access" value="%1$s"%2$s> %3$s</label></p>',
+			esc_attr( $level ),
+			checked( $chosen, $level, false ),
+			esc_html( $label )
+		);
+	}
+	echo '</fieldset>';
+}
+
+/**
+ * Saves the boxes.
+ *
+ * @param int     $id   Post.
+ * @param WP_Post $post Post.
+ */
+function newsroom_save_boxes( $id, $post ) {
+	if ( ( defined( 'DOING_AUTOSAVE' ) && DOING_AUTOSAVE ) || wp_is_post_revision( $id ) || ! newsroom_is_document( $post ) || ! current_user_can( 'edit_post', $id ) ) {
+		return;
+	}
+	$nonce = isset( $_POST['newsroom_fields_nonce'] ) ? sanitize_key( wp_unslash( $_POST['newsroom_fields_nonce'] ) ) : '';
+	if ( ! wp_verify_nonce( $nonce, 'newsroom_fields_' . $id ) ) {
+		return;
+	}
+	$keys = newsroom_meta_keys();
+	foreach ( $keys[ $post->post_type ] as $key ) {
+		$flag = in_array( $key, array( 'newsroom_breaking', 'newsroom_bulleted', 'newsroom_top_articles' ), true );
+		if ( $flag ? ! isset( $_POST['newsroom_top_stories_shown'] ) : ! isset( $_POST[ $key ] ) ) {
+			continue;
+		}
+		// Cleaned by the callback of each key's registration (includes/fields.php).
+		$value = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : ( 'newsroom_top_articles' === $key ? array() : '0' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
+		$how   = newsroom_meta_definitions()[ $key ][2];
+		update_post_meta( $id, $key, wp_slash( call_user_func( $how, $value ) ) );
+	}
+}

@@ -1,1 +1,168 @@
 <?php
+/**
+ * Sections on the screens where categories are added, edited and listed.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'category_add_form_fields', 'newsroom_term_add_fields' );
+add_action( 'category_edit_form_fields', 'newsroom_term_edit_fields' );
+add_action( 'created_category', 'newsroom_term_save', 5 );
+add_action( 'edited_category', 'newsroom_term_save', 5 );
+add_filter( 'manage_edit-category_columns', 'newsroom_term_columns' );
+add_filter( 'manage_category_custom_column', 'newsroom_term_column', 10, 3 );
+
+/**
+ * The fields of a section: what the form shows for each.
+ *
+ * @param int $term_id Category, 0 for a new one.
+ * @return array[] Each: key, label, control (markup, escaped), description.
+ */
+function newsroom_term_controls( $term_id ) {
+	$value    = static function ( $key ) use ( $term_id ) {
+		return $term_id ? (string) get_term_meta( $term_id, $key, true ) : '';
+	};
+	$color    = newsroom_sanitize_color( $value( 'newsroom_color' ) );
+	$controls = array();
+
+	$controls[] = array(
+		'newsroom_label',
+		__( 'Label', 'newsroom' ),
+		sprintf( '<input type="text" id="newsroom_label" name="newsroom_label" value="%s" aria-describedby="newsroom_label-description">', esc_attr( $value( 'newsroom_label' ) ) ),
+		__( 'What the navigation shows. Leave empty to show the name.', 'newsroom' ),
+	);
+	$controls[] = array(
+		'newsroom_navigation_position',
+		__( 'Navigation position', 'newsroom' ),
+		sprintf( '<input type="number" min="1" step="1" class="small-text" id="newsroom_navigation_position" name="newsroom_navigation_position" value="%s" aria-describedby="newsroom_navigation_position-description">', esc_attr( $value( 'newsroom_navigation_position' ) ) ),
+		__( 'Its place among the sections, lowest first. A category without one is no section of the paper.', 'newsroom' ),
+	);
+	$controls[] = array(
+		'newsroom_home_count',
+		__( 'Stories on the home page', 'newsroom' ),
+		sprintf( '<input type="number" min="0" max="50" step="1" class="small-text" id="newsroom_home_count" name="newsroom_home_count" value="%s" aria-describedby="newsroom_home_count-description">', esc_attr( $value( 'newsroom_home_count' ) ) ),
+		__( '0 leaves the section off the home page.', 'newsroom' ),
+	);
+	$controls[] = array(
+		'newsroom_color',
+		__( 'Color', 'newsroom' ),
+		sprintf(
+			'<select id="newsroom_color" name="newsroom_color" aria-describedby="newsroom_color-description"><option value="default"%1$s>%2$s</option><option value="red"%3$s>%4$s</option></select>',
+			selected( $color, 'default', false ),
+			esc_html__( 'Default', 'newsroom' ),
+			selected( $color, 'red', false ),
+			esc_html__( 'Red', 'newsroom' )
+		),
+		__( 'Color of the section’s name above its stories.', 'newsroom' ),
+	);
+	$controls[] = array(
+		'newsroom_show_in_media',
+		__( 'Show among the videos', 'newsroom' ),
+		sprintf( '<input type="checkbox" id="newsroom_show_in_media" name="newsroom_show_in_media" value="1"%s aria-describedby="newsroom_show_in_media-description">', checked( '1', $value( 'newsroom_show_in_media' ), false ) ),
+		__( 'Gives the section a row of its own on the video page.', 'newsroom' ),
+	);
+	return $controls;
+}
+
+/**
+ * Fields of the form that adds a category.
+ */
+function newsroom_term_add_fields() {
+	wp_nonce_field( 'newsroom_term', 'newsroom_term_nonce' );
+	foreach ( newsroom_term_controls( 0 ) as $control ) {
+		printf(
+			'<div class="form-field"><label for="%1$s">%2$s</label>%3$s<p id="%1$s-description">%4$s</p></div>',
+			esc_attr( $control[0] ),
+			esc_html( $control[1] ),
+			$control[2], // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
+			esc_html( $control[3] )
+		);
+	}
+}
+
+/**
+ * Fields of the form that edits a category.
+ *
+ * @param WP_Term $term Category.
+ */
+function newsroom_term_edit_fields( $term ) {
+	echo '<tr hidden><td>';
+	wp_nonce_field( 'newsroom_term', 'newsroom_term_nonce' );
+	echo '</td></tr>';
+	foreach ( newsroom_term_controls( $term->term_id ) as $control ) {
+		printf(
+			'<tr class="form-field"><th scope="row"><label for="%1$s">%2$s</label></th><td>%3$s<p class="description" id="%1$s-description">%4$s</p></td></tr>',
+			esc_attr( $control[0] ),
+			esc_html( $control[1] ),
+			$control[2], // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
+			esc_html( $control[3] )
+		);
+	}
+}
+
+/**
+ * Saves the fields.
+ *
+ * @param int $term_id Category.
+ */
+function newsroom_term_save( $term_id ) {
+	$nonce = isset( $_POST['newsroom_term_nonce'] ) ? sanitize_key( wp_unslash( $_POST['newsroom_term_nonce'] ) ) : '';
+	if ( ! wp_verify_nonce( $nonce, 'newsroom_term' ) || ! current_user_can( 'edit_term', $term_id ) ) {
+		return;
+	}
+	foreach ( newsroom_term_meta_keys() as $key => $how ) {
+		// Cleaned by the callback of its registration; a box that is not ticked sends nothing.
+		$value = isset( $_POST[ $key ] ) ? sanitize_text_field( wp_unslash( $_POST[ $key ] ) ) : '';
+		update_term_meta( $term_id, $key, wp_slash( call_user_func( $how[1], $value ) ) );
+	}
+}
+
+/**
+ * Columns of the list of categories.
+ *
+ * @param array $columns Columns.
+ * @return array
+ */
+function newsroom_term_columns( $columns ) {
+	return array_merge(
+		$columns,
+		array(
+			'newsroom_navigation_position' => __( 'Position', 'newsroom' ),
+			'newsroom_label'               => __( 'Label', 'newsroom' ),
+			'newsroom_home_count'          => __( 'Home', 'newsroom' ),
+			'newsroom_color'               => __( 'Color', 'newsroom' ),
+			'newsroom_show_in_media'       => __( 'Videos', 'newsroom' ),
+		)
+	);
+}
+
+/**
+ * One cell.
+ *
+ * @param string $content Content so far.
+ * @param string $column  Column.
+ * @param int    $term_id Category.
+ * @return string
+ */
+function newsroom_term_column( $content, $column, $term_id ) {
+	if ( ! array_key_exists( $column, newsroom_term_meta_keys() ) ) {
+		return $content;
+	}
+	$section = newsroom_section_settings( $term_id );
+	switch ( $column ) {
+		case 'newsroom_navigation_position':
+			return null === $section['navigation_position'] ? '—' : (string) $section['navigation_position'];
+		case 'newsroom_label':
+			return esc_html( $section['label'] );
+		case 'newsroom_home_count':
+			return (string) $section['home_count'];
+		case 'newsroom_color':
+			return 'red' === $section['color'] ? esc_html__( 'Red', 'newsroom' ) : esc_html__( 'Default', 'newsroom' );
+		default:
+			return $section['show_in_media'] ? esc_html__( 'Yes', 'newsroom' ) : '—';
+	}
+}

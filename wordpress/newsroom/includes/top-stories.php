@@ -1,1 +1,110 @@
 <?php
+/**
+ * The box of the front page: which stories lead, in which order, and how the first one is shown.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'admin_enqueue_scripts', 'newsroom_top_stories_script' );
+
+/**
+ * Loads the script and style of the box where it is shown.
+ *
+ * @param string $screen Screen.
+ */
+function newsroom_top_stories_script( $screen ) {
+	$post = get_post();
+	if ( 'post.php' !== $screen || ! $post || 'page' !== $post->post_type || 'top-stories-2' !== $post->post_name ) {
+		return;
+	}
+	wp_enqueue_style( 'newsroom-top-stories', plugins_url( 'assets/top-stories.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+	wp_enqueue_script( 'newsroom-top-stories', plugins_url( 'assets/top-stories.js', NEWSROOM_FILE ), array( 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ), NEWSROOM_VERSION, true );
+	wp_set_script_translations( 'newsroom-top-stories', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+}
+
+/**
+ * Prints the box.
+ *
+ * @param WP_Post $post The page `top-stories-2`.
+ */
+function newsroom_top_stories_box( $post ) {
+	wp_nonce_field( 'newsroom_fields_' . $post->ID, 'newsroom_fields_nonce' );
+	$acf = array();
+	foreach ( array_keys( newsroom_field_names( $post ) ) as $name ) {
+		if ( newsroom_acf_has( $name, $post->ID ) ) {
+			$acf[] = $name;
+			newsroom_acf_note( $name );
+		}
+	}
+	if ( ! in_array( 'top_articles', $acf, true ) ) {
+		echo '<input type="hidden" name="newsroom_top_stories_shown" value="1">';
+		newsroom_top_articles_control( newsroom_sanitize_ids( get_post_meta( $post->ID, 'newsroom_top_articles', true ) ) );
+	}
+	if ( ! in_array( 'breaking', $acf, true ) ) {
+		newsroom_flag_control( 'newsroom_breaking', __( 'The first story is breaking news', 'newsroom' ), $post->ID );
+	}
+	if ( ! in_array( 'featured_excerpt', $acf, true ) ) {
+		printf(
+			'<p><label for="newsroom_featured_excerpt"><strong>%1$s</strong></label><br><textarea class="widefat" rows="4" id="newsroom_featured_excerpt" name="newsroom_featured_excerpt" aria-describedby="newsroom_featured_excerpt-description">%2$s</textarea></p><p class="description" id="newsroom_featured_excerpt-description">%3$s</p>',
+			esc_html__( 'Words under the first headline', 'newsroom' ),
+			esc_textarea( get_post_meta( $post->ID, 'newsroom_featured_excerpt', true ) ),
+			esc_html__( 'Leave empty to show the article’s own excerpt. For bullets, one line each.', 'newsroom' )
+		);
+	}
+	if ( ! in_array( 'bulleted_featured_excerpt', $acf, true ) ) {
+		newsroom_flag_control( 'newsroom_bulleted', __( 'Show these words as bullets', 'newsroom' ), $post->ID );
+	}
+}
+
+/**
+ * Prints a box to tick.
+ *
+ * @param string $key   Meta key.
+ * @param string $label Label.
+ * @param int    $id    Post.
+ */
+function newsroom_flag_control( $key, $label, $id ) {
+	printf(
+		'<p><label><input type="checkbox" name="%1$s" value="1"%2$s> %3$s</label></p>',
+		esc_attr( $key ),
+		checked( '1', newsroom_sanitize_flag( get_post_meta( $id, $key, true ) ), false ),
+		esc_html( $label )
+	);
+}
+
+/**
+ * Prints the ordered list of stories and the search for more. The script adds, moves and removes; without it the list
+ * stays as it is.
+ *
+ * @param int[] $ids Articles.
+ */
+function newsroom_top_articles_control( $ids ) {
+	echo '<div class="newsroom-picker" data-newsroom-picker><h3 id="newsroom-picker-heading">' . esc_html__( 'Top stories, the first one leads', 'newsroom' ) . '</h3>';
+	echo '<ol class="newsroom-picker-list" aria-labelledby="newsroom-picker-heading">';
+	foreach ( $ids as $id ) {
+		$article = get_post( $id );
+		if ( ! $article || 'articles' !== $article->post_type ) {
+			continue;
+		}
+		$title = newsroom_plain( $article->post_title );
+		if ( ! newsroom_is_visible( $article ) ) {
+			/* translators: %s: title of an article. */
+			$title = sprintf( __( '%s (not published)', 'newsroom' ), $title );
+		}
+		printf(
+			'<li data-id="%1$d"><span class="newsroom-picker-title">%2$s</span><input type="hidden" name="newsroom_top_articles[]" value="%1$d"></li>',
+			(int) $id,
+			esc_html( $title )
+		);
+	}
+	echo '</ol>';
+	printf(
+		'<p><label for="newsroom-picker-search">%1$s</label> <input type="search" id="newsroom-picker-search" class="regular-text" autocomplete="off" aria-controls="newsroom-picker-results"></p><ul id="newsroom-picker-results" class="newsroom-picker-results" aria-label="%2$s"></ul><p class="newsroom-picker-state" role="status"></p></div>',
+		esc_html__( 'Find an article by its title', 'newsroom' ),
+		esc_attr__( 'Articles found', 'newsroom' )
+	);
+}

@@ -1,0 +1,201 @@
+/**
+ * Picks and orders the stories of the front page: with the keyboard, the mouse, or by dragging.
+ */
+( function () {
+	'use strict';
+
+	const { __, sprintf } = wp.i18n;
+	const picker = document.querySelector( '[data-newsroom-picker]' );
+	if ( ! picker ) {
+		return;
+	}
+	const list = picker.querySelector( '.newsroom-picker-list' );
+	const search = picker.querySelector( '#newsroom-picker-search' );
+	const results = picker.querySelector( '.newsroom-picker-results' );
+	const state = picker.querySelector( '.newsroom-picker-state' );
+	let asked = 0;
+	let timer = 0;
+	let dragged = null;
+
+	const items = () => Array.from( list.children );
+	const titleOf = ( item ) =>
+		item.querySelector( '.newsroom-picker-title' ).textContent;
+
+	/** Text of an answer's title, whose entities are WordPress's. */
+	function plain( html ) {
+		return new DOMParser().parseFromString( html, 'text/html' ).body
+			.textContent;
+	}
+
+	function button( label, title, act ) {
+		const element = document.createElement( 'button' );
+		element.type = 'button';
+		element.className = 'button button-small';
+		element.textContent = label;
+		element.setAttribute( 'aria-label', title );
+		element.addEventListener( 'click', act );
+		return element;
+	}
+
+	/** The block editor saves boxes only when it knows of a change. */
+	function changed() {
+		if ( wp.data && wp.data.dispatch( 'core/editor' ) ) {
+			wp.data.dispatch( 'core/editor' ).editPost( {
+				meta: wp.data.select( 'core/editor' ).getEditedPostAttribute( 'meta' ),
+			} );
+		}
+		items().forEach( ( item, index, all ) => {
+			const [ up, down ] = item.querySelectorAll( 'button' );
+			up.disabled = index === 0;
+			down.disabled = index === all.length - 1;
+		} );
+	}
+
+	function move( item, by ) {
+		const all = items();
+		const to = all.indexOf( item ) + by;
+		if ( to < 0 || to >= all.length ) {
+			return;
+		}
+		list.insertBefore( item, by < 0 ? all[ to ] : all[ to ].nextSibling );
+		changed();
+		const buttons = item.querySelectorAll( 'button' );
+		const same = buttons[ by < 0 ? 0 : 1 ];
+		( same.disabled ? buttons[ by < 0 ? 1 : 0 ] : same ).focus();
+		wp.a11y.speak(
+			sprintf(
+				/* translators: 1: title, 2: place, 3: number of stories. */
+				__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
+				titleOf( item ),
+				to + 1,
+				all.length
+			)
+		);
+	}
+
+	function remove( item ) {
+		const title = titleOf( item );
+		const next = item.nextElementSibling || item.previousElementSibling;
+		item.remove();
+		changed();
+		( next ? next.querySelector( 'button:last-of-type' ) : search ).focus();
+		/* translators: %s: title. */
+		wp.a11y.speak( sprintf( __( '%s removed.', 'newsroom' ), title ) );
+	}
+
+	function equip( item ) {
+		const title = titleOf( item );
+		const row = document.createElement( 'div' );
+		row.className = 'newsroom-picker-row';
+		row.append( ...item.childNodes );
+		row.append(
+			/* translators: %s: title. */
+			button( '↑', sprintf( __( 'Move %s up', 'newsroom' ), title ), () => move( item, -1 ) ),
+			/* translators: %s: title. */
+			button( '↓', sprintf( __( 'Move %s down', 'newsroom' ), title ), () => move( item, 1 ) ),
+			/* translators: %s: title. */
+			button( __( 'Remove', 'newsroom' ), sprintf( __( 'Remove %s', 'newsroom' ), title ), () => remove( item ) )
+		);
+		item.append( row );
+		item.draggable = true;
+	}
+
+	function add( id, title ) {
+		if ( items().some( ( item ) => Number( item.dataset.id ) === id ) ) {
+			/* translators: %s: title. */
+			state.textContent = sprintf( __( '%s is already in the list.', 'newsroom' ), title );
+			return;
+		}
+		const item = document.createElement( 'li' );
+		item.dataset.id = String( id );
+		const text = document.createElement( 'span' );
+		text.className = 'newsroom-picker-title';
+		text.textContent = title;
+		const input = document.createElement( 'input' );
+		input.type = 'hidden';
+		input.name = 'newsroom_top_articles[]';
+		input.value = String( id );
+		item.append( text, input );
+		equip( item );
+		list.append( item );
+		changed();
+		/* translators: %s: title. */
+		state.textContent = sprintf( __( '%s added at the end.', 'newsroom' ), title );
+	}
+
+	async function find() {
+		const query = search.value.trim();
+		const turn = ++asked;
+		results.replaceChildren();
+		if ( query.length < 2 ) {
+			state.textContent = '';
+			return;
+		}
+		try {
+			const found = await wp.apiFetch( {
+				path: `/wp/v2/articles?per_page=10&_fields=id,title,date&orderby=relevance&search=${ encodeURIComponent( query ) }`,
+			} );
+			if ( turn !== asked ) {
+				return;
+			}
+			state.textContent = found.length
+				? /* translators: %d: number of articles. */
+				  sprintf( __( '%d found.', 'newsroom' ), found.length )
+				: __( 'No published article found.', 'newsroom' );
+			for ( const article of found ) {
+				const title = plain( article.title.rendered );
+				const item = document.createElement( 'li' );
+				const text = document.createElement( 'span' );
+				text.className = 'newsroom-picker-title';
+				text.textContent = `${ title } (${ article.date.slice( 0, 10 ) })`;
+				/* translators: %s: title. */
+				item.append( text, button( __( 'Add', 'newsroom' ), sprintf( __( 'Add %s', 'newsroom' ), title ), () => add( article.id, title ) ) );
+				results.append( item );
+			}
+		} catch ( error ) {
+			if ( turn === asked ) {
+				state.textContent = error.message || __( 'The search failed. Try again.', 'newsroom' );
+			}
+		}
+	}
+
+	search.addEventListener( 'input', () => {
+		clearTimeout( timer );
+		timer = setTimeout( find, 250 );
+	} );
+	search.addEventListener( 'keydown', ( event ) => {
+		// Enter would save the page.
+		if ( event.key === 'Enter' ) {
+			event.preventDefault();
+			clearTimeout( timer );
+			find();
+		}
+	} );
+	list.addEventListener( 'dragstart', ( event ) => {
+		dragged = event.target.closest( 'li' );
+		dragged.classList.add( 'is-dragged' );
+		event.dataTransfer.effectAllowed = 'move';
+	} );
+	list.addEventListener( 'dragover', ( event ) => {
+		const over = event.target.closest( 'li' );
+		if ( ! dragged || ! over || over === dragged ) {
+			return;
+		}
+		event.preventDefault();
+		const box = over.getBoundingClientRect();
+		list.insertBefore( dragged, event.clientY < box.top + box.height / 2 ? over : over.nextSibling );
+	} );
+	list.addEventListener( 'dragend', () => {
+		if ( dragged ) {
+			dragged.classList.remove( 'is-dragged' );
+			dragged = null;
+			changed();
+		}
+	} );
+	items().forEach( equip );
+	items().forEach( ( item, index, all ) => {
+		const [ up, down ] = item.querySelectorAll( 'button' );
+		up.disabled = index === 0;
+		down.disabled = index === all.length - 1;
+	} );
+} )();
