@@ -16,6 +16,11 @@ test('an id of its own stays, a fixed one wins', () => {
   expect(html).not.toContain('theirs');
 });
 
+test('a fixed id goes to the first heading that begins so', () => {
+  const { items } = outline('<h2>Terms of use and of sale</h2><h2>Terms of use</h2>', { 'terms of use': 'Terms-of-use' });
+  expect(items.map((item) => item.id)).toEqual(['Terms-of-use', 'terms-of-use']);
+});
+
 test('other scripts, entities and empty headings', () => {
   const { items } = outline('<h2>حرية</h2><h2>Q&amp;A</h2><h2> </h2><h2>!</h2>');
   expect(items).toEqual([

@@ -32,17 +32,18 @@ const slugOf = (text: string): string =>
 /**
  * Gives each `<h2>` an id, keeping one that it has.
  *
- * @param fixed ids that other pages link to, by the heading's text in lower case, e.g. `{'terms of use': 'Terms-of-use'}`;
- *   they win over the heading's own
+ * @param fixed ids that other pages link to, by how the heading begins, in lower case, e.g. `{'terms of use': 'Terms-of-use'}`;
+ *   each goes to the first such heading and wins over the heading's own id
  */
 export function outline(html: string, fixed: Readonly<Record<string, string>> = {}): Outline {
   const items: OutlineItem[] = [];
   const taken = new Set<string>();
   for (const match of html.matchAll(/\sid="([^"]+)"/giu)) taken.add(match[1] ?? '');
+  for (const to of Object.values(fixed)) taken.delete(to);
   const out = html.replace(heading, (_all, attributes: string, inner: string) => {
     const text = plain(inner);
     const own = /\sid="([^"]+)"/iu.exec(attributes)?.[1];
-    let id = fixed[text.toLowerCase()] ?? own;
+    let id = Object.entries(fixed).find(([start, to]) => text.toLowerCase().startsWith(start) && !taken.has(to))?.[1] ?? own;
     if (id === undefined) {
       const base = slugOf(text);
       id = base;
