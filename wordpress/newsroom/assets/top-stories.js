@@ -37,13 +37,8 @@
 		return element;
 	}
 
-	/** The block editor saves boxes only when it knows of a change. */
-	function changed() {
-		if ( wp.data && wp.data.dispatch( 'core/editor' ) ) {
-			wp.data.dispatch( 'core/editor' ).editPost( {
-				meta: wp.data.select( 'core/editor' ).getEditedPostAttribute( 'meta' ),
-			} );
-		}
+	/** The first cannot go up, the last not down. */
+	function settle() {
 		items().forEach( ( item, index, all ) => {
 			const [ up, down ] = item.querySelectorAll( 'button' );
 			up.disabled = index === 0;
@@ -58,7 +53,7 @@
 			return;
 		}
 		list.insertBefore( item, by < 0 ? all[ to ] : all[ to ].nextSibling );
-		changed();
+		settle();
 		const buttons = item.querySelectorAll( 'button' );
 		const same = buttons[ by < 0 ? 0 : 1 ];
 		( same.disabled ? buttons[ by < 0 ? 1 : 0 ] : same ).focus();
@@ -77,7 +72,7 @@
 		const title = titleOf( item );
 		const next = item.nextElementSibling || item.previousElementSibling;
 		item.remove();
-		changed();
+		settle();
 		( next ? next.querySelector( 'button:last-of-type' ) : search ).focus();
 		/* translators: %s: title. */
 		wp.a11y.speak( sprintf( __( '%s removed.', 'newsroom' ), title ) );
@@ -118,7 +113,7 @@
 		item.append( text, input );
 		equip( item );
 		list.append( item );
-		changed();
+		settle();
 		/* translators: %s: title. */
 		state.textContent = sprintf( __( '%s added at the end.', 'newsroom' ), title );
 	}
@@ -189,13 +184,9 @@
 		if ( dragged ) {
 			dragged.classList.remove( 'is-dragged' );
 			dragged = null;
-			changed();
+			settle();
 		}
 	} );
 	items().forEach( equip );
-	items().forEach( ( item, index, all ) => {
-		const [ up, down ] = item.querySelectorAll( 'button' );
-		up.disabled = index === 0;
-		down.disabled = index === all.length - 1;
-	} );
+	settle();
 } )();

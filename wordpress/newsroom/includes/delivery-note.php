@@ -1,1 +1,142 @@
 <?php
+/**
+ * Tells the editor that the site has it: "Live on the site in 31 ms".
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_delivery_route' );
+add_action( 'add_meta_boxes', 'newsroom_add_delivery_box' );
+add_action( 'admin_enqueue_scripts', 'newsroom_delivery_script' );
+
+/**
+ * Registers /newsroom/v1/delivery: what became of the newest change to one document.
+ */
+function newsroom_register_delivery_route() {
+	register_rest_route(
+		'newsroom/v1',
+		'/delivery/(?P<id>\d+)',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_rest_delivery',
+			'permission_callback' => 'newsroom_may_see_delivery',
+			'args'                => array( 'id' => array( 'type' => 'integer' ) ),
+		)
+	);
+}
+
+/**
+ * Whether the user may see what became of a change: whoever may edit the document.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return bool
+ */
+function newsroom_may_see_delivery( $request ) {
+	return current_user_can( 'edit_post', (int) $request['id'] );
+}
+
+/**
+ * The newest delivery of a document.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response
+ */
+function newsroom_rest_delivery( $request ) {
+	$post = get_post( (int) $request['id'] );
+	$row  = newsroom_delivery_of( $post );
+	return rest_ensure_response(
+		array(
+			'delivery' => $row ? $row->delivery : null,
+			'state'    => $row ? $row->state : null,
+			'message'  => newsroom_delivery_message( $row ),
+		)
+	);
+}
+
+/**
+ * The newest delivery of a post.
+ *
+ * @param WP_Post|null $post Post.
+ * @return object|null
+ */
+function newsroom_delivery_of( $post ) {
+	$types = newsroom_document_types();
+	return newsroom_is_document( $post ) ? newsroom_last_delivery( $types[ $post->post_type ], $post->ID ) : null;
+}
+
+/**
+ * A delivery in words for the editor.
+ *
+ * @param object|null $row Delivery.
+ * @return string
+ */
+function newsroom_delivery_message( $row ) {
+	if ( ! $row ) {
+		return __( 'Nothing has been sent to the site yet.', 'newsroom' );
+	}
+	$gone = in_array( $row->event, array( 'unpublish', 'trash', 'delete' ), true );
+	if ( 'done' === $row->state ) {
+		return $gone
+			/* translators: %s: number of milliseconds. */
+			? sprintf( __( 'Gone from the site in %s ms.', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) )
+			/* translators: %s: number of milliseconds. */
+			: sprintf( __( 'Live on the site in %s ms.', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) );
+	}
+	if ( 'failed' === $row->state ) {
+		/* translators: %s: reason. */
+		return sprintf( __( 'The site did not take it: %s', 'newsroom' ), $row->error );
+	}
+	if ( 'pending' === $row->state && (int) $row->tries > 0 ) {
+		/* translators: %s: reason. */
+		return sprintf( __( 'Saved here; the site does not have it yet and will be tried again. %s', 'newsroom' ), $row->error );
+	}
+	return __( 'On its way to the site.', 'newsroom' );
+}
+
+/**
+ * Adds the box.
+ *
+ * @param string $type Post type.
+ */
+function newsroom_add_delivery_box( $type ) {
+	if ( array_key_exists( $type, newsroom_document_types() ) ) {
+		add_meta_box( 'newsroom-delivery', __( 'On the site', 'newsroom' ), 'newsroom_delivery_box', $type, 'side' );
+	}
+}
+
+/**
+ * Prints the box.
+ *
+ * @param WP_Post $post Post.
+ */
+function newsroom_delivery_box( $post ) {
+	if ( '' === newsroom_site_url() ) {
+		echo '<p>' . esc_html__( 'No site address is set under Settings → Newsroom.', 'newsroom' ) . '</p>';
+		return;
+	}
+	$row = newsroom_delivery_of( $post );
+	printf(
+		'<p data-newsroom-delivery="%1$d" data-last="%2$s">%3$s</p>',
+		(int) $post->ID,
+		esc_attr( $row ? $row->delivery : '' ),
+		esc_html( newsroom_delivery_message( $row ) )
+	);
+	if ( newsroom_is_visible( $post ) ) {
+		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( get_permalink( $post ) ), esc_html__( 'Open it', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );
+	}
+}
+
+/**
+ * Loads the script that follows a delivery after saving.
+ *
+ * @param string $screen Screen.
+ */
+function newsroom_delivery_script( $screen ) {
+	if ( in_array( $screen, array( 'post.php', 'post-new.php' ), true ) && newsroom_is_document( get_post() ) ) {
+		wp_enqueue_script( 'newsroom-delivery', plugins_url( 'assets/delivery.js', NEWSROOM_FILE ), array( 'wp-api-fetch' ), NEWSROOM_VERSION, true );
+	}
+}

@@ -1,0 +1,64 @@
+/**
+ * After a save, follows the delivery until the site has answered and says so: in the box, and in the block editor as a
+ * snackbar too.
+ */
+( function () {
+	'use strict';
+
+	const line = document.querySelector( '[data-newsroom-delivery]' );
+	if ( ! line ) {
+		return;
+	}
+	let turn = 0;
+
+	/** Asks until a delivery that is not the last known one has ended, or half a minute is over. */
+	async function follow( wait ) {
+		const mine = ++turn;
+		for ( let tries = 0; tries < wait && mine === turn; tries++ ) {
+			let answer;
+			try {
+				answer = await wp.apiFetch( {
+					path: `/newsroom/v1/delivery/${ line.dataset.newsroomDelivery }`,
+				} );
+			} catch {
+				return null;
+			}
+			const fresh = answer.delivery && answer.delivery !== line.dataset.last;
+			if ( fresh || answer.state === 'sending' || answer.state === 'pending' ) {
+				line.textContent = answer.message;
+			}
+			if ( fresh && ( answer.state === 'done' || answer.state === 'failed' ) ) {
+				line.dataset.last = answer.delivery;
+				return answer;
+			}
+			await new Promise( ( resolve ) => setTimeout( resolve, Math.min( 3000, 250 * ( tries + 1 ) ) ) );
+		}
+		return null;
+	}
+
+	const data = window.wp && wp.data;
+	const editor = data && data.select( 'core/editor' );
+	if ( ! editor || ! document.body.classList.contains( 'block-editor-page' ) ) {
+		// The classic editor has just loaded the page anew: what was on its way may have arrived.
+		follow( 1 );
+		return;
+	}
+	let saving = false;
+	data.subscribe( () => {
+		const now =
+			( editor.isSavingPost() && ! editor.isAutosavingPost() ) ||
+			( data.select( 'core/edit-post' ) && data.select( 'core/edit-post' ).isSavingMetaBoxes() );
+		if ( saving && ! now ) {
+			follow( 12 ).then( ( answer ) => {
+				if ( answer ) {
+					data.dispatch( 'core/notices' ).createNotice( answer.state === 'done' ? 'success' : 'error', answer.message, {
+						id: 'newsroom-delivery',
+						type: answer.state === 'done' ? 'snackbar' : 'default',
+						isDismissible: true,
+					} );
+				}
+			} );
+		}
+		saving = now;
+	} );
+} )();

@@ -1,0 +1,37 @@
+<?php
+/**
+ * Runs when the plugin is deleted: takes away its settings, its table, its role and its task. What editors wrote stays:
+ * articles, videos, crosswords, authors, and the fields of documents and sections.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'WP_UNINSTALL_PLUGIN' ) ) {
+	exit;
+}
+
+require_once __DIR__ . '/includes/roles.php';
+
+/**
+ * Cleans one site.
+ */
+function newsroom_uninstall_site() {
+	global $wpdb;
+	foreach ( array( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version' ) as $newsroom_option ) {
+		delete_option( $newsroom_option );
+	}
+	delete_transient( 'newsroom_site_down' );
+	wp_unschedule_hook( 'newsroom_deliver' );
+	newsroom_remove_role();
+	$wpdb->query( "DROP TABLE IF EXISTS {$wpdb->prefix}newsroom_deliveries" ); // phpcs:ignore WordPress.DB
+}
+
+if ( is_multisite() ) {
+	foreach ( get_sites( array( 'fields' => 'ids', 'number' => 0 ) ) as $newsroom_site ) { // phpcs:ignore WordPress.Arrays
+		switch_to_blog( $newsroom_site );
+		newsroom_uninstall_site();
+		restore_current_blog();
+	}
+} else {
+	newsroom_uninstall_site();
+}
