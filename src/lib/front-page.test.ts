@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Card, Section } from '../content/model.ts';
-import { besideLead, bulletLines, evenRows, type Front, layoutOf, leadStory, pairHalves } from './front-page.ts';
+import { bulletLines, evenRows, type Front, layoutOf, leadStory, pairHalves, pictureFirst, topBlock } from './front-page.ts';
 
 const card = (id: number): Card => ({
   id,
@@ -38,17 +38,37 @@ describe('bulletLines', () => {
   });
 });
 
-describe('besideLead', () => {
+describe('topBlock', () => {
   it.each([
-    [0, 0, 0],
-    [3, 3, 0],
-    [4, 4, 0],
-    [5, 3, 2],
-    [7, 3, 4],
-    [12, 3, 4],
-  ])('sets %i stories as %i in the column and %i in the row', (count, column, row) => {
-    const set = besideLead(cards(count));
-    expect([set.column.length, set.row.length]).toEqual([column, row]);
+    [0, 0, 0, 0],
+    [3, 3, 0, 0],
+    [4, 2, 2, 0],
+    [5, 3, 2, 0],
+    [6, 4, 2, 0],
+    [7, 3, 2, 2],
+    [9, 3, 2, 4],
+    [14, 3, 2, 4],
+  ])('sets %i stories as %i in the column, %i under the lead, %i in the row', (count, ...places) => {
+    const { column, under, row } = topBlock(cards(count));
+    expect([column.length, under.length, row.length]).toEqual(places);
+    expect([...column, ...under, ...row]).toEqual(cards(count).slice(0, 9));
+  });
+});
+
+describe('pictureFirst', () => {
+  const image = { url: 'https://example.com/a.jpg', alt: '', width: 1600, height: 900, caption: '', credit: '' };
+
+  it('lets the first story with a picture lead and keeps the others in order', () => {
+    const list = [card(1), card(2), { ...card(3), image }, { ...card(4), image }];
+    expect(pictureFirst(list).map((each) => each.id)).toEqual([3, 1, 2, 4]);
+  });
+
+  it('changes nothing where none or the first has one', () => {
+    const without = cards(3);
+    expect(pictureFirst(without)).toBe(without);
+    const led = [{ ...card(1), image }, card(2)];
+    expect(pictureFirst(led)).toBe(led);
+    expect(pictureFirst([])).toEqual([]);
   });
 });
 

@@ -40,13 +40,32 @@ export const bulletLines = (text: string): string[] =>
     .map((line) => line.replace(/^[\s•*–—-]+/u, '').trim())
     .filter((line) => line !== '');
 
+export interface TopBlock {
+  /** Beside the lead story, one above the other. */
+  readonly column: readonly Card[];
+  /** Two short ones beneath it. */
+  readonly under: readonly Card[];
+  /** A row with pictures across the page. */
+  readonly row: readonly Card[];
+}
+
 /**
- * Stories beside the lead. The column holds as many as are as tall as the lead; what is left goes in a row beneath. A
- * row of one would stand alone in a wide space, so the column then takes it as well.
+ * Where the other top stories stand: three in the column, two under the lead, up to four in a row. Fewer stories fill
+ * fewer places, and no place is left with one story among empty ones.
  */
-export function besideLead(others: readonly Card[], inColumn = 3): { column: readonly Card[]; row: readonly Card[] } {
-  const size = others.length === inColumn + 1 ? inColumn + 1 : inColumn;
-  return { column: others.slice(0, size), row: others.slice(size, size + 4) };
+export function topBlock(others: readonly Card[]): TopBlock {
+  const count = others.length;
+  const column = count === 4 ? 2 : count === 6 ? 4 : Math.min(3, count);
+  const under = count >= 4 ? 2 : 0;
+  const at = column + under;
+  return { column: others.slice(0, column), under: others.slice(column, at), row: others.slice(at, at + 4) };
+}
+
+/** The first story with a picture takes the lead of a front whose place for it is a large picture. */
+export function pictureFirst(cards: readonly Card[]): readonly Card[] {
+  const index = cards.findIndex((card) => card.image !== null);
+  const lead = cards[index];
+  return index <= 0 || !lead ? cards : [lead, ...cards.slice(0, index), ...cards.slice(index + 1)];
 }
 
 /**
