@@ -99,7 +99,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(dist|var|\\.broadsheet|\\.astro)/|^tests/fixtures/' },
+    exclude: { path: '(^|/)(dist|var|\\.astro)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     moduleSystems: ['es6', 'cjs'],

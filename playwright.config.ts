@@ -1,0 +1,29 @@
+import { defineConfig } from '@playwright/test';
+import { browserFromEnvironment } from './scripts/browser.ts';
+
+/**
+ * Browser tests against a built site on the sandbox's WordPress. Which browser, is found by `scripts/browser.ts`; run them
+ * with `npm test -- browser`.
+ */
+const browser = browserFromEnvironment(process.env);
+
+export default defineConfig({
+  testDir: 'tests/e2e',
+  outputDir: 'test-results',
+  globalSetup: './tests/world/browser-setup.ts',
+  fullyParallel: true,
+  forbidOnly: true,
+  retries: 0,
+  workers: 2,
+  timeout: 60_000,
+  reporter: [['list']],
+  use: {
+    browserName: 'chromium',
+    // Set by `npm test` or, when Playwright is run by itself, by the global set-up.
+    baseURL: process.env.BROADSHEET_TEST_SITE ?? 'http://127.0.0.1:14321',
+    launchOptions: { args: [...browser.args], ...(browser.path && { executablePath: browser.path }) },
+    serviceWorkers: 'block',
+    screenshot: 'only-on-failure',
+    trace: 'retain-on-failure',
+  },
+});

@@ -1,0 +1,64 @@
+/** Counting tests: every runner's counts, and the sum on the last line. */
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** What vitest's JSON reporter says. A file that could not be loaded counts as one failed test. */
+export function countVitest(report: {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests?: number;
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+}): Counts {
+  const broken = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  ).length;
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken,
+    skipped: report.numPendingTests + (report.numTodoTests ?? 0),
+  };
+}
+
+/** What Playwright's JSON reporter says. A flaky test counts as failed; so does an error outside of any test. */
+export function countPlaywright(report: {
+  readonly stats: {
+    readonly expected: number;
+    readonly unexpected: number;
+    readonly flaky: number;
+    readonly skipped: number;
+  };
+  readonly errors?: readonly unknown[];
+}): Counts {
+  const { expected, unexpected, flaky, skipped } = report.stats;
+  const failed = unexpected + flaky;
+  return { passed: expected, failed: failed === 0 && report.errors?.length ? report.errors.length : failed, skipped };
+}
+
+/** One check that passes or fails as a whole. */
+export const countCheck = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 });
+
+/**
+ * What a runner's end means: a runner that ran no test, or ended badly without a failed test, has failed.
+ *
+ * @param exitCode of the runner
+ * @param counts `null` when it left no report
+ */
+export function judge(exitCode: number, counts: Counts | null): Counts {
+  if (!counts || counts.passed + counts.failed === 0) return { passed: 0, failed: 1, skipped: counts?.skipped ?? 0 };
+  if (exitCode !== 0 && counts.failed === 0) return { ...counts, failed: 1 };
+  return counts;
+}
+
+export function sum(all: readonly Counts[]): Counts {
+  const add = (key: keyof Counts): number => all.reduce((total, counts) => total + counts[key], 0);
+  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped') };
+}
+
+/** The last line of `npm test`. */
+export const sentence = ({ passed, failed, skipped }: Counts): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

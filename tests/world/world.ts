@@ -1,0 +1,99 @@
+/**
+ * What contract and browser tests run against: the real WordPress of the sandbox with the demo edition and, for the
+ * browser, a site on it. Data is kept in var/test between runs, so that only the first one imports.
+ *
+ * One process starts the world and tells the others by environment: `npm test` for all of its parts, else the global
+ * set-up of the runner that was started by hand.
+ */
+import { join } from 'node:path';
+import { ensureBuilt } from '../../scripts/build.ts';
+import { sandboxEnvironment, startSandbox, type WordPressAccess } from '../../scripts/sandbox.ts';
+import { root } from '../../scripts/setup/places.mjs';
+import { freePort, portTrouble } from '../../scripts/setup/ports.mjs';
+import { startSite, waitForEdition } from '../../scripts/site.ts';
+
+/** Environment variable with the access to the sandbox's WordPress, JSON of {@link WordPressAccess}. */
+export const wordpressVariable = 'BROADSHEET_TEST_WORDPRESS';
+/** Environment variable with the address of the site on it. */
+export const siteVariable = 'BROADSHEET_TEST_SITE';
+
+/** Access to the WordPress of the running world. */
+export function testWordPress(): WordPressAccess {
+  const text = process.env[wordpressVariable];
+  if (!text) throw new Error(`${wordpressVariable} is not set: run these tests with "npm test -- contract".`);
+  return JSON.parse(text) as WordPressAccess;
+}
+
+/** Address of the site of the running world. */
+export function testSite(): string {
+  const text = process.env[siteVariable];
+  if (!text) throw new Error(`${siteVariable} is not set: run these tests with "npm test -- browser".`);
+  return text;
+}
+
+export interface World {
+  readonly access: WordPressAccess;
+  readonly site: string | null;
+  stop(): Promise<void>;
+}
+
+/** The usual port, so that the addresses in the kept data stay right, or a free one when it is taken. */
+const portNear = async (wanted: number): Promise<number> =>
+  (await portTrouble(wanted, '127.0.0.1')) ? freePort() : wanted;
+
+const data = join(root, 'var', 'test');
+
+/** Starts the sandbox and, if wanted, a site; both end with this process. */
+export async function startWorld(options: {
+  readonly withSite: boolean;
+  readonly progress: (note: string) => void;
+}): Promise<World> {
+  const [wordpressPort, sitePort] = [await portNear(18_881), await portNear(14_321)];
+  const siteUrl = `http://127.0.0.1:${sitePort}`;
+  const sandbox = startSandbox({
+    data: join(data, 'sandbox'),
+    port: wordpressPort,
+    siteUrl,
+    log: join(data, 'logs', 'sandbox.log'),
+    env: process.env,
+  });
+  try {
+    const [access] = await Promise.all([
+      sandbox.ready((note) => options.progress(`WordPress: ${note}`)),
+      options.withSite ? ensureBuilt() : undefined,
+    ]);
+    process.env[wordpressVariable] = JSON.stringify(access);
+    if (!options.withSite) return { access, site: null, stop: sandbox.stop };
+
+    const site = startSite(
+      {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        PORT: String(sitePort),
+        DATA_DIR: join(data, 'site'),
+        SYNC_POLL_SECONDS: '2',
+        ...sandboxEnvironment(access, {}),
+      },
+      join(data, 'logs', 'site.log'),
+    );
+    await site.listening;
+    const problem = await waitForEdition(siteUrl, (note) => options.progress(`edition: ${note}`), {
+      patienceMs: 60_000,
+    });
+    if (problem) throw new Error(`The site has no edition: ${problem}. Its log is ${join(data, 'logs', 'site.log')}.`);
+    process.env[siteVariable] = siteUrl;
+    return {
+      access,
+      site: siteUrl,
+      stop: async () => {
+        await site.stop();
+        await sandbox.stop();
+      },
+    };
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+}
