@@ -45,7 +45,7 @@ let grain: Promise<Buffer> | undefined;
 
 /** Faint noise that is laid over every plate; made once. */
 const grainTile = (): Promise<Buffer> => {
-  const size = 400;
+  const size = 120;
   const dice = throwDice('newsprint');
   const pixels = Buffer.alloc(size * size * 4);
   for (let i = 0; i < pixels.length; i += 4) {
