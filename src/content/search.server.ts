@@ -31,8 +31,9 @@ export function searchArticles(mirror: Mirror, query: string, filter: SearchFilt
     .prepare(`SELECT rowid AS id FROM search WHERE ${where} ORDER BY rank LIMIT ? OFFSET ?`)
     .all(...values, limit, offset)
     .map((row) => Number(row.id));
+  // A number is bound as a float, and FTS5 looks rowids up by integers alone: without the cast every hit gets the first one's.
   const cut = mirror.prepare(
-    "SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND rowid = ?",
+    "SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND rowid = CAST(? AS INTEGER)",
   );
   return { hits: ids.map((id) => ({ id, snippet: String(cut.get(match, id)?.snippet ?? '') })), total };
 }
