@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Card, Section } from '../content/model.ts';
-import { bulletLines, evenRows, type Front, layoutOf, leadStory, pairHalves, pictureFirst, topBlock } from './front-page.ts';
+import {
+  bulletLines,
+  evenRows,
+  type Front,
+  layoutOf,
+  leadStory,
+  pairHalves,
+  pictureFirst,
+  topBlock,
+} from './front-page.ts';
 
 const card = (id: number): Card => ({
   id,

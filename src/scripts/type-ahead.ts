@@ -40,7 +40,11 @@ export function typeAhead(list: HTMLElement): void {
       timer = setTimeout(() => {
         typed = '';
       }, typeAheadReset);
-      next = findByPrefix(links.map((link) => link.textContent ?? ''), typed, current);
+      next = findByPrefix(
+        links.map((link) => link.textContent ?? ''),
+        typed,
+        current,
+      );
     } else return;
     if (next < 0) return;
     event.preventDefault();

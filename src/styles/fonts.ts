@@ -51,7 +51,14 @@ async function cut(source: string, axes: Axes, directory: string): Promise<strin
 type Variant = { weight: number | string; style: 'normal' | 'italic'; src: [string] };
 
 function family(name: string, cssVariable: `--${string}`, fallbacks: string[], variants: [Variant, ...Variant[]]) {
-  return { name, cssVariable, fallbacks, display: 'swap' as const, provider: fontProviders.local(), options: { variants } };
+  return {
+    name,
+    cssVariable,
+    fallbacks,
+    display: 'swap' as const,
+    provider: fontProviders.local(),
+    options: { variants },
+  };
 }
 
 /** Absolute path of a file that a font package publishes. */
@@ -70,19 +77,47 @@ export async function paperFonts(directory: string) {
   ]);
   const serif = '@fontsource-variable/source-serif-4';
   return [
-    family('UnifrakturMaguntia', '--font-nameplate', ['Georgia', 'serif'], [
-      { weight: 400, style: 'normal', src: [published('@fontsource/unifrakturmaguntia', 'unifrakturmaguntia-latin-400-normal')] },
-    ]),
-    family('Newsreader', '--font-headline', ['Georgia', 'serif'], [
-      { weight: '400 700', style: 'normal', src: [roman] },
-      { weight: 500, style: 'italic', src: [italic] },
-    ]),
-    family('Source Serif 4', '--font-text', ['Georgia', 'serif'], [
-      { weight: '200 900', style: 'normal', src: [published(serif, 'source-serif-4-latin-wght-normal')] },
-      { weight: '200 900', style: 'italic', src: [published(serif, 'source-serif-4-latin-wght-italic')] },
-    ]),
-    family('Libre Franklin', '--font-label', ['Arial', 'sans-serif'], [
-      { weight: '100 900', style: 'normal', src: [published('@fontsource-variable/libre-franklin', 'libre-franklin-latin-wght-normal')] },
-    ]),
+    family(
+      'UnifrakturMaguntia',
+      '--font-nameplate',
+      ['Georgia', 'serif'],
+      [
+        {
+          weight: 400,
+          style: 'normal',
+          src: [published('@fontsource/unifrakturmaguntia', 'unifrakturmaguntia-latin-400-normal')],
+        },
+      ],
+    ),
+    family(
+      'Newsreader',
+      '--font-headline',
+      ['Georgia', 'serif'],
+      [
+        { weight: '400 700', style: 'normal', src: [roman] },
+        { weight: 500, style: 'italic', src: [italic] },
+      ],
+    ),
+    family(
+      'Source Serif 4',
+      '--font-text',
+      ['Georgia', 'serif'],
+      [
+        { weight: '200 900', style: 'normal', src: [published(serif, 'source-serif-4-latin-wght-normal')] },
+        { weight: '200 900', style: 'italic', src: [published(serif, 'source-serif-4-latin-wght-italic')] },
+      ],
+    ),
+    family(
+      'Libre Franklin',
+      '--font-label',
+      ['Arial', 'sans-serif'],
+      [
+        {
+          weight: '100 900',
+          style: 'normal',
+          src: [published('@fontsource-variable/libre-franklin', 'libre-franklin-latin-wght-normal')],
+        },
+      ],
+    ),
   ];
 }
