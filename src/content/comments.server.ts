@@ -19,6 +19,8 @@ const noReplies: Comment['replies'] = { total: 0, recent: [] };
  * @param filter `order` defaults to newest first
  */
 export function readComments(mirror: Mirror, articleId: number, filter: CommentFilter): Slice<Comment> {
+  const published = mirror.prepare('SELECT 1 FROM documents WHERE id = ?').get(articleId);
+  if (!published) return { items: [], total: 0 };
   const { offset, limit } = pageBounds(filter, 10);
   const parent = filter.parent ?? 0;
   const order = filter.order === 'asc' ? 'ASC' : 'DESC';

@@ -1,27 +1,39 @@
 /** Puts the content service together: mirror, reader, sync, webhooks and previews. */
-import { openMirror } from './mirror.server.ts';
+import { createApplier } from './apply.server.ts';
+import { createClient } from './client.server.ts';
+import { createLocalIngester, createThreadedIngester } from './ingester.server.ts';
+import { type Mirror, openMirror } from './mirror.server.ts';
+import { createPreview } from './preview.server.ts';
 import { createReader } from './reader.server.ts';
 import type { Content, ContentOptions } from './service.ts';
+import { createSync } from './sync.server.ts';
+import { createReceiver } from './webhook.server.ts';
 
 /** Opens the mirror and makes the service; nothing is fetched before `start` or `syncNow`. */
 export function openContent(options: ContentOptions): Content {
-  const origin = options.wordpress?.url.replace(/\/+$/u, '') ?? null;
-  const mirror = openMirror({ file: options.file, origin, log: options.log });
+  const { wordpress, log } = options;
+  const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
+  const mirror = openMirror({ file: options.file, origin: url, log });
+  return wordpress && url !== null
+    ? connected({ ...options, wordpress: { ...wordpress, url } }, mirror)
+    : offline(mirror);
+}
+
+/** Whatever the mirror holds, and nothing else. */
+function offline(mirror: Mirror): Content {
   return {
     reader: () => createReader(mirror),
     start() {},
     async stop() {
       mirror.close();
     },
-    async syncNow() {
-      return { ok: false, stored: 0, withdrawn: 0, rejected: 0, ms: 0, problem: 'no WordPress is set' };
-    },
-    async receive() {
-      return { status: 503, headers: { 'Retry-After': '60' }, body: { ok: false } };
-    },
-    async preview() {
-      return { status: 501, error: 'Previews are off.' };
-    },
+    syncNow: async () => ({ ok: false, stored: 0, withdrawn: 0, rejected: 0, ms: 0, problem: 'no WordPress is set' }),
+    receive: async () => ({
+      status: 503,
+      headers: { 'Retry-After': '300' },
+      body: { ok: false, error: 'no WordPress is set' },
+    }),
+    preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
       ready: mirror.getMeta('ready') === '1',
       phase: 'off',
@@ -33,5 +45,56 @@ export function openContent(options: ContentOptions): Content {
       credentials: null,
       bytes: mirror.size(),
     }),
+  };
+}
+
+type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
+
+function connected(options: Connected, mirror: Mirror): Content {
+  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange } = options;
+  const now = options.now ?? Date.now;
+  const site = siteUrl.replace(/\/+$/u, '');
+  const client = createClient({ ...wordpress, fetch: options.fetch, now });
+  const context = {
+    wordpress: wordpress.url,
+    site,
+    frameHosts,
+    measure: rememberingMeasure(mirror, options.measure, log),
+  };
+  const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
+  const applier = createApplier({ mirror, client, ingester, log, now, onChange });
+  const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
+  return {
+    reader: () => createReader(mirror),
+    start: () => sync.start(),
+    async stop() {
+      await sync.stop();
+      await ingester.close();
+      mirror.close();
+    },
+    syncNow: () => sync.syncNow(),
+    receive: createReceiver({ mirror, items: sync.items, log, now, secret }),
+    preview: createPreview({ mirror, client, ingester, now, secret }),
+    status: () => sync.status(),
+  };
+}
+
+/** Measures every picture once; what could not be measured is tried again with the document's next version. */
+function rememberingMeasure(
+  mirror: Mirror,
+  measure: ContentOptions['measure'],
+  log: ContentOptions['log'],
+): ContentOptions['measure'] {
+  return async (url) => {
+    const known = mirror.prepare('SELECT width, height FROM measured WHERE url = ?').get(url);
+    if (known) return { width: Number(known.width), height: Number(known.height) };
+    try {
+      const size = await measure(url);
+      if (size) mirror.prepare('INSERT OR REPLACE INTO measured VALUES (?, ?, ?)').run(url, size.width, size.height);
+      return size;
+    } catch (error) {
+      log.warn({ url, error: String(error) }, 'content: picture could not be measured');
+      return null;
+    }
   };
 }

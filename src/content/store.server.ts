@@ -280,10 +280,8 @@ export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, t
     writeListing(mirror, before, null);
     mirror.prepare('DELETE FROM documents WHERE id = ?').run(id);
     mirror.prepare('DELETE FROM bodies WHERE id = ?').run(id);
-    if (before.type === 'articles') {
-      mirror.prepare('DELETE FROM search WHERE rowid = ?').run(id);
-      mirror.prepare('DELETE FROM comments WHERE post = ?').run(id);
-    }
+    // Comments stay, unseen, so that they are there when the article comes back.
+    if (before.type === 'articles') mirror.prepare('DELETE FROM search WHERE rowid = ?').run(id);
     const choice = storedTopStories(mirror);
     const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
     return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };

@@ -1,0 +1,208 @@
+/**
+ * Brings answers of WordPress into the mirror: ingest, one transaction for all of them, then one notice of what changed.
+ * A document that does not fit is set aside with its address, field and value; everything else goes on.
+ */
+import type { Logger } from '../lib/logging.ts';
+import type { Client } from './client.server.ts';
+import type { Rejection } from './ingest.server.ts';
+import type { Ingester } from './ingester.server.ts';
+import { isDamage, type Mirror } from './mirror.server.ts';
+import type { DocumentType } from './model.ts';
+import { pathOf, pathsOfTags } from './paths.ts';
+import type { ContentChange } from './service.ts';
+import {
+  type Fetched,
+  type StoredChange,
+  storeComment,
+  storeDocument,
+  storeTopStories,
+  withdrawComment,
+  withdrawDocument,
+} from './store.server.ts';
+
+export interface Applied {
+  readonly stored: number;
+  readonly withdrawn: number;
+  readonly rejected: number;
+  /** What the listener made of the change, or the paths that most likely show it. */
+  readonly refreshed: readonly string[];
+}
+
+export interface Applier {
+  /**
+   * @param raws documents as they came, of one type
+   * @param alongside further writes of the same transaction, such as a cursor
+   */
+  documents(type: DocumentType, raws: readonly unknown[], fetched: Fetched, alongside?: () => void): Promise<Applied>;
+  comments(raws: readonly unknown[], alongside?: () => void): Promise<Applied>;
+  /** Takes documents out that WordPress no longer shows. */
+  withdraw(type: DocumentType, ids: readonly number[], fetched: Fetched): Promise<Applied>;
+  withdrawComments(ids: readonly number[]): Promise<Applied>;
+  /** Any other write: sections, menus. Returns tags. */
+  write(work: () => ReadonlySet<string>): Promise<Applied>;
+  /** Sets a document aside that could not even be fetched. */
+  reject(rejection: Rejection): void;
+  /** Paths of one document's list entries; for tests and logs. */
+  readonly counts: { stored: number; withdrawn: number; rejected: number };
+}
+
+export interface ApplierOptions {
+  readonly mirror: Mirror;
+  readonly client: Client;
+  readonly ingester: Ingester;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly onChange?: ((change: ContentChange) => void | Promise<unknown>) | undefined;
+}
+
+const isPaid = (facts: string | undefined): boolean =>
+  facts !== undefined && /"access":"(?:registered|subscriber)"/u.test(facts);
+
+/** Whether a change means that a stored page must stop being served at once: withdrawn, or no longer free. */
+const mustGo = ({ status, before, after }: StoredChange): boolean =>
+  status === 'withdrawn' || (before !== null && after !== null && !isPaid(before.facts) && isPaid(after.facts));
+
+/** Makes the applier of one mirror. */
+export function createApplier({ mirror, client, ingester, log, now, onChange }: ApplierOptions): Applier {
+  const counts = { stored: 0, withdrawn: 0, rejected: 0 };
+
+  const reject = (rejection: Rejection): void => {
+    const url =
+      rejection.id > 0
+        ? client.address(`/wp/v2/${rejection.type}/${rejection.id}`)
+        : client.address(`/wp/v2/${rejection.type}`);
+    const { type, id, field, value, problem, modified } = rejection;
+    counts.rejected++;
+    log.warn({ url, field, value, problem }, 'content: document set aside, it does not fit');
+    mirror
+      .prepare(
+        `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
+        field = excluded.field, value = excluded.value, problem = excluded.problem, modified = excluded.modified, tried = excluded.tried`,
+      )
+      .run(type, id, url, field, value, problem, modified, now());
+  };
+
+  /** Runs the transaction and tells the listener. Changes of the mirror are never undone by a listener that fails. */
+  const commit = async (
+    work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
+  ): Promise<Applied> => {
+    let outcome: ReturnType<typeof work>;
+    try {
+      outcome = mirror.transaction(work);
+    } catch (error) {
+      if (isDamage(error)) mirror.rebuild(String(error));
+      throw error;
+    }
+    const { changes, tags, rejected } = outcome;
+    for (const change of changes) for (const each of change.tags) tags.add(each);
+    const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
+    const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
+    counts.stored += stored;
+    counts.withdrawn += withdrawn;
+    let refreshed: readonly string[] = [];
+    if (tags.size > 0) {
+      const paths = [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])];
+      refreshed = paths;
+      const gone = changes
+        .filter(mustGo)
+        .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }]));
+      try {
+        const answer = await onChange?.({ tags, withdrawn: gone, paths });
+        if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
+      } catch (error) {
+        log.error({ error: String(error) }, 'content: a listener failed on a change');
+      }
+    }
+    return { stored, withdrawn, rejected, refreshed };
+  };
+
+  return {
+    counts,
+    reject,
+    async documents(type, raws, fetched, alongside) {
+      const results = await Promise.all(
+        raws.map((raw) =>
+          ingester.document(type, raw).catch((error: unknown) => {
+            const id = Number((raw as { id?: unknown } | null)?.id) || 0;
+            const problem = error instanceof Error ? error.message : String(error);
+            return {
+              kind: 'rejected' as const,
+              rejection: { type, id, field: '(document)', value: '', problem, modified: '' },
+            };
+          }),
+        ),
+      );
+      return commit(() => {
+        const changes: StoredChange[] = [];
+        const tags = new Set<string>();
+        let rejected = 0;
+        for (const result of results) {
+          if (result.kind === 'rejected') {
+            reject(result.rejection);
+            rejected++;
+          } else if (result.kind === 'withheld') {
+            changes.push(withdrawDocument(mirror, result.id, fetched, type));
+            forgetTopStories(mirror, result.id, tags);
+          } else if (result.document.topStories) {
+            // The page behind the front page is a form for editors, not a page of the paper.
+            for (const each of storeTopStories(mirror, result.document.topStories)) tags.add(each);
+            mirror.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
+            mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
+          } else changes.push(storeDocument(mirror, result.document, fetched));
+        }
+        alongside?.();
+        return { changes, tags, rejected };
+      });
+    },
+    async comments(raws, alongside) {
+      const results = await Promise.all(raws.map((raw) => ingester.comment(raw)));
+      return commit(() => {
+        const tags = new Set<string>();
+        let rejected = 0;
+        for (const result of results) {
+          if (result.kind === 'rejected') {
+            reject(result.rejection);
+            rejected++;
+          } else if (result.kind === 'withheld') {
+            for (const each of withdrawComment(mirror, result.id)) tags.add(each);
+          } else {
+            mirror.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
+            for (const each of storeComment(mirror, result.document)) tags.add(each);
+          }
+        }
+        alongside?.();
+        return { changes: [], tags, rejected };
+      });
+    },
+    withdraw: (type, ids, fetched) =>
+      commit(() => {
+        const tags = new Set<string>();
+        for (const id of ids) forgetTopStories(mirror, id, tags);
+        return { changes: ids.map((id) => withdrawDocument(mirror, id, fetched, type)), tags, rejected: 0 };
+      }),
+    withdrawComments: (ids) =>
+      commit(() => ({
+        changes: [],
+        tags: new Set(ids.flatMap((id) => [...withdrawComment(mirror, id)])),
+        rejected: 0,
+      })),
+    write: (work) => commit(() => ({ changes: [], tags: new Set(work()), rejected: 0 })),
+  };
+}
+
+const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
+  tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : [pathOf(type, slug)]));
+
+/** Id and `modified` of the page `top-stories-2`, `null` while there is none. */
+export function topStoriesPage(mirror: Mirror): { id: number; modified: string } | null {
+  const value = mirror.getMeta('top-stories-page');
+  if (value === null || value === 'null') return null;
+  const [id, modified] = JSON.parse(value) as [number, string];
+  return { id, modified };
+}
+
+function forgetTopStories(mirror: Mirror, id: number, tags: Set<string>): void {
+  if (topStoriesPage(mirror)?.id !== id) return;
+  mirror.setMeta('top-stories-page', 'null');
+  for (const each of storeTopStories(mirror, null)) tags.add(each);
+}

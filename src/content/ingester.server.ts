@@ -1,0 +1,201 @@
+/**
+ * Ingest off the main thread: sanitising takes milliseconds for each document, and rendering must not wait for it. One thread
+ * stays warm, so that a publish is quick; a second helps with a back-fill and goes away when it has nothing to do.
+ */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../lib/logging.ts';
+import type { IngestedComment, IngestedDocument } from './documents.ts';
+import { type IngestContext, type Ingested, ingestComment, ingestDocument } from './ingest.server.ts';
+import type { DocumentType } from './model.ts';
+import { createSanitiser, type Sanitiser } from './sanitise.server.ts';
+
+export interface Ingester {
+  document(type: DocumentType, raw: unknown, preview?: boolean): Promise<Ingested<IngestedDocument>>;
+  comment(raw: unknown): Promise<Ingested<IngestedComment>>;
+  /** Plain text of each, one line. */
+  lines(texts: readonly string[]): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** What a thread is asked; `raw` is WordPress's JSON as it came. */
+export type Task =
+  | { readonly kind: 'document'; readonly type: DocumentType; readonly raw: unknown; readonly preview: boolean }
+  | { readonly kind: 'comment'; readonly raw: unknown }
+  | { readonly kind: 'lines'; readonly texts: readonly string[] };
+
+/** What comes back; its shape follows the task's kind. */
+export type Done = Ingested<IngestedDocument | IngestedComment> | string[];
+
+/** Does one task in this thread. */
+export async function perform(sanitiser: Sanitiser, what: Task, context: IngestContext): Promise<Done> {
+  switch (what.kind) {
+    case 'document':
+      return ingestDocument(sanitiser, what.type, what.raw, { ...context, preview: what.preview });
+    case 'comment':
+      return ingestComment(sanitiser, what.raw, context);
+    case 'lines':
+      return what.texts.map((text) => sanitiser.line(text));
+  }
+}
+
+export type ToWorker =
+  | { readonly task: number; readonly what: Task }
+  | { readonly measured: number; readonly size: { width: number; height: number } | null };
+export type FromWorker =
+  | { readonly ready: true }
+  | { readonly task: number; readonly result: Done }
+  | { readonly task: number; readonly failure: string }
+  | { readonly measure: number; readonly url: string };
+
+/** The same questions, whatever carries them out. */
+const asking = (run: (what: Task) => Promise<Done>): Omit<Ingester, 'close'> => ({
+  document: (type, raw, preview = false) =>
+    run({ kind: 'document', type, raw, preview }) as Promise<Ingested<IngestedDocument>>,
+  comment: (raw) => run({ kind: 'comment', raw }) as Promise<Ingested<IngestedComment>>,
+  lines: (texts) => run({ kind: 'lines', texts }) as Promise<string[]>,
+});
+
+/** Ingests in this thread. */
+export function createLocalIngester(context: IngestContext): Ingester {
+  const sanitiser = createSanitiser();
+  return {
+    ...asking((what) => perform(sanitiser, what, context)),
+    async close() {
+      sanitiser.window.close();
+    },
+  };
+}
+
+interface Job {
+  readonly what: Task;
+  resolve(result: Done): void;
+  reject(error: Error): void;
+  tries: number;
+}
+
+/** Documents that one thread has in hand at a time; more than one, because measuring pictures means waiting. */
+const inHand = 4;
+const idleMs = 20_000;
+
+/** Ingests in threads of its own. */
+export function createThreadedIngester(context: IngestContext, log: Logger): Ingester {
+  const most = Math.max(1, Math.min(2, availableParallelism() - 1));
+  const queue: Job[] = [];
+  const threads = new Set<Thread>();
+  let closed = false;
+  let counter = 0;
+  let worked = false;
+  /** Stands in where threads cannot start at all. */
+  let local: Sanitiser | null = null;
+
+  interface Thread {
+    readonly worker: Worker;
+    readonly jobs: Map<number, Job>;
+    idle: NodeJS.Timeout | null;
+  }
+
+  const feed = (): void => {
+    if (closed) return;
+    for (const thread of threads) {
+      while (queue.length > 0 && thread.jobs.size < inHand) give(thread, queue.shift() as Job);
+    }
+    if (threads.size === 0 || (queue.length > inHand && threads.size < most)) spawn();
+  };
+
+  const give = (thread: Thread, job: Job): void => {
+    if (thread.idle) clearTimeout(thread.idle);
+    thread.idle = null;
+    const task = ++counter;
+    thread.jobs.set(task, job);
+    thread.worker.ref();
+    thread.worker.postMessage({ task, what: job.what } satisfies ToWorker);
+  };
+
+  const finish = (thread: Thread, task: number, settle: (job: Job) => void): void => {
+    const job = thread.jobs.get(task);
+    worked = true;
+    thread.jobs.delete(task);
+    if (job) settle(job);
+    feed();
+    if (thread.jobs.size === 0) thread.worker.unref();
+    if (thread.jobs.size === 0 && threads.size > 1) {
+      thread.idle = setTimeout(() => {
+        if (thread.jobs.size > 0 || threads.size === 1) return;
+        threads.delete(thread);
+        void thread.worker.terminate();
+      }, idleMs).unref();
+    }
+  };
+
+  const spawn = (): void => {
+    const { wordpress, site, frameHosts } = context;
+    const worker = new Worker(new URL('./ingest.worker.ts', import.meta.url), {
+      workerData: { wordpress, site, frameHosts },
+      resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
+    });
+    worker.unref();
+    const thread: Thread = { worker, jobs: new Map(), idle: null };
+    threads.add(thread);
+    worker.on('message', (message: FromWorker) => {
+      if ('measure' in message) {
+        context.measure(message.url).then(
+          (size) => worker.postMessage({ measured: message.measure, size } satisfies ToWorker),
+          () => worker.postMessage({ measured: message.measure, size: null } satisfies ToWorker),
+        );
+      } else if ('result' in message) finish(thread, message.task, (job) => job.resolve(message.result));
+      else if ('failure' in message) finish(thread, message.task, (job) => job.reject(new Error(message.failure)));
+    });
+    const lost = (error: unknown): void => {
+      if (!threads.delete(thread) || closed) return;
+      if (!worked && !local) {
+        log.error({ error: String(error) }, 'ingest: threads do not start here, working without them');
+        local = createSanitiser();
+        for (const job of [...queue.splice(0), ...thread.jobs.values()]) void runLocally(job);
+        return;
+      }
+      log.error({ error: String(error) }, 'ingest: a thread was lost; its documents are tried again');
+      for (const job of thread.jobs.values()) {
+        // A document that takes the thread down twice is given up, or it would do so for ever.
+        if (++job.tries < 2) queue.unshift(job);
+        else job.reject(new Error(`ingest failed: ${String(error)}`));
+      }
+      thread.jobs.clear();
+      if (queue.length > 0) feed();
+    };
+    worker.on('error', lost);
+    worker.on('exit', (code) => lost(`thread ended with ${code}`));
+    // A thread that is new has nothing in hand yet.
+    while (queue.length > 0 && thread.jobs.size < inHand) give(thread, queue.shift() as Job);
+  };
+
+  const runLocally = async ({ what, resolve, reject }: Job): Promise<void> => {
+    if (local) await perform(local, what, context).then(resolve, reject);
+  };
+
+  const run = (what: Task): Promise<Done> =>
+    new Promise((resolve, reject) => {
+      if (closed) return reject(new Error('ingest is closed'));
+      const job: Job = { what, resolve, reject, tries: 0 };
+      if (local) return void runLocally(job);
+      queue.push(job);
+      feed();
+    });
+
+  spawn();
+  return {
+    ...asking(run),
+    async close() {
+      closed = true;
+      local?.window.close();
+      for (const job of queue.splice(0)) job.reject(new Error('ingest is closed'));
+      await Promise.all(
+        [...threads].map(async (thread) => {
+          for (const job of thread.jobs.values()) job.reject(new Error('ingest is closed'));
+          await thread.worker.terminate();
+        }),
+      );
+      threads.clear();
+    },
+  };
+}

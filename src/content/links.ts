@@ -1,0 +1,74 @@
+/** Links in bodies: WordPress's own addresses become the site's, everything else stays or goes. */
+import { webAddress } from './embeds.ts';
+import { canonicalSlug } from './slugs.ts';
+
+export interface Addresses {
+  /** Address of WordPress without a slash at its end. */
+  readonly wordpress: string;
+  /** Address of the site without a slash at its end. */
+  readonly site: string;
+}
+
+export type LinkTarget =
+  | { readonly kind: 'site'; readonly href: string }
+  | { readonly kind: 'external'; readonly href: string }
+  /** Within the document: a footnote, a heading. */
+  | { readonly kind: 'anchor'; readonly id: string }
+  /** Mail and telephone. */
+  | { readonly kind: 'contact'; readonly href: string };
+
+const rooms: Readonly<Record<string, string>> = {
+  articles: '/article/',
+  video: '/media/',
+  authors: '/author/',
+  category: '/section/',
+};
+
+const reserved = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
+
+/** Where a path of WordPress is found on the site, `null` when it has no place there. */
+function sitePath(url: URL, root: string): string | null {
+  const path = url.pathname
+    .slice(root.length)
+    .replace(/\/{2,}/gu, '/')
+    .replace(/\/$/u, '');
+  if (path === '' || path === '/index.php') {
+    for (const [type, room] of Object.entries(rooms)) {
+      const slug = url.searchParams.get(type === 'category' ? 'category_name' : type);
+      if (slug) return room + canonicalSlug(slug);
+    }
+    return url.search === '' ? '/' : null;
+  }
+  const [, first = '', second = '', ...rest] = path.split('/');
+  const room = rooms[first];
+  if (room && second) return room + canonicalSlug(rest.at(-1) ?? second);
+  if (first === 'crosswords') return '/games';
+  if (room || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
+  return `/${canonicalSlug(first)}`;
+}
+
+/**
+ * What a link in a body leads to, `null` for what is no link (scripts, data, files).
+ *
+ * @param href the attribute as it stands in the markup
+ * @param base address of the document that holds it
+ */
+export function linkTarget(href: string, addresses: Addresses, base: string): LinkTarget | null {
+  const trimmed = href.trim();
+  if (trimmed.startsWith('#')) {
+    const id = trimmed.slice(1);
+    return id === '' ? null : { kind: 'anchor', id };
+  }
+  if (/^(?:mailto|tel):[^\s<>"]+$/iu.test(trimmed)) return { kind: 'contact', href: trimmed };
+  const url = webAddress(trimmed, base);
+  if (!url) return null;
+  const site = new URL(addresses.site);
+  if (url.origin === site.origin) return { kind: 'site', href: url.pathname + url.search + url.hash };
+  const wordpress = new URL(addresses.wordpress);
+  const root = wordpress.pathname.replace(/\/$/u, '');
+  if (url.origin === wordpress.origin && (url.pathname === root || url.pathname.startsWith(`${root}/`))) {
+    const path = sitePath(url, root);
+    if (path !== null) return { kind: 'site', href: path + (url.hash.length > 1 ? url.hash : '') };
+  }
+  return { kind: 'external', href: url.href };
+}

@@ -1,0 +1,214 @@
+/**
+ * Keeping in step without any webhook: a poll of what was modified, a look at the newest by date (a scheduled post appears
+ * without being modified), and a slow walk over all ids that finds what was deleted or unpublished. Only ids and dates are
+ * read; a document is fetched when they differ from the mirror's.
+ */
+
+import { topStoriesPage } from './apply.server.ts';
+import { documentTypes, readCursor, walkCursor, writeCursor } from './cursors.server.ts';
+import { fetchList } from './fetching.server.ts';
+import { rejectionOf } from './ingest.server.ts';
+import type { Items, SyncContext } from './items.server.ts';
+import type { DocumentType } from './model.ts';
+import { canonicalSlug } from './slugs.ts';
+import * as wire from './wire.ts';
+
+type Light = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
+
+const fields = 'id,modified_gmt,slug,status';
+const pageSize = 100;
+/** Seconds that a poll looks back behind the newest change it knows: commits and clocks are not exact. */
+const overlapSeconds = 120;
+const newestLooked = 20;
+/** A document that does not fit is tried again without a change this often, in milliseconds: the fault may have been elsewhere. */
+const retryRejectedMs = 3_600_000;
+/** Most documents of one page whose absence is checked one by one. */
+const checkedAtOnce = 200;
+
+export interface Poll {
+  /** Everything modified since the last poll, the newest by date, sections, menus, the newest comments. */
+  run(): Promise<void>;
+  /** Walks `pages` pages of ids of every type; returns whether every type has come round to its end. */
+  walk(pages: number): Promise<boolean>;
+}
+
+/** Makes the poll of one mirror. */
+export function createPoll(context: SyncContext, items: Items): Poll {
+  const { mirror, client, applier, now, signal } = context;
+
+  const lightList = async (
+    type: DocumentType,
+    query: Record<string, string | number>,
+  ): Promise<{ lights: Light[]; count: number; total: number | null }> => {
+    const { items: raws, answer } = await fetchList(
+      client,
+      `/wp/v2/${type}`,
+      { _fields: fields, per_page: pageSize, ...query },
+      { signal },
+    );
+    const lights: Light[] = [];
+    for (const raw of raws) {
+      const parsed = wire.light.safeParse(raw);
+      if (parsed.success) lights.push(parsed.data);
+      else applier.reject(rejectionOf(type, raw, parsed.error));
+    }
+    return { lights, count: raws.length, total: answer.total };
+  };
+
+  /** Whether the mirror's version of a document is another one than WordPress's. */
+  const differs = (type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean => {
+    const front = type === 'pages' ? topStoriesPage(mirror) : null;
+    if (front?.id === id) return front.modified !== modified_gmt;
+    const rejected = mirror.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
+    if (rejected && rejected.modified === modified_gmt && now() - Number(rejected.tried) < retryRejectedMs)
+      return false;
+    const row = mirror
+      .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
+      .get(id, type);
+    if (status !== 'publish') return row !== undefined;
+    if (!row || row.partial === 1 || rejected) return true;
+    if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
+    // Fetched within the second in which it was modified: it may have been modified again in that second.
+    return Number(row.fetched_clock) > 0 && Number(row.fetched_clock) <= Math.floor(Date.parse(modified_gmt) / 1000);
+  };
+
+  const refetch = (type: DocumentType, lights: readonly Light[]): Promise<void> =>
+    items.several(
+      type,
+      lights.filter((light) => differs(type, light)).map(({ id }) => id),
+    );
+
+  const modified = async (type: DocumentType): Promise<void> => {
+    const { high } = readCursor<{ high: string }>(mirror, `poll:${type}`, { high: '1970-01-02T00:00:00Z' });
+    const after = `${new Date(Date.parse(high) - overlapSeconds * 1000).toISOString().slice(0, 19)}Z`;
+    let newest = high;
+    for (let offset = 0; !signal.aborted; offset += pageSize) {
+      const { lights, count, total } = await lightList(type, {
+        modified_after: after,
+        orderby: 'modified',
+        order: 'asc',
+        offset,
+      });
+      await refetch(type, lights);
+      for (const { modified_gmt } of lights) if (modified_gmt > newest) newest = modified_gmt;
+      if (count === 0 || (total === null ? count < pageSize : offset + pageSize >= total)) break;
+    }
+    if (newest !== high) writeCursor(mirror, `poll:${type}`, { high: newest });
+  };
+
+  /** Fetches what the mirror has and a list of WordPress has not; only WordPress's own word on each takes it out. */
+  const check = async (type: DocumentType | 'comments', ids: readonly number[]): Promise<void> => {
+    for (const id of ids.slice(0, checkedAtOnce)) await items.one(type, id);
+  };
+
+  const newest = async (type: DocumentType): Promise<void> => {
+    const { lights, count } = await lightList(type, { orderby: 'date', order: 'desc', per_page: newestLooked });
+    await refetch(type, lights);
+    const came = new Set(lights.map(({ id }) => id));
+    const held = mirror
+      .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
+      .all(type, newestLooked)
+      .map((row) => Number(row.id));
+    // Below the last one that both have, the two lists are of different length and say nothing.
+    const common = held.findLastIndex((id) => came.has(id));
+    const comparable = count < newestLooked ? held : held.slice(0, common + 1);
+    await check(
+      type,
+      comparable.filter((id) => !came.has(id) && !isPartial(id)),
+    );
+  };
+
+  const isPartial = (id: number): boolean =>
+    mirror.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
+
+  const walkPage = async (type: DocumentType): Promise<boolean> => {
+    const cursor = walkCursor(mirror, type);
+    const { lights, count, total } = await lightList(type, { orderby: 'id', order: 'asc', offset: cursor.offset });
+    await refetch(type, lights);
+    const ended = count === 0 || (total === null ? count < pageSize : cursor.offset + pageSize >= total);
+    const last = lights.reduce((most, { id }) => Math.max(most, id), cursor.last);
+    const came = new Set(lights.map(({ id }) => id));
+    const held = mirror
+      .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
+      .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last, type)
+      .map((row) => Number(row.id));
+    const front = type === 'pages' ? topStoriesPage(mirror) : null;
+    if (front && front.id > cursor.last && (ended || front.id <= last)) held.push(front.id);
+    await check(
+      type,
+      held.filter((id) => !came.has(id)),
+    );
+    writeCursor(
+      mirror,
+      `walk:${type}`,
+      ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+    );
+    return ended;
+  };
+
+  const newComments = async (): Promise<void> => {
+    for (let offset = 0; !signal.aborted; offset += pageSize) {
+      const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
+      const { items: raws } = await fetchList(client, '/wp/v2/comments', query, { signal });
+      const fresh = raws.filter((raw) => !holdsComment((raw as { id?: unknown } | null)?.id));
+      await applier.comments(fresh);
+      if (fresh.length < pageSize) return;
+    }
+  };
+
+  const holdsComment = (id: unknown): boolean => {
+    if (typeof id !== 'number') return false;
+    const query =
+      "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
+    return mirror.prepare(query).get(id, id) !== undefined;
+  };
+
+  /** Comments have no date of modification: the walk reads them whole. */
+  const walkComments = async (): Promise<boolean> => {
+    const cursor = walkCursor(mirror, 'comments');
+    const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
+    const { items: raws, answer } = await fetchList(client, '/wp/v2/comments', query, { signal });
+    await applier.comments(raws);
+    const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+    const ended =
+      raws.length === 0 || (answer.total === null ? raws.length < pageSize : cursor.offset + pageSize >= answer.total);
+    const last = Math.max(cursor.last, ...ids);
+    const held = mirror
+      .prepare('SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id')
+      .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last)
+      .map((row) => Number(row.id));
+    await check(
+      'comments',
+      held.filter((id) => !ids.includes(id)),
+    );
+    writeCursor(
+      mirror,
+      'walk:comments',
+      ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+    );
+    return ended;
+  };
+
+  return {
+    async run() {
+      await items.sections();
+      await items.menus();
+      for (const type of documentTypes) {
+        await modified(type);
+        if (type !== 'authors' && type !== 'pages') await newest(type);
+      }
+      await newComments();
+    },
+    async walk(pages) {
+      let all = true;
+      for (const type of documentTypes) {
+        let ended = false;
+        for (let page = 0; page < pages && !ended && !signal.aborted; page++) ended = await walkPage(type);
+        all &&= ended;
+      }
+      let ended = false;
+      for (let page = 0; page < pages && !ended && !signal.aborted; page++) ended = await walkComments();
+      return all && ended;
+    },
+  };
+}

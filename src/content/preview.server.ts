@@ -1,0 +1,119 @@
+/** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
+import { type Client, describe } from './client.server.ts';
+import type { IngestedDocument } from './documents.ts';
+import { fetchOne } from './fetching.server.ts';
+import type { Ingester } from './ingester.server.ts';
+import type { Mirror } from './mirror.server.ts';
+import type { Author, DocumentType } from './model.ts';
+import { authorOf, type Row, sectionTable } from './rows.server.ts';
+import type { PreviewAnswer, PreviewDocument } from './service.ts';
+import { matches, sign } from './signature.server.ts';
+
+const longestSeconds = 600;
+const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages'];
+
+export interface PreviewOptions {
+  readonly mirror: Mirror;
+  readonly client: Client;
+  readonly ingester: Ingester;
+  readonly now: () => number;
+  readonly secret: string | undefined;
+}
+
+/** Makes the preview of one WordPress. */
+export function createPreview({
+  mirror,
+  client,
+  ingester,
+  now,
+  secret,
+}: PreviewOptions): (params: URLSearchParams) => Promise<PreviewAnswer> {
+  return async (params) => {
+    if (!secret || !client.signsIn)
+      return { status: 501, error: 'Previews are off: they need the shared secret and an application password.' };
+    const [type, id, expires, signature] = ['type', 'id', 'expires', 'signature'].map((name) => params.get(name) ?? '');
+    if (!type || !types.includes(type) || !/^[1-9]\d{0,15}$/u.test(id ?? '') || !/^\d{1,12}$/u.test(expires ?? '')) {
+      return { status: 400, error: 'This preview link is not complete.' };
+    }
+    if (!matches(sign(secret, `preview.${type}.${id}.${expires}`), signature ?? ''))
+      return { status: 401, error: 'This preview link is not valid.' };
+    const left = Number(expires) - now() / 1000;
+    // A link that lives longer than the contract allows was not made by the plugin as it should be.
+    if (left <= 0 || left > longestSeconds + 60)
+      return { status: 410, error: 'This preview link has expired: press Preview again.' };
+    const kind = type as DocumentType;
+    const found = await fetchOne(client, kind, Number(id), { tries: 2 });
+    if (found.kind === 'gone')
+      return { status: 404, error: 'WordPress has no such document, or the site may not read it.' };
+    if (found.kind === 'failed')
+      return { status: 502, error: `WordPress could not be read: ${describe(found.failure)}` };
+    const raw = await withAutosave(client, kind, Number(id), found.raw as Record<string, unknown>);
+    const result = await ingester.document(kind, raw, true);
+    if (result.kind !== 'document') {
+      const why =
+        result.kind === 'rejected'
+          ? `${result.rejection.field}: ${result.rejection.problem}, got ${result.rejection.value}`
+          : 'it is withheld';
+      return { status: 502, error: `This document does not fit: ${why}` };
+    }
+    return { status: 200, document: shown(mirror, result.document) };
+  };
+}
+
+/** The words of the newest autosave over the document's own fields, when it is newer than the document. */
+async function withAutosave(
+  client: Client,
+  type: DocumentType,
+  id: number,
+  raw: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const result = await client.get(`/wp/v2/${type}/${id}/autosaves`, {}, { tries: 1 });
+  if (!result.ok || !Array.isArray(result.data)) return raw;
+  const stamp = (each: Record<string, unknown>): string => String(each.modified_gmt ?? each.date_gmt ?? '');
+  const newest = (result.data as Record<string, unknown>[]).reduce<Record<string, unknown> | null>(
+    (best, each) => (best === null || stamp(each) > stamp(best) ? each : best),
+    null,
+  );
+  if (!newest || stamp(newest) <= String(raw.modified_gmt ?? '')) return raw;
+  const { title, content, excerpt } = newest;
+  return { ...raw, ...(title ? { title } : {}), ...(content ? { content } : {}), ...(excerpt ? { excerpt } : {}) };
+}
+
+function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
+  const { id, slug, title, excerpt, image, bodyHtml, date, modified, facts } = document;
+  const sections = sectionTable(mirror).of(document.terms);
+  const first = sections[0];
+  const section = first ? { slug: first.slug, label: first.label, color: first.color } : null;
+  const author = document.author ?? storedAuthor(mirror, document.authorId);
+  const base = { id, slug, title, excerpt, image, bodyHtml, date, modified, section };
+  switch (document.type) {
+    case 'video': {
+      const video = { url: facts.videoUrl ?? '', providerId: facts.providerId ?? null, provider: 'youtube' as const };
+      return { type: 'video', video: { ...base, author, video } };
+    }
+    case 'crosswords':
+      return { type: 'crosswords', crossword: { id, slug, title, author, date, iframeSrc: facts.iframeSrc ?? '' } };
+    case 'articles':
+      return {
+        type: 'articles',
+        article: {
+          ...base,
+          author,
+          sections,
+          openingHtml: document.openingHtml,
+          access: facts.access ?? 'default',
+          minutes: facts.minutes ?? 1,
+          words: facts.words ?? 0,
+          commentsOpen: false,
+        },
+      };
+    default:
+      return { type: 'pages', page: { id, slug, title, excerpt, bodyHtml, image, modified } };
+  }
+}
+
+function storedAuthor(mirror: Mirror, id: number | null): Author | null {
+  const row =
+    id === null ? undefined : mirror.prepare("SELECT * FROM documents WHERE id = ? AND type = 'authors'").get(id);
+  return row ? authorOf(row as Row) : null;
+}

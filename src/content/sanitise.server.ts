@@ -1,0 +1,166 @@
+/**
+ * The gate: markup from WordPress goes through DOMPurify over a real DOM, once, at ingest. Only jsdom will do: with other
+ * DOMs DOMPurify hands the input back untouched, and without an error, so that making the gate proves it with an attack.
+ */
+import createDOMPurify, { type Config, type DOMPurify } from 'dompurify';
+import { type DOMWindow, JSDOM } from 'jsdom';
+import { cleanLine, cleanLines } from './plain-text.ts';
+
+const bodyTags = [
+  ...['p', 'br', 'hr', 'wbr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'div', 'section', 'aside', 'blockquote', 'pre'],
+  ...['ul', 'ol', 'li', 'dl', 'dt', 'dd', 'figure', 'figcaption', 'details', 'summary'],
+  ...['table', 'caption', 'colgroup', 'col', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
+  ...['a', 'em', 'strong', 'b', 'i', 'u', 's', 'del', 'ins', 'mark', 'small', 'sub', 'sup', 'span', 'cite', 'q'],
+  ...['code', 'kbd', 'samp', 'var', 'abbr', 'dfn', 'time', 'bdi', 'bdo', 'ruby', 'rt', 'rp', 'img'],
+];
+
+const bodyAttributes = [
+  ...[
+    'href',
+    'src',
+    'alt',
+    'title',
+    'width',
+    'height',
+    'id',
+    'name',
+    'class',
+    'style',
+    'cite',
+    'datetime',
+    'lang',
+    'dir',
+  ],
+  ...['colspan', 'rowspan', 'scope', 'span', 'start', 'reversed', 'type', 'value', 'open', 'aria-label', 'srcset'],
+];
+
+/** Attributes that only our own transforms write; markup from WordPress never carries them through the first pass. */
+const ownAttributes = [
+  'data-embed-src',
+  'data-embed-provider',
+  'data-embed-title',
+  'loading',
+  'decoding',
+  'sizes',
+  'rel',
+  'role',
+  'tabindex',
+];
+
+const shared: Config = {
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  ALLOW_UNKNOWN_PROTOCOLS: false,
+  ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml'],
+  // Their text is code or a fallback that nobody should read in the middle of an article.
+  FORBID_CONTENTS: [
+    'script',
+    'style',
+    'noscript',
+    'template',
+    'svg',
+    'math',
+    'title',
+    'textarea',
+    'select',
+    'xmp',
+    'noembed',
+    'noframes',
+    'plaintext',
+    'object',
+    'applet',
+  ],
+};
+
+// Ids and names are prefixed by the transforms, which makes them harmless and keeps footnotes working; DOMPurify's own
+// answer to clobbering would drop ids such as "title" or "links".
+const first: Config = {
+  ...shared,
+  ALLOWED_TAGS: [...bodyTags, 'iframe', 'video', 'audio', 'source'],
+  ALLOWED_ATTR: bodyAttributes,
+  SANITIZE_DOM: false,
+  RETURN_DOM: true,
+};
+const last: Config = {
+  ...shared,
+  ALLOWED_TAGS: bodyTags,
+  ALLOWED_ATTR: [...bodyAttributes.filter((name) => !['name', 'style'].includes(name)), ...ownAttributes],
+  ADD_ATTR: ownAttributes,
+};
+const comment: Config = {
+  ...shared,
+  ALLOWED_TAGS: ['p', 'br', 'a', 'em', 'strong', 'blockquote', 'code'],
+  ALLOWED_ATTR: ['href'],
+  RETURN_DOM: true,
+};
+
+export interface Sanitiser {
+  readonly window: DOMWindow;
+  /** First pass over a body: a detached element to transform, and whether anything had to be taken out. */
+  parseBody(html: string): { body: HTMLElement; altered: boolean };
+  /** Second pass over what the transforms made. */
+  finish(html: string, altered: boolean): string;
+  parseComment(html: string): HTMLElement;
+  /** One line of text without markup, entities decoded. */
+  line(html: string): string;
+  /** The same, with the line breaks that the markup has. */
+  lines(html: string): string;
+}
+
+const unread =
+  'script, style, noscript, template, iframe, object, svg, math, title, textarea, select, xmp, noembed, noframes, plaintext';
+const breaking =
+  /^(?:P|DIV|BR|LI|UL|OL|DL|DT|DD|H[1-6]|BLOCKQUOTE|PRE|TABLE|TR|TD|TH|FIGURE|FIGCAPTION|SECTION|ASIDE|HR|DETAILS|SUMMARY|CAPTION)$/u;
+
+/** Text of an element with a line break at every block, so that words of two blocks never run together. */
+export function textOf(node: Node): string {
+  let out = '';
+  const walk = (parent: Node): void => {
+    for (let child = parent.firstChild; child; child = child.nextSibling) {
+      if (child.nodeType === 3) out += child.nodeValue ?? '';
+      else if (child.nodeType === 1) {
+        const block = breaking.test(child.nodeName);
+        if (block) out += '\n';
+        walk(child);
+        if (block) out += '\n';
+      }
+    }
+  };
+  walk(node);
+  return out;
+}
+
+function prove(purify: DOMPurify): void {
+  const attack =
+    '<p>kept</p><img src=x onerror=alert(1)><script>alert(1)</script><a href="javascript:alert(1)">a</a><svg><style><img src=x onerror=alert(1)>';
+  const result = purify.isSupported ? String(purify.sanitize(attack, { ...last, RETURN_DOM: false })) : '';
+  if (!result.includes('<p>kept</p>') || /onerror|script|svg|style/iu.test(result)) {
+    throw new Error('The sanitiser does not work with this DOM: nothing is ingested. Reinstall the packages (npm ci).');
+  }
+}
+
+/** Makes the gate: one window for all documents. Throws when DOMPurify does not do its work here. */
+export function createSanitiser(): Sanitiser {
+  const { window } = new JSDOM('');
+  const purify = createDOMPurify(window as unknown as Parameters<typeof createDOMPurify>[0]);
+  prove(purify);
+  const parser = new window.DOMParser();
+  const plain = (html: string): string => {
+    if (!/[<&]/u.test(html)) return html;
+    const { body } = parser.parseFromString(`<body>${html}`, 'text/html');
+    for (const element of body.querySelectorAll(unread)) element.remove();
+    return textOf(body);
+  };
+  return {
+    window,
+    parseBody(html) {
+      const body = purify.sanitize(html, first as Config & { RETURN_DOM: true }) as unknown as HTMLElement;
+      return { body, altered: purify.removed.length > 0 };
+    },
+    // Markup from which nothing was taken consists of listed elements only, and those come back from a parser as they are.
+    finish: (html, altered) => (altered ? String(purify.sanitize(html, last)) : html),
+    parseComment: (html) => purify.sanitize(html, comment as Config & { RETURN_DOM: true }) as unknown as HTMLElement,
+    line: (html) => cleanLine(plain(html)),
+    lines: (html) => cleanLines(plain(html)),
+  };
+}

@@ -1,0 +1,178 @@
+/** Sync as a whole: back-fill once, then follow WordPress for ever, healing by itself from whatever goes wrong. */
+import { createBackfill } from './backfill.server.ts';
+import { pause } from './client.server.ts';
+import { backfillCursor, documentTypes } from './cursors.server.ts';
+import { fetchStatus, SyncProblem } from './fetching.server.ts';
+import { createItems, type Items, type SyncContext } from './items.server.ts';
+import { createPoll } from './poll.server.ts';
+import { backOff } from './retry.ts';
+import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.ts';
+
+/** Pages of a hundred ids that the slow walk takes between two polls. */
+const walkPages = 5;
+const firstWaitMs = 1000;
+const longestWaitMs = 60_000;
+
+export interface Sync {
+  readonly items: Items;
+  start(): void;
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void>;
+  syncNow(): Promise<SyncReport>;
+  status(): SyncStatus;
+}
+
+export interface SyncOptions extends Omit<SyncContext, 'signal'> {
+  readonly pollSeconds: number;
+}
+
+/** Makes the sync of one mirror. */
+export function createSync(options: SyncOptions): Sync {
+  const { mirror, client, applier, log, now } = options;
+  const stopping = new AbortController();
+  const context: SyncContext = { ...options, signal: stopping.signal };
+  const items = createItems(context);
+  const poll = createPoll(context, items);
+  const backfill = createBackfill(context, items, () => markInStep());
+  let phase: SyncPhase = 'starting';
+  let problem: string | null = null;
+  let credentials: boolean | null = null;
+  let running: Promise<void> = Promise.resolve();
+  /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const markInStep = (): void => mirror.setMeta('synced-at', new Date(now()).toISOString());
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work, work);
+    turn = mine.catch(() => {});
+    return mine;
+  };
+
+  const greet = async (): Promise<void> => {
+    const status = await fetchStatus(client, { tries: 2, signal: stopping.signal });
+    const before = credentials;
+    credentials = status.credentials;
+    if (credentials !== before && client.signsIn && !credentials) {
+      log.error(
+        { wordpress: client.url },
+        'content: WordPress does not accept the credentials for restricted bodies; paid articles come cut to their opening',
+      );
+    }
+    if (credentials && before !== true) await completeRestricted();
+  };
+
+  /** Bodies that came cut while the site had no credentials are fetched again once it has. */
+  const completeRestricted = async (): Promise<void> => {
+    const rows = mirror
+      .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
+      .all();
+    if (rows.length > 0)
+      await items.several(
+        'articles',
+        rows.map((row) => Number(row.id)),
+      );
+  };
+
+  const round = async (walk: number): Promise<void> => {
+    await greet();
+    if (!backfill.complete) {
+      phase = 'backfill';
+      await backfill.run();
+      log.info({ rejected: rejectedCount() }, 'content: back-fill complete');
+    }
+    if (stopping.signal.aborted) return;
+    await poll.run();
+    while (!(await poll.walk(Math.min(walk, 50))) && walk === Number.POSITIVE_INFINITY && !stopping.signal.aborted);
+    if (stopping.signal.aborted) return;
+    mirror.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
+    markInStep();
+    phase = 'following';
+    if (problem !== null) log.info({}, 'content: WordPress answers again');
+    problem = null;
+  };
+
+  const fail = (error: unknown): number | null => {
+    const message = error instanceof Error ? error.message : String(error);
+    if (stopping.signal.aborted) return null;
+    if (message !== problem)
+      log.error({ problem: message, ready: isReady() }, 'content: sync cannot go on, it is tried again');
+    problem = message;
+    phase = 'waiting';
+    return error instanceof SyncProblem ? error.retryAfterMs : null;
+  };
+
+  const isReady = (): boolean => mirror.getMeta('ready') === '1';
+  const rejectedCount = (): number => Number(mirror.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
+
+  const follow = async (): Promise<void> => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      let wait = options.pollSeconds * 1000;
+      try {
+        await inTurn(() => round(walkPages));
+        failures = 0;
+      } catch (error) {
+        const asked = fail(error);
+        wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
+      }
+      await pause(wait, stopping.signal);
+    }
+  };
+
+  return {
+    items,
+    start() {
+      running = follow();
+    },
+    async stop() {
+      stopping.abort();
+      phase = 'stopped';
+      await running;
+      await turn;
+    },
+    syncNow: () =>
+      inTurn(async () => {
+        const began = now();
+        const before = { ...applier.counts };
+        let failed: string | null = null;
+        try {
+          await round(Number.POSITIVE_INFINITY);
+        } catch (error) {
+          fail(error);
+          failed = error instanceof Error ? error.message : String(error);
+        }
+        const { stored, withdrawn, rejected } = applier.counts;
+        return {
+          ok: failed === null && !stopping.signal.aborted,
+          stored: stored - before.stored,
+          withdrawn: withdrawn - before.withdrawn,
+          rejected: rejected - before.rejected,
+          ms: now() - began,
+          problem: failed,
+        };
+      }),
+    status() {
+      const progress: Record<string, TypeProgress> = {};
+      for (const type of [...documentTypes, 'comments'] as const) {
+        const cursor = backfillCursor(mirror, type);
+        progress[type] = {
+          done: cursor.done ? cursor.total : Math.min(cursor.offset, cursor.total),
+          total: cursor.total,
+          complete: cursor.done,
+        };
+      }
+      return {
+        ready: isReady(),
+        phase,
+        progress,
+        secondsLeft: phase === 'backfill' ? backfill.secondsLeft() : null,
+        syncedAt: mirror.getMeta('synced-at'),
+        problem,
+        rejected: rejectedCount(),
+        credentials,
+        bytes: mirror.size(),
+      };
+    },
+  };
+}

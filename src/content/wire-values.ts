@@ -1,0 +1,143 @@
+/**
+ * Values as WordPress, PHP and Advanced Custom Fields are known to vary them: numbers and booleans as text, `false` or `[]`
+ * for "none", lists as objects with numbered keys, ids or whole posts. Each schema says in its error what it wanted.
+ */
+import { z } from 'zod';
+
+type Read<T> = { readonly value: T } | null;
+
+/** A schema from a function that reads the value or returns `null` when it cannot. */
+const reading = <T>(wanted: string, read: (value: unknown) => Read<T>) =>
+  z.unknown().transform((input, context): T => {
+    const result = read(input);
+    if (result) return result.value;
+    context.issues.push({ code: 'custom', message: `expected ${wanted}`, input });
+    return z.NEVER;
+  });
+
+/** Every way of saying "none". */
+export const isNone = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === false ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function wholeNumber(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\s*-?\d+(?:\.0+)?\s*$/u.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+}
+
+/** Id of a post or term: a whole number above 0, perhaps as text. */
+export const id = reading('an id', (value) => {
+  const number = wholeNumber(value);
+  return number !== null && number > 0 ? { value: number } : null;
+});
+
+/** A whole number that may be 0; "none" is 0. */
+export const count = reading('a whole number', (value) => {
+  if (isNone(value)) return { value: 0 };
+  const number = wholeNumber(value);
+  return number !== null && number >= 0 ? { value: number } : null;
+});
+
+/** Pixels; anything that is none is `null`, because a picture can be measured. */
+export const pixels = z.unknown().transform((value): number | null => {
+  const number = wholeNumber(value);
+  return number !== null && number > 0 && number < 100_000 ? number : null;
+});
+
+/** A number that may be missing. */
+export const optionalNumber = reading('a number or null', (value) => {
+  if (isNone(value)) return { value: null as number | null };
+  const number = typeof value === 'string' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? { value: number } : null;
+});
+
+/** Yes or no in PHP's many forms. */
+export const flag = reading('a yes or no', (value) => {
+  if (isNone(value) || value === 0 || value === '0' || value === 'false' || value === 'no') return { value: false };
+  if (value === true || value === 1 || value === '1' || value === 'true' || value === 'yes' || value === 'on')
+    return { value: true };
+  return null;
+});
+
+/** Text; "none" and numbers are text, too. */
+export const text = reading('a text', (value) => {
+  if (isNone(value)) return { value: '' };
+  if (typeof value === 'string') return { value };
+  return typeof value === 'number' ? { value: String(value) } : null;
+});
+
+/** Text that must be there. */
+export const requiredText = z.string({ error: 'expected a text' });
+
+/** `{rendered}`, a bare text, or none. */
+export const rendered = reading('{"rendered": text}', (value) => {
+  if (isNone(value)) return { value: { rendered: '', protected: false } };
+  if (typeof value === 'string') return { value: { rendered: value, protected: false } };
+  if (!isObject(value) || !(typeof value.rendered === 'string' || isNone(value.rendered))) return null;
+  return {
+    value: { rendered: typeof value.rendered === 'string' ? value.rendered : '', protected: value.protected === true },
+  };
+});
+
+/** `{rendered}` that must be there. */
+export const requiredRendered = reading('{"rendered": text}', (value) => {
+  if (typeof value === 'string') return { value: { rendered: value, protected: false } };
+  if (!isObject(value) || typeof value.rendered !== 'string') return null;
+  return { value: { rendered: value.rendered, protected: value.protected === true } };
+});
+
+/** An instant as `YYYY-MM-DDTHH:MM:SSZ`, from WordPress's forms; without a zone it is UTC (fields `…_gmt`). `null` when it is none. */
+export function instantOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?$/u.exec(value.trim());
+  if (!match || match[1]?.startsWith('0000')) return null;
+  const time = Date.parse(`${match[1]}T${match[2]}${match[3] ?? 'Z'}`);
+  // Date.parse turns 30 February into March; what does not come back the same was no date.
+  if (Number.isNaN(time)) return null;
+  const result = `${new Date(time).toISOString().slice(0, 19)}Z`;
+  const zoned = match[3] !== undefined && match[3] !== 'Z';
+  return zoned || result === `${match[1]}T${match[2]}Z` ? result : null;
+}
+
+export const instant = reading('a UTC date and time', (value) => {
+  const result = instantOf(value);
+  return result === null ? null : { value: result };
+});
+
+/** Members of a list, of an object with numbered keys (PHP lists with gaps), or the one thing itself. */
+export function members(value: unknown): unknown[] {
+  if (isNone(value)) return [];
+  if (Array.isArray(value)) return value;
+  if (isObject(value) && Object.keys(value).length > 0 && Object.keys(value).every((key) => /^\d+$/u.test(key))) {
+    return Object.values(value);
+  }
+  return [value];
+}
+
+/** Id of what may be an id, a post, a term, or an expanded object. */
+export function idOf(value: unknown): number | null {
+  const direct = isObject(value) ? (value.id ?? value.ID ?? value.term_id) : value;
+  const number = wholeNumber(direct);
+  return number !== null && number > 0 ? number : null;
+}
+
+/** Ordered ids from ids, posts, or a list in text (`"3,1,2"`). */
+export const ids = reading('a list of ids', (value) => {
+  const list = typeof value === 'string' && value.includes(',') ? value.split(',') : members(value);
+  const found = list.map(idOf);
+  return found.includes(null) ? null : { value: [...new Set(found as number[])] };
+});
+
+/** An object whose members may be missing; `[]` and `null` are empty ones. */
+export const looseObject = reading('an object', (value) => {
+  if (isNone(value)) return { value: {} as Record<string, unknown> };
+  return isObject(value) ? { value } : null;
+});
+
+export { isObject, reading };
