@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { sandboxSettings } from '../../scripts/settings.ts';
+import { ConfigError, parseConfig, settingNames } from './config.ts';
+
+const problemsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+describe('settings', () => {
+  it('has a default for everything', () => {
+    expect(parseConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 4321,
+      siteUrl: 'http://127.0.0.1:4321',
+      dataDir: 'var/site',
+      wordpress: null,
+      newsroomSecret: null,
+      syncPollSeconds: 30,
+      imageHosts: [],
+      imageCacheBytes: 1024 * 1024 * 1024,
+      frameHosts: [],
+      logLevel: 'info',
+    });
+  });
+
+  it('reads every setting', () => {
+    const config = parseConfig({
+      HOST: '::',
+      PORT: '80',
+      SITE_URL: 'https://www.example.com/',
+      DATA_DIR: '/srv/a paper',
+      WORDPRESS_URL: 'https://example.com/newsroom/',
+      WORDPRESS_USER: 'site',
+      WORDPRESS_APP_PASSWORD: 'abcd efgh',
+      NEWSROOM_SECRET: '0123456789abcdef',
+      SYNC_POLL_SECONDS: '5',
+      IMAGE_HOSTS: 'a.example.com, B.example.com:8080 ,a.example.com',
+      IMAGE_CACHE_MB: '2',
+      FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
+      LOG_LEVEL: 'warn',
+    });
+    expect(config).toEqual({
+      host: '::',
+      port: 80,
+      siteUrl: 'https://www.example.com',
+      dataDir: '/srv/a paper',
+      wordpress: { url: 'https://example.com/newsroom', user: 'site', password: 'abcd efgh' },
+      newsroomSecret: '0123456789abcdef',
+      syncPollSeconds: 5,
+      imageHosts: ['a.example.com', 'b.example.com:8080'],
+      imageCacheBytes: 2 * 1024 * 1024,
+      frameHosts: ['127.0.0.1:8881', '[::1]:80'],
+      logLevel: 'warn',
+    });
+  });
+
+  it.each([
+    ['0.0.0.0', 'http://127.0.0.1:4321'],
+    ['::', 'http://127.0.0.1:4321'],
+    ['::1', 'http://[::1]:4321'],
+    ['localhost', 'http://localhost:4321'],
+  ])('names itself by an address that can be opened when it listens on %s', (HOST, siteUrl) => {
+    expect(parseConfig({ HOST }).siteUrl).toBe(siteUrl);
+  });
+
+  it('takes an empty setting for one that is not set', () => {
+    expect(parseConfig({ PORT: ' ', WORDPRESS_URL: '', NEWSROOM_SECRET: '  ' })).toEqual(parseConfig({}));
+  });
+
+  it('lists every problem at once', () => {
+    const env = { PORT: 'http', SITE_URL: 'example.com', LOG_LEVEL: 'loud', NEWSROOM_SECRET: 'short', WORDPRESS_USER: 'me' };
+    const problems = problemsOf(env);
+    for (const name of Object.keys(env)) expect(problems.join('\n')).toContain(name === 'WORDPRESS_USER' ? 'WORDPRESS_APP_PASSWORD' : name);
+    expect(problems).toHaveLength(6);
+  });
+
+  it.each([
+    [{ PORT: '65536' }, /^PORT is "65536"; give .* from 0 to 65535$/],
+    [{ PORT: '-1' }, /^PORT is "-1"/],
+    [{ PORT: '0x50' }, /^PORT is "0x50"/],
+    [{ SYNC_POLL_SECONDS: '0' }, /^SYNC_POLL_SECONDS is "0"/],
+    [{ SITE_URL: 'https://example.com/paper' }, /^SITE_URL .* without a path/],
+    [{ SITE_URL: 'ftp://example.com' }, /^SITE_URL/],
+    [{ WORDPRESS_URL: 'https://example.com/wp-json/' }, /^WORDPRESS_URL .*without .*\/wp-json/],
+    [{ WORDPRESS_URL: 'https://user:secret@example.com' }, /^WORDPRESS_URL/],
+    [{ IMAGE_HOSTS: 'https://images.example.com' }, /^IMAGE_HOSTS holds "https:\/\/images.example.com"; give bare hosts/],
+    [{ FRAME_HOSTS: 'a.example.com,b.example.com/path' }, /^FRAME_HOSTS holds "b.example.com\/path"/],
+    [{ HOST: 'http://0.0.0.0' }, /^HOST is no address/],
+    [{ WORDPRESS_URL: 'https://example.com', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_USER is missing/],
+    [{ WORDPRESS_USER: 'x', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_URL is missing/],
+  ])('says what to do about %j', (env, sentence) => {
+    expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it('never repeats a secret', () => {
+    expect(problemsOf({ NEWSROOM_SECRET: 'topsecret' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
+  });
+
+  it('is documented whole in .env.example, and nothing else is', () => {
+    const documented = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1]);
+    expect(documented.toSorted()).toEqual([...settingNames, ...sandboxSettings].toSorted());
+  });
+
+  it('has the defaults that .env.example shows', () => {
+    const shown = Object.fromEntries(
+      [...readFileSync('.env.example', 'utf8').matchAll(/^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB)=(.*)$/gm)].map(
+        (match) => [match[1], match[2]],
+      ),
+    );
+    expect(Object.keys(shown)).toHaveLength(6);
+    expect(parseConfig(shown)).toEqual(parseConfig({}));
+  });
+});
