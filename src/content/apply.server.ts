@@ -52,7 +52,7 @@ export interface ApplierOptions {
   readonly ingester: Ingester;
   readonly log: Logger;
   readonly now: () => number;
-  readonly onChange?: ((change: ContentChange) => void | Promise<unknown>) | undefined;
+  readonly onChange?: ((change: ContentChange) => unknown) | undefined;
 }
 
 const isPaid = (facts: string | undefined): boolean =>

@@ -3,7 +3,7 @@
  * the cursor that says so, so that it goes on after `kill -9` where it was.
  */
 import type { Applied } from './apply.server.ts';
-import { describe, type Failure } from './client.server.ts';
+import { describeFailure, type Failure } from './client.server.ts';
 import { backfillCursor, documentTypes, readCursor, writeCursor } from './cursors.server.ts';
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from './fetching.server.ts';
 import { type Items, mayBeOneDocument, type SyncContext } from './items.server.ts';
@@ -94,7 +94,7 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
     const seen = wire.light.safeParse(list.items[0]);
     const id = Number((list.items[0] as { id?: unknown } | undefined)?.id) || 0;
     const modified = seen.success ? seen.data.modified_gmt : '';
-    applier.reject({ type: kind, id, field: '(document)', value: '', problem: describe(failure), modified });
+    applier.reject({ type: kind, id, field: '(document)', value: '', problem: describeFailure(failure), modified });
     return { items: [], answer: list.answer };
   };
 

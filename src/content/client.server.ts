@@ -71,7 +71,7 @@ export interface Client {
 }
 
 /** One line on a failure, for logs and status. */
-export const describe = (failure: Failure): string => `${failure.url}: ${failure.message}`;
+export const describeFailure = (failure: Failure): string => `${failure.url}: ${failure.message}`;
 
 const retryable = (failure: Failure): boolean =>
   failure.kind === 'network' ||

@@ -1,6 +1,13 @@
 /** Reads of WordPress that several parts of sync share: lists, one document, and what a refusal means. */
 import type { z } from 'zod';
-import { type Answer, type Client, describe, type Failure, type GetOptions, type Query } from './client.server.ts';
+import {
+  type Answer,
+  type Client,
+  describeFailure,
+  type Failure,
+  type GetOptions,
+  type Query,
+} from './client.server.ts';
 import type { DocumentType } from './model.ts';
 import type { Fetched } from './store.server.ts';
 import * as wire from './wire.ts';
@@ -24,12 +31,12 @@ const notInstalled = (client: Client): string =>
 /** Turns a failed request into words. */
 export function problemOf(client: Client, failure: Failure): SyncProblem {
   if (failure.code === 'rest_no_route')
-    return new SyncProblem(`${notInstalled(client)} (${describe(failure)})`, null, failure);
+    return new SyncProblem(`${notInstalled(client)} (${describeFailure(failure)})`, null, failure);
   if (failure.status === 401 || failure.status === 403) {
-    const message = `${describe(failure)}; check WordPress's user and application password`;
+    const message = `${describeFailure(failure)}; check WordPress's user and application password`;
     return new SyncProblem(message, null, failure);
   }
-  return new SyncProblem(describe(failure), failure.retryAfterMs, failure);
+  return new SyncProblem(describeFailure(failure), failure.retryAfterMs, failure);
 }
 
 export interface ListAnswer {

@@ -1,7 +1,7 @@
 /** Fetching and applying by name: one document, several, the sections, the menus. Webhooks, polls and walks come here. */
 import type { Logger } from '../lib/logging.ts';
 import type { Applied, Applier } from './apply.server.ts';
-import { type Client, describe, type Failure, type GetOptions } from './client.server.ts';
+import { type Client, describeFailure, type Failure, type GetOptions } from './client.server.ts';
 import type { IngestedSection } from './documents.ts';
 import { fetchList, fetchOne, problemOf } from './fetching.server.ts';
 import { rejectionOf } from './ingest.server.ts';
@@ -82,7 +82,7 @@ export function createItems(context: SyncContext): Items {
       } catch (error) {
         const failure = (error as { failure?: Failure | null }).failure;
         if (!failure || !mayBeOneDocument(failure) || !(await wordpressAnswers())) throw error;
-        const problem = describe(failure);
+        const problem = describeFailure(failure);
         applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
       }
     }

@@ -1,5 +1,5 @@
 /** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
-import { type Client, describe } from './client.server.ts';
+import { type Client, describeFailure } from './client.server.ts';
 import type { IngestedDocument } from './documents.ts';
 import { fetchOne } from './fetching.server.ts';
 import type { Ingester } from './ingester.server.ts';
@@ -46,7 +46,7 @@ export function createPreview({
     if (found.kind === 'gone')
       return { status: 404, error: 'WordPress has no such document, or the site may not read it.' };
     if (found.kind === 'failed')
-      return { status: 502, error: `WordPress could not be read: ${describe(found.failure)}` };
+      return { status: 502, error: `WordPress could not be read: ${describeFailure(found.failure)}` };
     const raw = await withAutosave(client, kind, Number(id), found.raw as Record<string, unknown>);
     const result = await ingester.document(kind, raw, true);
     if (result.kind !== 'document') {

@@ -22,7 +22,7 @@ export interface ContentOptions {
   /** Epoch milliseconds. */
   readonly now?: () => number;
   /** Called after every commit that changed something. What it resolves to, when a list of paths, is what a webhook's answer names. */
-  readonly onChange?: (change: ContentChange) => void | Promise<unknown>;
+  readonly onChange?: (change: ContentChange) => unknown;
   /** Sanitise in a thread of its own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
 }
