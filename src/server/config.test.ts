@@ -75,9 +75,16 @@ describe('settings', () => {
   });
 
   it('lists every problem at once', () => {
-    const env = { PORT: 'http', SITE_URL: 'example.com', LOG_LEVEL: 'loud', NEWSROOM_SECRET: 'short', WORDPRESS_USER: 'me' };
+    const env = {
+      PORT: 'http',
+      SITE_URL: 'example.com',
+      LOG_LEVEL: 'loud',
+      NEWSROOM_SECRET: 'short',
+      WORDPRESS_USER: 'me',
+    };
     const problems = problemsOf(env);
-    for (const name of Object.keys(env)) expect(problems.join('\n')).toContain(name === 'WORDPRESS_USER' ? 'WORDPRESS_APP_PASSWORD' : name);
+    for (const name of Object.keys(env))
+      expect(problems.join('\n')).toContain(name === 'WORDPRESS_USER' ? 'WORDPRESS_APP_PASSWORD' : name);
     expect(problems).toHaveLength(6);
   });
 
@@ -90,7 +97,10 @@ describe('settings', () => {
     [{ SITE_URL: 'ftp://example.com' }, /^SITE_URL/],
     [{ WORDPRESS_URL: 'https://example.com/wp-json/' }, /^WORDPRESS_URL .*without .*\/wp-json/],
     [{ WORDPRESS_URL: 'https://user:secret@example.com' }, /^WORDPRESS_URL/],
-    [{ IMAGE_HOSTS: 'https://images.example.com' }, /^IMAGE_HOSTS holds "https:\/\/images.example.com"; give bare hosts/],
+    [
+      { IMAGE_HOSTS: 'https://images.example.com' },
+      /^IMAGE_HOSTS holds "https:\/\/images.example.com"; give bare hosts/,
+    ],
     [{ FRAME_HOSTS: 'a.example.com,b.example.com/path' }, /^FRAME_HOSTS holds "b.example.com\/path"/],
     [{ HOST: 'http://0.0.0.0' }, /^HOST is no address/],
     [{ WORDPRESS_URL: 'https://example.com', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_USER is missing/],
@@ -105,15 +115,19 @@ describe('settings', () => {
   });
 
   it('is documented whole in .env.example, and nothing else is', () => {
-    const documented = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1]);
+    const documented = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(
+      (match) => match[1],
+    );
     expect(documented.toSorted()).toEqual([...settingNames, ...sandboxSettings].toSorted());
   });
 
   it('has the defaults that .env.example shows', () => {
     const shown = Object.fromEntries(
-      [...readFileSync('.env.example', 'utf8').matchAll(/^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB)=(.*)$/gm)].map(
-        (match) => [match[1], match[2]],
-      ),
+      [
+        ...readFileSync('.env.example', 'utf8').matchAll(
+          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB)=(.*)$/gm,
+        ),
+      ].map((match) => [match[1], match[2]]),
     );
     expect(Object.keys(shown)).toHaveLength(6);
     expect(parseConfig(shown)).toEqual(parseConfig({}));

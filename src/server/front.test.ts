@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { silent } from '../lib/logging.ts';
 import { createFront, type FrontOptions } from './front.ts';
 import { securityHeaders } from './security.ts';
@@ -66,12 +66,20 @@ interface Answer {
 }
 
 /** Asks with the path exactly as it is given, which `fetch` would tidy up. */
-function ask(port: number, path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> {
+function ask(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+  body?: string,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ port, host: '127.0.0.1', path, method, headers, agent: false }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) }));
+      incoming.on('end', () =>
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) }),
+      );
       incoming.on('error', reject);
     });
     outgoing.on('error', reject);
@@ -118,15 +126,21 @@ describe('static files', () => {
     expect(answer.headers.allow).toBe('GET, HEAD');
   });
 
-  it.each(['/../secret.txt', '/..%2fsecret.txt', '/%2e%2e/secret.txt', '/_assets/../../secret.txt', '/_assets/..%5c..%5csecret.txt', '//secret.txt', '/.hidden', '/_assets/a.123.js.br'])(
-    'never leaves its folder: %s',
-    async (path) => {
-      const { port } = await front({ render: async () => page('not here', { status: 404 }) });
-      const answer = await ask(port, path);
-      expect(answer.status).toBe(404);
-      expect(answer.body.toString()).toBe('not here');
-    },
-  );
+  it.each([
+    '/../secret.txt',
+    '/..%2fsecret.txt',
+    '/%2e%2e/secret.txt',
+    '/_assets/../../secret.txt',
+    '/_assets/..%5c..%5csecret.txt',
+    '//secret.txt',
+    '/.hidden',
+    '/_assets/a.123.js.br',
+  ])('never leaves its folder: %s', async (path) => {
+    const { port } = await front({ render: async () => page('not here', { status: 404 }) });
+    const answer = await ask(port, path);
+    expect(answer.status).toBe(404);
+    expect(answer.body.toString()).toBe('not here');
+  });
 });
 
 describe('pages', () => {
@@ -138,7 +152,11 @@ describe('pages', () => {
         return page('ok');
       },
     });
-    await ask(port, '/article/a?page=2', { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' });
+    await ask(port, '/article/a?page=2', {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+    });
     await ask(port, 'http://evil.example/absolute?x=1');
     await ask(port, '//evil.example/double');
     expect(seen.map((request) => request.url)).toEqual([
@@ -246,7 +264,10 @@ describe('without an edition', () => {
     const readyz = await ask(port, '/readyz');
     expect(readyz.status).toBe(503);
     expect(readyz.headers['retry-after']).toBe('5');
-    expect(JSON.parse(readyz.body.toString())).toEqual({ ready: false, features: { preview: { on: false, why: 'set NEWSROOM_SECRET' } } });
+    expect(JSON.parse(readyz.body.toString())).toEqual({
+      ready: false,
+      features: { preview: { on: false, why: 'set NEWSROOM_SECRET' } },
+    });
     const healthz = await ask(port, '/healthz');
     expect(healthz.status).toBe(200);
     expect(JSON.parse(healthz.body.toString())).toMatchObject({ ok: true });
@@ -256,7 +277,13 @@ describe('without an edition', () => {
 describe('security headers', () => {
   it('goes out with every answer', async () => {
     const { port } = await front();
-    const paths: [string, string][] = [['/', 'GET'], ['/favicon.svg', 'GET'], ['/favicon.svg', 'POST'], ['/healthz', 'GET'], ['/%zz', 'GET']];
+    const paths: [string, string][] = [
+      ['/', 'GET'],
+      ['/favicon.svg', 'GET'],
+      ['/favicon.svg', 'POST'],
+      ['/healthz', 'GET'],
+      ['/%zz', 'GET'],
+    ];
     for (const [path, method] of paths) {
       const { headers } = await ask(port, path, {}, method);
       expect(headers['x-content-type-options'], path).toBe('nosniff');
@@ -268,8 +295,11 @@ describe('security headers', () => {
   });
 
   it("completes a page's own policy and never allows inline scripts", async () => {
-    const rendered = "script-src 'self' 'sha256-abc'; style-src 'self' 'unsafe-inline' 'sha256-def'; font-src https://f.example;";
-    const { port } = await front({ render: async () => page('x', { headers: { 'content-security-policy': rendered } }) });
+    const rendered =
+      "script-src 'self' 'sha256-abc'; style-src 'self' 'unsafe-inline' 'sha256-def'; font-src https://f.example;";
+    const { port } = await front({
+      render: async () => page('x', { headers: { 'content-security-policy': rendered } }),
+    });
     const policy = String((await ask(port, '/')).headers['content-security-policy']);
     expect(policy).toContain("script-src 'self' 'sha256-abc'");
     expect(policy).toContain("style-src 'self' 'unsafe-inline';");

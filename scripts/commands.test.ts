@@ -1,0 +1,156 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { browserFromEnvironment, findInstalled } from './browser.ts';
+import { hashSources } from './build.ts';
+import { machineOf, missingOptional } from './complete-lock.mjs';
+import { compressFolder } from './compress.ts';
+import { sandboxPort } from './settings.ts';
+import { countCheck, countPlaywright, countVitest, judge, sentence, sum } from './tally.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'commands-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('whether a build is current', () => {
+  it('depends on what is built and on nothing else', () => {
+    mkdirSync(join(folder, 'src', 'pages'), { recursive: true });
+    writeFileSync(join(folder, 'src', 'pages', 'a.astro'), 'one');
+    writeFileSync(join(folder, 'package-lock.json'), '{}');
+    const first = hashSources(folder);
+    writeFileSync(join(folder, 'README.md'), 'read me');
+    writeFileSync(join(folder, 'src', 'pages', 'a.test.ts'), 'test');
+    expect(hashSources(folder)).toBe(first);
+    const seen = new Set([first]);
+    writeFileSync(join(folder, 'src', 'pages', 'a.astro'), 'two');
+    seen.add(hashSources(folder));
+    writeFileSync(join(folder, 'src', 'pages', 'b.astro'), '');
+    seen.add(hashSources(folder));
+    writeFileSync(join(folder, 'package-lock.json'), '{"a":1}');
+    seen.add(hashSources(folder));
+    expect(seen.size).toBe(4);
+  });
+});
+
+describe('compressed forms', () => {
+  it('stands beside every text file that gains by it', async () => {
+    const text = 'body { color: red }\n'.repeat(100);
+    mkdirSync(join(folder, '_assets'));
+    writeFileSync(join(folder, '_assets', 'a.css'), text);
+    writeFileSync(join(folder, 'small.txt'), 'small');
+    writeFileSync(join(folder, 'picture.png'), Buffer.alloc(4000));
+    expect(await compressFolder(folder)).toBe(1);
+    expect(readdirSync(folder).sort()).toEqual(['_assets', 'picture.png', 'small.txt']);
+    expect(brotliDecompressSync(readFileSync(join(folder, '_assets', 'a.css.br'))).toString()).toBe(text);
+    expect(gunzipSync(readFileSync(join(folder, '_assets', 'a.css.gz'))).toString()).toBe(text);
+  });
+});
+
+describe('finding a browser', () => {
+  it('prefers CHROME_PATH, then the PATH, then the usual places', () => {
+    const having =
+      (...paths: string[]) =>
+      (path: string) =>
+        paths.includes(path);
+    expect(
+      findInstalled({ CHROME_PATH: '/x/chrome', PATH: '/usr/bin' }, having('/x/chrome', '/usr/bin/chromium')),
+    ).toBe('/x/chrome');
+    expect(findInstalled({ PATH: '/opt/bin' }, having('/opt/bin/google-chrome', '/usr/bin/chromium'))).toBe(
+      '/usr/bin/chromium',
+    );
+    expect(findInstalled({ PATH: '/opt/bin' }, having('/opt/bin/google-chrome'))).toBe('/opt/bin/google-chrome');
+    expect(findInstalled({}, having())).toBeNull();
+    expect(() => findInstalled({ CHROME_PATH: '/gone' }, having('/usr/bin/chromium'))).toThrow(/CHROME_PATH is \/gone/);
+  });
+
+  it('uses the one that was chosen', () => {
+    const chosen = { path: '/x', args: ['--y'] };
+    expect(browserFromEnvironment({ BROADSHEET_TEST_BROWSER: JSON.stringify(chosen) })).toEqual(chosen);
+  });
+});
+
+describe('settings of the sandbox', () => {
+  it('takes a port or says what is wrong', () => {
+    expect(sandboxPort({})).toBe(8881);
+    expect(sandboxPort({ SANDBOX_WORDPRESS_PORT: ' 9000 ' })).toBe(9000);
+    for (const text of ['0', '70000', 'x', '8881.5']) {
+      expect(() => sandboxPort({ SANDBOX_WORDPRESS_PORT: text })).toThrow(/SANDBOX_WORDPRESS_PORT is/);
+    }
+  });
+});
+
+describe('counting', () => {
+  const file = (status: string, ...assertionResults: unknown[]) => ({ status, assertionResults });
+  it('adds up what the runners say', () => {
+    const unit = countVitest({
+      numPassedTests: 7,
+      numFailedTests: 1,
+      numPendingTests: 2,
+      testResults: [file('failed', {}), file('passed', {})],
+    });
+    expect(unit).toEqual({ passed: 7, failed: 1, skipped: 2 });
+    const browser = countPlaywright({ stats: { expected: 5, unexpected: 0, flaky: 1, skipped: 0 } });
+    expect(browser).toEqual({ passed: 5, failed: 1, skipped: 0 });
+    expect(sentence(sum([unit, browser, countCheck(true)]))).toBe('13 passed, 2 failed, 2 skipped');
+    expect(sentence(sum([countCheck(true), countCheck(false)]))).toBe('1 passed, 1 failed');
+  });
+
+  it('counts a file that does not load, and an error outside of tests', () => {
+    expect(
+      countVitest({ numPassedTests: 3, numFailedTests: 0, numPendingTests: 0, testResults: [file('failed')] }).failed,
+    ).toBe(1);
+    expect(countPlaywright({ stats: { expected: 3, unexpected: 0, flaky: 0, skipped: 0 }, errors: [{}] }).failed).toBe(
+      1,
+    );
+  });
+
+  it('believes no runner that ran nothing or ended badly', () => {
+    expect(judge(0, null).failed).toBe(1);
+    expect(judge(0, { passed: 0, failed: 0, skipped: 4 })).toEqual({ passed: 0, failed: 1, skipped: 4 });
+    expect(judge(1, { passed: 4, failed: 0, skipped: 0 }).failed).toBe(1);
+    expect(judge(0, { passed: 4, failed: 0, skipped: 0 })).toEqual({ passed: 4, failed: 0, skipped: 0 });
+    expect(judge(1, { passed: 4, failed: 2, skipped: 0 }).failed).toBe(2);
+  });
+});
+
+describe('the lock', () => {
+  it.each(['package-lock.json', 'sandbox/package-lock.json'])(
+    '%s holds the packages of every machine (scripts/complete-lock.mjs adds them)',
+    (file) => {
+      const lock = JSON.parse(readFileSync(file, 'utf8'));
+      expect(missingOptional(lock.packages)).toEqual([]);
+    },
+  );
+
+  it('sees what is missing, wherever it would be found', () => {
+    const optionalDependencies = { '@x/linux-x64-musl': '^1.0.0' };
+    const missing = [{ name: '@x/linux-x64-musl', version: '1.0.0', dev: false }];
+    expect(missingOptional({ 'node_modules/x': { optionalDependencies } })).toEqual(missing);
+    expect(
+      missingOptional({ 'node_modules/x': { optionalDependencies }, 'node_modules/@x/linux-x64-musl': {} }),
+    ).toEqual([]);
+    expect(
+      missingOptional({
+        'node_modules/y/node_modules/x': { optionalDependencies },
+        'node_modules/y/node_modules/@x/linux-x64-musl': {},
+      }),
+    ).toEqual([]);
+    expect(
+      missingOptional({
+        'node_modules/x': { optionalDependencies },
+        'node_modules/y/node_modules/@x/linux-x64-musl': {},
+      }),
+    ).toEqual(missing);
+  });
+
+  it('knows a machine by the name of its package', () => {
+    expect(machineOf('@x/linux-x64-musl')).toEqual({ os: ['linux'], cpu: ['x64'], libc: ['musl'] });
+    expect(machineOf('@x/binding-linux-arm-gnueabihf')).toEqual({ os: ['linux'], cpu: ['arm'], libc: ['glibc'] });
+    expect(machineOf('@x/win32-x64-msvc')).toEqual({ os: ['win32'], cpu: ['x64'] });
+    expect(machineOf('x-wasm32-wasi')).toEqual({ cpu: ['wasm32'] });
+  });
+});

