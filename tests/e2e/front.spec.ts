@@ -1,0 +1,240 @@
+/** The paper's front: header, menu, masthead, paging. What every page must pass is in every-route.spec.ts. */
+import { expect, type Page, test } from '@playwright/test';
+
+/** The first section in the navigation that has a second page. */
+async function longSection(page: Page): Promise<string> {
+  await page.goto('/');
+  const paths = await page
+    .locator('.section-nav a[href^="/section/"]')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+  for (const path of paths) {
+    if ((await page.request.get(`${path}?page=2`)).ok()) return path;
+  }
+  throw new Error('No section of the edition has a second page.');
+}
+
+const menuButton = (page: Page) => page.getByRole('button', { name: 'Menu', exact: true });
+const menu = (page: Page) => page.locator('#site-menu');
+
+test.describe('header', () => {
+  test('home starts compact and becomes full after more than 250 pixels', async ({ page }) => {
+    await page.goto('/');
+    const header = page.locator('.site-header');
+    await expect(header).toHaveAttribute('data-header', 'compact');
+    await page.evaluate(() => window.scrollTo(0, 250));
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await expect(header).toHaveAttribute('data-header', 'compact');
+    await page.evaluate(() => window.scrollTo(0, 251));
+    await expect(header).toHaveAttribute('data-header', 'full');
+    await expect(page.locator('.site-header .logo')).toHaveCSS('opacity', '1');
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await expect(header).toHaveAttribute('data-header', 'compact');
+  });
+
+  test('the change moves nothing on the page', async ({ page }) => {
+    await page.goto('/privacy-policy');
+    const place = () => page.locator('main').evaluate((main) => main.getBoundingClientRect().top + window.scrollY);
+    const before = await place();
+    await page.evaluate(() => window.scrollTo(0, 400));
+    await expect(page.locator('.site-header')).toHaveAttribute('data-header', 'full');
+    expect(await place()).toBe(before);
+  });
+
+  test('search is a box on large home screens and a link elsewhere', async ({ page }) => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto('/');
+    const box = page.locator('.header-bar').getByRole('searchbox');
+    await expect(box).toBeVisible();
+    await box.fill('bridge');
+    await box.press('Enter');
+    await expect(page).toHaveURL(/\/search\?q=bridge$/);
+    await expect(page.locator('.header-bar').getByRole('searchbox')).toHaveCount(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto('/');
+    await expect(page.locator('.header-bar').getByRole('searchbox')).toBeHidden();
+    await expect(page.locator('.header-bar').getByRole('link', { name: 'Search' })).toBeVisible();
+  });
+
+  test('community has neither menu nor search nor join', async ({ page }) => {
+    await page.goto('/community');
+    await expect(page.locator('.site-header .logo')).toBeVisible();
+    await expect(menuButton(page)).toHaveCount(0);
+    await expect(page.locator('.site-header a[href="/search"], .site-header a[href="/pricing"]')).toHaveCount(0);
+  });
+
+  test('a section is marked as current in the navigation', async ({ page }) => {
+    const path = await longSection(page);
+    await page.goto(path);
+    await expect(page.locator('.section-nav a[aria-current="page"]')).toHaveAttribute('href', path);
+  });
+
+  test('the skip link is first and leads to the content', async ({ page }) => {
+    await page.goto('/latest');
+    await page.keyboard.press('Tab');
+    await expect(page.locator('.skip-link')).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(page.locator('main')).toBeFocused();
+  });
+});
+
+test.describe('masthead', () => {
+  test('shows the day it is in New York, also on a page that was stored long ago', async ({ page }) => {
+    // One minute past New York's midnight, when it is still the day before in most of America.
+    await page.clock.install({ time: new Date('2031-07-05T04:01:00Z') });
+    await page.goto('/');
+    const day = page.locator('[data-masthead-day]');
+    await expect(day).toHaveText('Saturday, July 5, 2031');
+    await expect(day).toHaveAttribute('datetime', '2031-07-05');
+    await page.clock.fastForward('24:00:00');
+    await expect(day).toHaveText('Sunday, July 6, 2031');
+  });
+});
+
+test.describe('menu', () => {
+  test('opens, holds the focus, and closes on Escape and on the backdrop', async ({ page }) => {
+    await page.goto('/latest');
+    await menuButton(page).click();
+    await expect(menu(page)).toBeVisible();
+    for (let press = 0; press < 40; press += 1) await page.keyboard.press('Tab');
+    const inside = () =>
+      page.evaluate(() => document.activeElement === document.body || !!document.activeElement?.closest('#site-menu'));
+    expect(await inside()).toBe(true);
+    await page.keyboard.press('Escape');
+    await expect(menu(page)).toBeHidden();
+    await expect(menuButton(page)).toBeFocused();
+    await menuButton(page).click();
+    await expect(menu(page)).toBeVisible();
+    await page.mouse.click((page.viewportSize()?.width ?? 1280) - 20, 400);
+    await expect(menu(page)).toBeHidden();
+  });
+
+  test('lists sections in order, then the fixed entries, Join, Sign In and About', async ({ page }) => {
+    await page.goto('/latest');
+    await menuButton(page).click();
+    const names = await menu(page)
+      .locator('[data-type-ahead] a')
+      .evaluateAll((links) => links.map((link) => link.firstChild?.textContent?.trim()));
+    const inNavigation = await page.locator('.section-nav a[href^="/section/"]').allTextContents();
+    expect(names).toEqual([...inNavigation.map((name) => name.trim()), 'Shop', 'Events', 'Watch', 'Games']);
+    await expect(menu(page).getByRole('link', { name: 'Join Today' })).toHaveAttribute('href', '/pricing');
+    await expect(menu(page).getByText('Already have an account?')).toBeVisible();
+    await expect(menu(page).getByRole('link', { name: /^About/ })).toHaveAttribute('href', '/about');
+  });
+
+  test('typing goes to an entry; what was typed is forgotten after 350 ms', async ({ page }) => {
+    await page.clock.install();
+    await page.goto('/latest');
+    await menuButton(page).click();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
+    await menu(page).locator('[data-type-ahead] a').first().focus();
+    await page.keyboard.type('ev');
+    expect(await focused()).toBe('Events');
+    await page.clock.runFor(351);
+    await page.keyboard.type('n');
+    expect(await focused()).toBe('National');
+    await page.clock.runFor(351);
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).not.toBe('National');
+  });
+
+  test('closes on a route change, also when the page comes back', async ({ page }) => {
+    await page.goto('/latest');
+    await menuButton(page).click();
+    await menu(page).getByRole('link', { name: 'Watch' }).click();
+    await expect(page).toHaveURL(/\/media$/);
+    await expect(menu(page)).toBeHidden();
+    await page.goBack();
+    await expect(page).toHaveURL(/\/latest$/);
+    await expect(menu(page)).toBeHidden();
+  });
+});
+
+test.describe('paging', () => {
+  test('loads more stories in place', async ({ page }) => {
+    const path = await longSection(page);
+    await page.goto(path);
+    const stories = page.locator('#stories > li');
+    const before = await stories.count();
+    await page.getByRole('button', { name: 'More stories' }).click();
+    await expect(page).toHaveURL(new RegExp(`${path}\\?page=2$`));
+    expect(await stories.count()).toBeGreaterThan(before);
+    await expect(stories.nth(before).locator('.headline a')).toBeFocused();
+    await expect(page.locator('[data-load-more-status]')).toHaveText(/^\d+ more stories loaded\.$/);
+    const links = await page
+      .locator('main .card .headline a')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    expect(new Set(links).size).toBe(links.length);
+  });
+
+  test('a page that cannot be fetched is gone to', async ({ page }) => {
+    const path = await longSection(page);
+    await page.goto(path);
+    await page.route('**/*page=2', (route) =>
+      route.request().isNavigationRequest() ? route.continue() : route.abort(),
+    );
+    await page.getByRole('button', { name: 'More stories' }).click();
+    await expect(page.locator('h1 ~ .where, .where').first()).toContainText('2');
+    await expect(page).toHaveURL(/page=2$/);
+  });
+
+  test('addresses that are no page of a list answer 404, ?page=1 is the list itself', async ({ page }) => {
+    const path = await longSection(page);
+    for (const wrong of ['?page=0', '?page=x', '?page=99999', '?page=01']) {
+      expect((await page.request.get(path + wrong)).status(), wrong).toBe(404);
+    }
+    const alias = await page.request.get(`${path}?page=1`, { maxRedirects: 0 });
+    expect(alias.status()).toBe(301);
+    expect(alias.headers().location).toBe(path);
+    expect((await page.request.get('/section/no-such-section')).status()).toBe(404);
+    expect((await page.request.get('/author/no-such-author')).status()).toBe(404);
+  });
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('pages of a section are links, and each names its neighbours', async ({ page }) => {
+    await page.goto('/');
+    const paths = await page.locator('.section-nav a[href^="/section/"]').all();
+    let found = '';
+    for (const link of paths) {
+      const path = (await link.getAttribute('href')) ?? '';
+      if ((await page.request.get(`${path}?page=2`)).ok()) {
+        found = path;
+        break;
+      }
+    }
+    expect(found).not.toBe('');
+    await page.goto(found);
+    await expect(page.locator('link[rel="canonical"]')).toHaveAttribute('href', new RegExp(`${found}$`));
+    await page.getByRole('link', { name: /^Older/ }).click();
+    await expect(page).toHaveURL(new RegExp(`${found}\\?page=2$`));
+    await expect(page.locator('link[rel="canonical"]')).toHaveAttribute('href', new RegExp(`${found}\\?page=2$`));
+    await expect(page.locator('link[rel="prev"]')).toHaveAttribute('href', new RegExp(`${found}$`));
+    await page.getByRole('link', { name: /^Newer/ }).click();
+    await expect(page).toHaveURL(new RegExp(`${found}$`));
+  });
+
+  test('the menu opens and closes', async ({ page }) => {
+    await page.goto('/latest');
+    await menuButton(page).click();
+    await expect(menu(page)).toBeVisible();
+    await page.getByRole('button', { name: 'Close menu' }).click();
+    await expect(menu(page)).toBeHidden();
+  });
+
+  test('times are absolute and in New York', async ({ page }) => {
+    await page.goto('/latest');
+    await expect(page.locator('main .card time').first()).toHaveText(
+      /^[A-Z][a-z]+ \d{1,2}, \d{4}, \d{1,2}:\d{2} [ap]\.m\. ET$/,
+    );
+  });
+
+  test('search answers as a page', async ({ page }) => {
+    await page.goto('/search?q=zzzzzzqqq');
+    await expect(page.getByText('No results found. Here are some articles you may find interesting...')).toBeVisible();
+    await page.getByRole('searchbox').last().fill('the');
+    await page.locator('.search-form button').click();
+    await expect(page.getByRole('heading', { name: 'Top articles on “the”' })).toBeVisible();
+  });
+});
