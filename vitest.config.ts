@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Three projects: `unit` stands beside the code and touches nothing outside its process but temporary folders; `contract`
- * talks to the real WordPress of the sandbox, `fault` starts and kills processes.
+ * Four projects: `unit` stands beside the code and touches nothing outside its process but temporary folders; `contract`
+ * and `plugin` talk to the real WordPress of the sandbox, `fault` starts and kills processes.
  */
 export default defineConfig({
   test: {
@@ -24,6 +24,16 @@ export default defineConfig({
           name: 'contract',
           include: ['tests/contract/**/*.test.ts'],
           globalSetup: ['tests/world/contract-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'plugin',
+          include: ['wordpress/newsroom/tests/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,
           fileParallelism: false,

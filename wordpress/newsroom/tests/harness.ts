@@ -1,0 +1,126 @@
+/** A WordPress of its own for each file of tests, with the plugin active and nothing else in it. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { coreFolder, ensureSandbox } from '../../../sandbox/setup.mjs';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests name what they expect of it.
+  readonly json: any;
+}
+
+export interface CallOptions {
+  /** Whose credentials; nobody's unless said otherwise. */
+  readonly as?: 'site' | 'admin' | 'reporter';
+  readonly method?: string;
+  readonly body?: unknown;
+}
+
+export interface Newsroom {
+  readonly url: string;
+  readonly siteUrl: string;
+  readonly secret: string;
+  readonly adminUser: string;
+  readonly adminPassword: string;
+  /** Asks the REST API; `route` begins after `/wp-json`. */
+  rest(route: string, options?: CallOptions): Promise<Answer>;
+  /** Asks for any address of WordPress. */
+  get(address: string, init?: RequestInit): Promise<Answer>;
+  /** Runs PHP inside WordPress and reads what it printed as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests name what they expect of it.
+  php(code: string, input?: unknown): Promise<any>;
+  /** Runs what is due in wp-cron. */
+  cron(): Promise<void>;
+  /** Changes what the plugin of the tests stands in for. */
+  pretend(settings: Record<string, unknown>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param siteUrl where webhooks and previews go */
+export async function startNewsroom(siteUrl: string): Promise<Newsroom> {
+  await ensureSandbox({ root });
+  // Only now: what these load has just been installed.
+  const { bootWordPress } = await import('../../../sandbox/wordpress/boot.ts');
+  const { prepareWordPress } = await import('../../../sandbox/wordpress/prepare.ts');
+  const { readCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'newsroom-'));
+  const plugins = [
+    { slug: 'newsroom', folder: path.join(root, 'wordpress/newsroom') },
+    { slug: 'newsroom-tests', folder: path.join(import.meta.dirname, 'support/newsroom-tests') },
+  ];
+  const wordpress = await bootWordPress({
+    core: coreFolder(root),
+    compiled: path.join(root, '.broadsheet', 'php'),
+    data,
+    port: 0,
+    plugins,
+  });
+  const credentials = await prepareWordPress(wordpress, {
+    credentials: readCredentials(data),
+    siteUrl,
+    plugins: plugins.map(({ slug }) => slug),
+    sections: [],
+  });
+  const php = async (code: string, input?: unknown) => {
+    const printed = await wordpress.run(`wp_set_current_user( 1 ); echo wp_json_encode( ( function ( $input ) { ${code} } )( $input ) );`, input);
+    try {
+      return JSON.parse(printed);
+    } catch {
+      throw new Error(`PHP printed: ${printed}`);
+    }
+  };
+  const passwords = await php(`
+    $reporter = wp_insert_user( array( 'user_login' => 'reporter', 'user_pass' => wp_generate_password(), 'user_email' => 'reporter@newsroom.invalid', 'role' => 'contributor' ) );
+    $make = function ( $id ) { return WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'Tests' ) )[0]; };
+    return array( 'admin' => $make( 1 ), 'reporter' => $make( $reporter ) );
+  `);
+  const keys: Record<string, string> = {
+    site: `${credentials.siteUser}:${credentials.siteApplicationPassword}`,
+    admin: `${credentials.adminUser}:${passwords.admin}`,
+    reporter: `reporter:${passwords.reporter}`,
+  };
+  const get = async (address: string, init?: RequestInit): Promise<Answer> => {
+    const response = await fetch(new URL(address, wordpress.url), init);
+    const text = await response.text();
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = undefined;
+    }
+    return { status: response.status, headers: response.headers, text, json };
+  };
+  return {
+    url: wordpress.url,
+    siteUrl,
+    secret: credentials.secret,
+    adminUser: credentials.adminUser,
+    adminPassword: credentials.adminPassword,
+    php,
+    get,
+    rest(route, { as, method = 'GET', body } = {}) {
+      const headers: Record<string, string> = {};
+      if (as) headers.authorization = `Basic ${Buffer.from(keys[as] ?? '').toString('base64')}`;
+      if (body !== undefined) headers['content-type'] = 'application/json';
+      return get(`/wp-json${route}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    },
+    cron: () => wordpress.cron.now(),
+    pretend: (settings) => php(`return update_option( 'newsroom_tests', $input );`, settings),
+    async stop() {
+      await wordpress.stop();
+      fs.rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Twelve numbered paragraphs as blocks; the last one holds the word that must not leak. */
+export function body(canary = 'unrevealed'): string {
+  const paragraphs = Array.from({ length: 12 }, (_, index) => `Paragraph ${index + 1} tells a little more of the story than the one before it.`);
+  paragraphs.push(`And here stands ${canary}.`);
+  return paragraphs.map((text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`).join('\n\n');
+}
