@@ -67,9 +67,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (options.reset || !fs.existsSync(installed)) clearData(data);
     const plugins = [{ slug: 'newsroom', folder: path.join(root, 'wordpress', 'newsroom') }];
     onProgress({ progress: 'Starting WordPress' });
-    const wordpress = await bootWordPress({ core: coreFolder(root), data, port: options.port, plugins }).catch(
-      portInUse,
-    );
+    const wordpress = await bootWordPress({
+      core: coreFolder(root),
+      compiled: path.join(root, '.broadsheet', 'php'),
+      data,
+      port: options.port,
+      plugins,
+    }).catch(portInUse);
     try {
       const credentials = await prepareWordPress(wordpress, {
         credentials: readCredentials(data),

@@ -12,10 +12,12 @@ import {
   type PHP,
   type PHPRequest,
   type PHPRequestHandler,
-  type PHPResponse,
+  type StreamedPHPResponse,
   type SupportedPHPVersion,
 } from '@php-wasm/universal';
+import { Semaphore } from '@php-wasm/util';
 import { bootWordPressAndRequestHandler } from '@wp-playground/wordpress';
+import { COMPILED, openCompiledCode } from './compiled-code.ts';
 import { mountFileSet, readFileSet } from './core-files.ts';
 import { type CronDriver, driveCron } from './cron.ts';
 import { type HttpListener, listen } from './http.ts';
@@ -36,17 +38,20 @@ export interface WordPressOptions {
   readonly plugins?: readonly PluginFolder[];
   readonly constants?: Readonly<Record<string, string | number | boolean>>;
   readonly phpVersion?: SupportedPHPVersion;
-  /** PHP instances that may be inside a request at once. Two are the least for a WordPress that is called back. */
+  /** PHP instances that may be inside a request at once, three unless said otherwise. A WordPress that calls a site
+   * which calls it back needs two at least. */
   readonly instances?: number;
   /** Called with a short English phrase as each step begins. */
   readonly onProgress?: (step: string) => void;
+  /** Folder for compiled PHP. It may serve several data folders at once and may be deleted at any time. */
+  readonly compiled: string;
 }
 
 export interface RunningWordPress {
   /** Address without a slash at the end. */
   readonly url: string;
   /** Asks WordPress without going through HTTP. */
-  request(request: PHPRequest): Promise<PHPResponse>;
+  request(request: PHPRequest): Promise<StreamedPHPResponse>;
   /**
    * Runs PHP code after WordPress has loaded and returns what it printed.
    * @param php code without the opening tag
@@ -62,16 +67,35 @@ export interface RunningWordPress {
 }
 
 const ROOT = '/wordpress';
+/** How long a request may wait for a free PHP instance. */
+const QUEUE_MILLISECONDS = 60_000;
+/** When compiled code is written to disk, so that it survives a process that is killed; then again at the end. */
+const KEEP_COMPILED_AFTER = 15_000;
 const MUST_USE = path.join(import.meta.dirname, 'mu-plugins');
 /** Upload limit in megabytes, for PHP and for the web server alike. */
 export const LARGEST_BODY_MB = 64;
 
+/** Every instance reads this one; secret keys and salts WordPress keeps in the database when it finds none here. */
+const CONFIGURATION = `<?php
+define( 'DB_NAME', 'newspaper' );
+define( 'DB_USER', '' );
+define( 'DB_PASSWORD', '' );
+define( 'DB_HOST', '' );
+define( 'DB_CHARSET', 'utf8mb4' );
+define( 'DB_COLLATE', '' );
+$table_prefix = 'wp_';
+defined( 'ABSPATH' ) || define( 'ABSPATH', __DIR__ . '/' );
+require_once ABSPATH . 'wp-settings.php';
+`;
+
 /** Starts WordPress, installs it into an empty data folder, and serves it on 127.0.0.1. */
 export async function bootWordPress(options: WordPressOptions): Promise<RunningWordPress> {
-  const { core, data, plugins = [], phpVersion = '8.3', onProgress = () => {} } = options;
+  const { core, data, plugins = [], phpVersion = '8.3', instances = 3, onProgress = () => {} } = options;
   for (const folder of ['database', 'uploads']) fs.mkdirSync(path.join(data, folder), { recursive: true });
+  // Compiled code knows its sources by path and time only, so each release and each PHP has a folder of its own.
+  const compiled = openCompiledCode(path.resolve(options.compiled, `${path.basename(core)}-php${phpVersion}`));
 
-  let handle: ((request: PHPRequest) => Promise<PHPResponse>) | undefined;
+  let handle: ((request: PHPRequest) => Promise<StreamedPHPResponse>) | undefined;
   const listener: HttpListener = await listen({
     port: options.port,
     roots: [
@@ -89,6 +113,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     const locks = new FileLockManagerInMemory();
     let processId = 0;
     const mount = async (php: PHP) => {
+      await php.mount(COMPILED, compiled.mount);
       await php.mount(ROOT, mountFileSet(files));
       const folders: [string, string][] = [
         ['database', path.join(data, 'database')],
@@ -106,11 +131,15 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
         loadNodeRuntime(phpVersion, { fileLockManager: locks, emscriptenOptions: { processId: ++processId } }),
       phpVersion,
       siteUrl: listener.url,
-      maxPhpInstances: options.instances ?? 3,
+      maxPhpInstances: instances,
       cookieStore: false,
       wordpressInstallMode: 'install-from-existing-files-if-needed',
       onProgress,
+      sapiName: 'cli-server',
       phpIniEntries: {
+        // One buffer around everything, as most hosts have it: a plugin can then tell the length of the answer and go on
+        // working after it has been sent.
+        output_buffering: '1',
         memory_limit: '512M',
         upload_max_filesize: `${LARGEST_BODY_MB}M`,
         post_max_size: `${LARGEST_BODY_MB}M`,
@@ -127,18 +156,40 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
         ...options.constants,
       },
       onPHPInstanceCreated: async (php, { isPrimary }) => {
+        if (isPrimary) return mount(php);
+        const primary = await handler.getPrimaryPhp();
+        compiled.collect(primary);
         await mount(php);
-        if (!isPrimary) copyStartFiles(await handler.getPrimaryPhp(), php);
+        copyStartFiles(primary, php);
       },
     });
 
     const run = async (code: string, input?: unknown) => runPhp(handler, code, input);
-    const cron = driveCron(() => handler.request({ url: '/wp-cron.php' }));
+    // A write may call the site, and the site may then read from here: one instance is always left for reading.
+    const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
+    const write = async (request: PHPRequest) => {
+      const release = await writers.acquire();
+      try {
+        const response = await handler.requestStreamed(request);
+        void response.finished.finally(release).catch(() => {});
+        return response;
+      } catch (error) {
+        release();
+        throw error;
+      }
+    };
+    const cron = driveCron(async () => (await write({ url: '/wp-cron.php' })).finished);
     handle = async (request) => {
-      const response = await handler.request(request);
-      if (!/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) cron.soon();
+      if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return handler.requestStreamed(request);
+      const response = await write(request);
+      void response.finished.then(cron.soon, () => {});
       return response;
     };
+    const keepCompiled = async () => {
+      compiled.collect(await handler.getPrimaryPhp());
+      compiled.keep();
+    };
+    const warm = setTimeout(() => void keepCompiled().catch(report), KEEP_COMPILED_AFTER).unref();
     return {
       url: listener.url,
       request: handle,
@@ -146,8 +197,10 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       cron,
       intercept: listener.intercept,
       async stop() {
+        clearTimeout(warm);
         await listener.close();
         await cron.stop();
+        await keepCompiled();
         await handler[Symbol.asyncDispose]();
       },
     };
@@ -169,6 +222,7 @@ function coreFiles(core: string) {
     .replaceAll('{SQLITE_IMPLEMENTATION_FOLDER_PATH}', `${ROOT}/${driver}`)
     .replaceAll('{SQLITE_PLUGIN}', 'sqlite-database-integration/load.php');
   files.set('wp-content/db.php', Buffer.from(dropIn));
+  files.set('wp-config.php', Buffer.from(CONFIGURATION));
   return files;
 }
 
@@ -207,4 +261,5 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
   }
 }
 
+const report = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 const quotePhp = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;

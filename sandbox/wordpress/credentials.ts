@@ -13,7 +13,19 @@ export interface Credentials {
   readonly secret: string;
 }
 
-const WORDS = ['anvil', 'bobbin', 'copper', 'dateline', 'ember', 'folio', 'galley', 'headline', 'inkwell', 'jotter', 'kettle'];
+const WORDS = [
+  'anvil',
+  'bobbin',
+  'copper',
+  'dateline',
+  'ember',
+  'folio',
+  'galley',
+  'headline',
+  'inkwell',
+  'jotter',
+  'kettle',
+];
 
 /** The kept credentials, or new ones when there are none. */
 export function readCredentials(data: string): Credentials {

@@ -4,7 +4,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { PHPRequest, PHPResponse } from '@php-wasm/universal';
+import type { PHPRequest, StreamedPHPResponse } from '@php-wasm/universal';
 
 export interface StaticRoot {
   /** Address prefix with a slash at both ends. */
@@ -19,7 +19,7 @@ export interface HttpOptions {
   /** Largest request body in bytes; more is answered 413. */
   readonly largestBody: number;
   /** `undefined` while WordPress is being installed: such requests are answered 503. */
-  readonly handle: (request: PHPRequest) => Promise<PHPResponse> | undefined;
+  readonly handle: (request: PHPRequest) => Promise<StreamedPHPResponse> | undefined;
 }
 
 export interface HttpListener {
@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff': 'font/woff',
   '.woff2': 'font/woff2',
 };
-const HOP_BY_HOP = /^(connection|content-length|keep-alive|transfer-encoding)$/i;
+const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding)$/i;
 
 /** Begins to listen; rejects with Node's own error (`EADDRINUSE`) when the port is taken. */
 export async function listen(options: HttpOptions): Promise<HttpListener> {
@@ -56,6 +56,10 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
   const server = http.createServer((request, response) => {
     if (own?.(request, response)) return;
     answer(options, request, response).catch((error: unknown) => {
+      if (error instanceof Error && /^(MaxPhpInstances|AcquireTimeout)Error$/.test(error.name)) {
+        response.writeHead(503, { 'content-type': 'text/plain', 'retry-after': '5' }).end('WordPress is busy.\n');
+        return;
+      }
       process.stderr.write(`${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
       else response.writeHead(500, { 'content-type': 'text/plain' }).end('WordPress could not answer.\n');
@@ -105,9 +109,21 @@ async function answer(options: HttpOptions, request: http.IncomingMessage, respo
     return;
   }
   const sent: Record<string, string[]> = {};
-  for (const [name, values] of Object.entries(php.headers)) if (!HOP_BY_HOP.test(name)) sent[name] = values;
-  response.writeHead(php.httpStatusCode, { ...sent, 'content-length': php.bytes.length });
-  response.end(method === 'HEAD' ? undefined : php.bytes);
+  for (const [name, values] of Object.entries(await php.headers)) if (!HOP_BY_HOP.test(name)) sent[name] = values;
+  response.writeHead(await php.httpStatusCode, sent);
+  // PHP may name a length, send that much, and work on. The answer ends there: the browser waits no longer, and the next
+  // request on its connection is not held up.
+  let left = Number(sent['content-length']?.[0] ?? Number.POSITIVE_INFINITY);
+  if (method === 'HEAD' || left === 0) response.end();
+  for await (const chunk of php.stdout) {
+    if (response.writableEnded || response.destroyed) continue;
+    // The runtime's chunks are views of signed bytes, which Node does not take.
+    response.write(Buffer.copyBytesFrom(chunk));
+    left -= chunk.byteLength;
+    if (left <= 0) response.end();
+  }
+  response.end();
+  await php.finished;
 }
 
 /** The file on disk that an address names, when it is of a type PHP has no part in. */
