@@ -10,15 +10,9 @@ import { isDamage, type Mirror } from './mirror.server.ts';
 import type { DocumentType } from './model.ts';
 import { pathOf, pathsOfTags } from './paths.ts';
 import type { ContentChange } from './service.ts';
-import {
-  type Fetched,
-  type StoredChange,
-  storeComment,
-  storeDocument,
-  storeTopStories,
-  withdrawComment,
-  withdrawDocument,
-} from './store.server.ts';
+import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from './store.server.ts';
+import { storeComment, withdrawComment } from './store-comments.server.ts';
+import { storeTopStories } from './store-navigation.server.ts';
 
 export interface Applied {
   readonly stored: number;

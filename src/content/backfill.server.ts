@@ -8,7 +8,7 @@ import { backfillCursor, documentTypes, readCursor, writeCursor } from './cursor
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from './fetching.server.ts';
 import { type Items, mayBeOneDocument, type SyncContext } from './items.server.ts';
 import type { DocumentType } from './model.ts';
-import { storedTopStories } from './store.server.ts';
+import { storedTopStories } from './store-navigation.server.ts';
 import { tag } from './tags.ts';
 import * as wire from './wire.ts';
 

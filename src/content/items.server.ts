@@ -10,7 +10,7 @@ import { linkTarget } from './links.ts';
 import type { Mirror } from './mirror.server.ts';
 import type { DocumentType, MenuItem } from './model.ts';
 import { configuredSection } from './sections.ts';
-import { storedSections, storeMenus, storeSections } from './store.server.ts';
+import { storedSections, storeMenus, storeSections } from './store-navigation.server.ts';
 import * as wire from './wire.ts';
 
 export interface SyncContext {

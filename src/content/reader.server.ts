@@ -29,7 +29,7 @@ import {
 } from './rows.server.ts';
 import { searchArticles } from './search.server.ts';
 import { canonicalSlug } from './slugs.ts';
-import { storedTopStories } from './store.server.ts';
+import { storedTopStories } from './store-navigation.server.ts';
 import { tag } from './tags.ts';
 
 const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = ?`;

@@ -13,7 +13,7 @@ import type {
   Video,
 } from './model.ts';
 import { navigationSections } from './sections.ts';
-import { storedSections } from './store.server.ts';
+import { storedSections } from './store-navigation.server.ts';
 
 export type Row = Record<string, unknown>;
 

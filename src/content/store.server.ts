@@ -3,17 +3,12 @@
  * `mirror.transaction` where they belong together.
  */
 import { createHash } from 'node:crypto';
-import type {
-  DocumentFacts,
-  IngestedComment,
-  IngestedDocument,
-  IngestedSection,
-  TopStoriesChoice,
-} from './documents.ts';
+import type { DocumentFacts, IngestedDocument } from './documents.ts';
 import type { Mirror } from './mirror.server.ts';
-import type { Author, DocumentType, MenuItem } from './model.ts';
+import type { Author, DocumentType } from './model.ts';
 import { canonicalSlug } from './slugs.ts';
-import { type DocumentVersion, tag, tagsOfDocument, tagsOfSections } from './tags.ts';
+import { sectionSlugOf, storedTopStories } from './store-navigation.server.ts';
+import { type DocumentVersion, tag, tagsOfDocument } from './tags.ts';
 
 /** When an answer of WordPress was asked for. */
 export interface Fetched {
@@ -144,19 +139,6 @@ function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: numb
     .run(type, slug, id);
 }
 
-/** Slug of the section that a category term is, `null` for terms that are no sections. */
-export function sectionSlugOf(mirror: Mirror): (term: number) => string | null {
-  return (term) => {
-    const row = mirror.prepare('SELECT slug FROM sections WHERE id = ? AND position IS NOT NULL').get(term);
-    return row ? String(row.slug) : null;
-  };
-}
-
-export function storedTopStories(mirror: Mirror): TopStoriesChoice | null {
-  const value = mirror.getMeta('top-stories');
-  return value === null ? null : JSON.parse(value);
-}
-
 /**
  * Writes one document. Of two answers of WordPress the one that was asked for later is the truth; one asked for earlier
  * only counts when it carries a later `modified`.
@@ -285,113 +267,5 @@ export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, t
     const choice = storedTopStories(mirror);
     const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
     return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
-  });
-}
-
-/** Keeps the editors' choice for the front page; `null` when they have none. */
-export function storeTopStories(mirror: Mirror, choice: TopStoriesChoice | null): Set<string> {
-  const value = JSON.stringify(choice);
-  if ((mirror.getMeta('top-stories') ?? 'null') === value) return new Set();
-  mirror.setMeta('top-stories', value);
-  return new Set([tag.topStories]);
-}
-
-export function storedSections(mirror: Mirror): IngestedSection[] {
-  return mirror
-    .prepare('SELECT * FROM sections ORDER BY id')
-    .all()
-    .map((row) => ({
-      id: Number(row.id),
-      slug: String(row.slug),
-      name: String(row.name),
-      label: String(row.label),
-      homepageCount: Number(row.homepage_count),
-      showInMedia: row.show_in_media === 1,
-      position: row.position === null ? null : Number(row.position),
-      color: row.color === 'red' ? 'red' : 'default',
-    }));
-}
-
-/** Replaces the whole set of category terms. */
-export function storeSections(mirror: Mirror, sections: readonly IngestedSection[]): Set<string> {
-  return mirror.transaction(() => {
-    const after = sections
-      .map((section) => ({ ...section, slug: canonicalSlug(section.slug) }))
-      .sort((a, b) => a.id - b.id);
-    const before = storedSections(mirror);
-    if (JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
-    mirror.prepare('DELETE FROM sections').run();
-    const insert = mirror.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-    for (const each of after) {
-      const show = each.showInMedia ? 1 : 0;
-      insert.run(each.id, each.slug, each.name, each.label, each.homepageCount, show, each.position, each.color);
-    }
-    mirror.touch();
-    return tagsOfSections(before, after);
-  });
-}
-
-/** Replaces all menus. */
-export function storeMenus(mirror: Mirror, menus: ReadonlyMap<string, readonly MenuItem[]>): Set<string> {
-  return mirror.transaction(() => {
-    const before = mirror.prepare('SELECT location, items FROM menus ORDER BY location').all();
-    const after = [...menus].map(([location, items]) => ({ location, items: JSON.stringify(items) }));
-    after.sort((a, b) => (a.location < b.location ? -1 : 1));
-    if (JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
-    mirror.prepare('DELETE FROM menus').run();
-    const insert = mirror.prepare('INSERT INTO menus VALUES (?, ?)');
-    for (const { location, items } of after) insert.run(location, items);
-    mirror.touch();
-    return new Set<string>([tag.navigation]);
-  });
-}
-
-/** Points every comment under one document at the top-level comment that it belongs under. */
-function rootComments(mirror: Mirror, post: number): void {
-  const rows = mirror.prepare('SELECT id, parent, root FROM comments WHERE post = ?').all(post);
-  const parents = new Map(rows.map((row) => [Number(row.id), Number(row.parent)]));
-  const update = mirror.prepare('UPDATE comments SET root = ? WHERE id = ?');
-  for (const row of rows) {
-    let root = Number(row.id);
-    // WordPress does not make cycles; a broken database might, so the climb is bounded.
-    for (let climb = 0; climb < 1000; climb++) {
-      const parent = parents.get(root) ?? 0;
-      if (parent === 0) break;
-      root = parent;
-    }
-    if (root !== Number(row.root)) update.run(root, Number(row.id));
-  }
-}
-
-/** Writes one approved comment. */
-export function storeComment(mirror: Mirror, comment: IngestedComment): Set<string> {
-  return mirror.transaction(() => {
-    const before = mirror
-      .prepare('SELECT post, parent, author, content, date FROM comments WHERE id = ?')
-      .get(comment.id);
-    const { id, post, parent, author, contentHtml, date } = comment;
-    const after = { post, parent, author, content: contentHtml, date };
-    if (before && JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
-    mirror
-      .prepare(
-        `INSERT INTO comments VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET post = excluded.post,
-        parent = excluded.parent, root = excluded.root, author = excluded.author, content = excluded.content, date = excluded.date`,
-      )
-      .run(id, post, parent, id, author, contentHtml, date);
-    rootComments(mirror, post);
-    const tags = new Set([tag.comments(post)]);
-    if (before && before.post !== post) tags.add(tag.comments(Number(before.post)));
-    return tags;
-  });
-}
-
-/** Takes one comment out; replies below it stay in the mirror but are not shown without it. */
-export function withdrawComment(mirror: Mirror, id: number): Set<string> {
-  return mirror.transaction(() => {
-    const before = mirror.prepare('SELECT post FROM comments WHERE id = ?').get(id);
-    if (!before) return new Set<string>();
-    mirror.prepare('DELETE FROM comments WHERE id = ?').run(id);
-    rootComments(mirror, Number(before.post));
-    return new Set([tag.comments(Number(before.post))]);
   });
 }
