@@ -1,5 +1,6 @@
 import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
+import { interactionDirective } from './src/client/integration.ts';
 import broadsheet from './src/server/astro-adapter.mjs';
 import { paperFonts } from './src/styles/fonts.ts';
 
@@ -7,7 +8,7 @@ export default defineConfig({
   output: 'server',
   // The front (src/server) is the HTTP server; Astro renders behind it.
   adapter: broadsheet(),
-  integrations: [react()],
+  integrations: [react(), interactionDirective()],
   trailingSlash: 'never',
   devToolbar: { enabled: false },
   build: { inlineStylesheets: 'never', assets: '_assets' },

@@ -1,0 +1,8 @@
+declare module 'astro' {
+  interface AstroClientDirectives {
+    /** Hydrates on the first pointer, key or focus within the island; see interaction.ts. */
+    'client:interaction'?: boolean;
+  }
+}
+
+export {};

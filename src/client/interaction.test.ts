@@ -1,0 +1,59 @@
+import { JSDOM } from 'jsdom';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import interaction from './interaction.ts';
+
+let page: JSDOM;
+let island: HTMLElement;
+let button: HTMLElement;
+
+beforeEach(() => {
+  page = new JSDOM('<div id="island"><button>Open</button></div>');
+  vi.stubGlobal('HTMLElement', page.window.HTMLElement);
+  island = page.window.document.querySelector('#island') as HTMLElement;
+  button = page.window.document.querySelector('button') as HTMLElement;
+});
+
+const options = { name: 'interaction', value: 'true' };
+const event = (type: string) => new page.window.Event(type, { bubbles: true });
+
+describe('client:interaction', () => {
+  it('loads nothing until somebody touches the island, and then once', async () => {
+    const hydrate = vi.fn(async () => {});
+    const load = vi.fn(async () => hydrate);
+    interaction(load, options, island);
+    expect(load).not.toHaveBeenCalled();
+    button.dispatchEvent(event('focusin'));
+    button.dispatchEvent(event('pointerdown'));
+    await vi.waitFor(() => expect(hydrate).toHaveBeenCalledOnce());
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  it('makes a held click again when the island can answer it', async () => {
+    const heard = vi.fn();
+    interaction(async () => async () => button.addEventListener('click', heard), options, island);
+    button.click();
+    expect(heard).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce());
+    button.click();
+    expect(heard).toHaveBeenCalledTimes(2);
+  });
+
+  it('lets the click through when the island cannot be loaded', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const heard = vi.fn();
+    button.addEventListener('click', heard);
+    interaction(() => Promise.reject(new Error('offline')), options, island);
+    button.click();
+    expect(heard).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce());
+  });
+
+  it('leaves a click for a new tab alone', () => {
+    const load = vi.fn(async () => async () => {});
+    interaction(load, options, island);
+    const click = new page.window.MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey: true });
+    button.dispatchEvent(click);
+    expect(click.defaultPrevented).toBe(false);
+    expect(load).not.toHaveBeenCalled();
+  });
+});

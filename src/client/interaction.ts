@@ -1,0 +1,47 @@
+/**
+ * `client:interaction`: an island costs nothing until somebody touches it. The first pointer, key or focus within it
+ * fetches and hydrates it; a click made before that is done is held back and made again once the island can answer.
+ * Should the island fail to load, the click is made all the same, and the element does what it does without a script.
+ */
+import type { ClientDirective } from 'astro';
+
+const signs = ['pointerdown', 'touchstart', 'focusin', 'keydown'] as const;
+
+/** A click that asks for a new tab or window is the browser's own business. */
+const isPlain = (event: MouseEvent): boolean =>
+  event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+
+const interaction: ClientDirective = (load, _options, element) => {
+  let started = false;
+  let held: HTMLElement | null = null;
+
+  const hold = (event: MouseEvent) => {
+    if (!isPlain(event)) return;
+    start();
+    event.preventDefault();
+    event.stopPropagation();
+    held = event.target instanceof HTMLElement ? event.target : null;
+  };
+
+  const finish = () => {
+    element.removeEventListener('click', hold, { capture: true });
+    if (held?.isConnected) held.click();
+    held = null;
+  };
+
+  const start = () => {
+    if (started) return;
+    started = true;
+    for (const sign of signs) element.removeEventListener(sign, start);
+    load()
+      .then((hydrate) => hydrate())
+      // React may still be hydrating then; it finishes at once when the click arrives.
+      .catch((error: unknown) => console.error('An island could not be started.', error))
+      .finally(finish);
+  };
+
+  for (const sign of signs) element.addEventListener(sign, start, { passive: true });
+  element.addEventListener('click', hold, { capture: true });
+};
+
+export default interaction;
