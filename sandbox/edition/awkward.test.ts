@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { LONG_ARTICLE_WORDS, countWords } from './awkward/long.ts';
+import { payloads } from './awkward/payloads.ts';
+import { awkward } from './awkward.ts';
+
+const post = (slug: string) => {
+  const found = awkward.find((candidate) => candidate.slug === slug);
+  if (!found) throw new Error(`no awkward post "${slug}"`);
+  return found;
+};
+
+test('every post has its own address and its own hour', () => {
+  const addresses = awkward.map(({ type, slug }) => `${type}/${slug}`);
+  expect(new Set(addresses).size).toBe(awkward.length);
+  expect(new Set(awkward.map(({ hours }) => hours)).size).toBe(awkward.length);
+});
+
+test('the long headline has forty words and the long article more than twenty thousand', () => {
+  expect(post('forty-word-headline').title.split(/\s+/)).toHaveLength(40);
+  expect(countWords(post('minutes-of-the-harbor-board').contentHtml)).toBeGreaterThanOrEqual(LONG_ARTICLE_WORDS);
+});
+
+test('what must not be public says so, after four paragraphs where the opening may be', () => {
+  for (const { status, password, contentHtml } of awkward) {
+    if (status !== 'publish') expect(contentHtml).toContain(`CANARY-${status}-must-not-leak`);
+    if (password) expect(contentHtml).toContain('CANARY-password-must-not-leak');
+    for (const mark of ['CANARY-subscriber-body', 'CANARY-registered-body']) {
+      if (contentHtml.includes(mark)) expect(contentHtml.split(mark)[0]?.match(/<p>/g)).toHaveLength(5);
+    }
+  }
+});
+
+test('one slug names an article, a video and a crossword', () => {
+  expect(awkward.filter(({ slug }) => slug === 'same-slug').map(({ type }) => type)).toEqual(['articles', 'video', 'crosswords']);
+});
+
+test('each family of payloads has a page', () => {
+  for (const name of Object.keys(payloads)) expect(post(`hostile-${name}`).contentHtml).toContain(payloads[name]?.[0]);
+});

@@ -1,0 +1,26 @@
+/**
+ * The posts that a newspaper has to survive: each is out of the ordinary in one respect, and all of them are imported with the
+ * edition, so that whoever changes the site sees what it makes of them. One file of `awkward/` for each kind of trouble.
+ *
+ * In `contentHtml` the words `{{art:motif}}` stand for the address of a picture, which the importer puts there.
+ */
+import { addresses } from './awkward/addresses.ts';
+import { embeds } from './awkward/embeds.ts';
+import { guarded } from './awkward/guarded.ts';
+import { headlines } from './awkward/headlines.ts';
+import { hostile } from './awkward/hostile.ts';
+import { languages } from './awkward/languages.ts';
+import { long } from './awkward/long.ts';
+import { markup } from './awkward/markup.ts';
+import type { AwkwardPost } from './model.ts';
+
+export const awkward: readonly AwkwardPost[] = [
+  ...headlines,
+  ...markup,
+  ...embeds,
+  ...languages,
+  ...long,
+  ...guarded,
+  ...addresses,
+  ...hostile,
+];
