@@ -20,6 +20,13 @@ export function markdownToBlocks(markdown: string): string {
   return blocksOf(marked.lexer(markdown));
 }
 
+/** Turns HTML that is nothing but `<p>` elements into blocks. @throws when there is anything else */
+export function htmlToBlocks(html: string): string {
+  const paragraphs = html.match(/<p>[\s\S]*?<\/p>/g) ?? [];
+  if (paragraphs.join('') !== html.replace(/>\s+<p>/g, '><p>').trim()) throw new Error(`Not only paragraphs: ${html.slice(0, 80)}`);
+  return paragraphs.map((text) => block('paragraph', text)).join('\n\n');
+}
+
 const blocksOf = (tokens: readonly Token[]) =>
   tokens
     .map(blockOf)
@@ -114,9 +121,6 @@ function table({ header, rows, align }: Tokens.Table): string {
 function inline(tokens: readonly Token[]): string {
   return marked.Parser.parseInline([...tokens]).replace(/&(quot|#39);(?![^<>]*>)/g, (_, name) => (name === 'quot' ? '"' : "'"));
 }
-
-/** Markdown without blocks, for excerpts and captions. */
-export const markdownInline = (markdown: string): string => inline(marked.Lexer.lexInline(markdown));
 
 export const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 export const escapeAttribute = (text: string) => escapeText(text).replaceAll('"', '&quot;');

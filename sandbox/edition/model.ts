@@ -5,7 +5,6 @@ export interface PictureWish {
   readonly motif: string;
   /** Gives the same picture for the same words; a document's slug. */
   readonly seed: string;
-  readonly palette?: string;
   readonly alt: string;
   readonly caption: string;
   readonly credit: string;

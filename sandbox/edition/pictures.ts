@@ -2,21 +2,11 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { renderArt } from './art/render.ts';
 import type { PictureWish } from './model.ts';
 
 /** Width and height of every picture in pixels. */
 export const PICTURE = { width: 1920, height: 1080 } as const;
-
-export interface ArtRequest {
-  readonly motif: string;
-  readonly seed: string;
-  readonly palette?: string | undefined;
-  readonly width: number;
-  readonly height: number;
-}
-
-type RenderArt = (request: ArtRequest) => Promise<Buffer>;
 
 /** A picture that lies in `uploads/`. */
 export interface Picture {
@@ -42,11 +32,9 @@ export interface PictureOptions {
 const ART = path.join(import.meta.dirname, 'art');
 const AT_ONCE = 2;
 
-/** One picture per wish, by the wish's seed; none at all when this checkout has no art. */
+/** One picture per wish, by the wish's seed. */
 export async function makePictures(wishes: readonly PictureWish[], options: PictureOptions): Promise<Map<string, Picture>> {
   const made = new Map<string, Picture>();
-  const render = await loadArt();
-  if (!render) return made;
   fs.mkdirSync(options.cache, { recursive: true });
   fs.mkdirSync(path.join(options.uploads, options.folder), { recursive: true });
   const version = hashOfFolder(ART);
@@ -54,13 +42,13 @@ export async function makePictures(wishes: readonly PictureWish[], options: Pict
   let done = 0;
   const work = async () => {
     for (let wish = waiting.shift(); wish; wish = waiting.shift()) {
-      const { motif, seed, palette, alt, caption, credit } = wish;
-      const request = { motif, seed, palette, ...PICTURE };
+      const { motif, seed, alt, caption, credit } = wish;
+      const request = { motif, seed, ...PICTURE };
       const hash = createHash('sha256').update(version).update(JSON.stringify(request)).digest('hex').slice(0, 32);
       const kept = path.join(options.cache, `${hash}.jpg`);
       if (!fs.existsSync(kept)) {
         const temporary = `${kept}.${process.pid}`;
-        fs.writeFileSync(temporary, await render(request));
+        fs.writeFileSync(temporary, await renderArt(request));
         fs.renameSync(temporary, kept);
       }
       const file = `${options.folder}/${seed}.jpg`;
@@ -71,12 +59,6 @@ export async function makePictures(wishes: readonly PictureWish[], options: Pict
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return made;
-}
-
-async function loadArt(): Promise<RenderArt | undefined> {
-  const file = path.join(ART, 'render.ts');
-  if (!fs.existsSync(file)) return undefined;
-  return ((await import(pathToFileURL(file).href)) as { renderArt: RenderArt }).renderArt;
 }
 
 function hashOfFolder(folder: string): string {

@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { escapeText, markdownToBlocks } from './blocks.ts';
+import { descriptions } from './art/descriptions.ts';
+import { escapeText, htmlToBlocks, markdownToBlocks } from './blocks.ts';
 import { crosswordPage } from './crosswords/page.ts';
 import { type Puzzle, puzzles } from './crosswords/puzzle.ts';
 import { type Text, flagIn, listIn, numberIn, parseText, required } from './front-matter.ts';
@@ -109,7 +110,7 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     author: text.fields.author ?? '',
     sections: listIn(text, 'section'),
     hours,
-    picture: motif ? { motif, seed: text.slug, palette: text.fields.palette, alt, caption, credit } : undefined,
+    picture: motif ? { motif, seed: text.slug, alt, caption, credit } : undefined,
     meta: { newsroom_access: access },
   };
 }
@@ -152,7 +153,7 @@ function videoOf(video: Video): Document {
     slug,
     status: 'publish',
     title: escapeText(title),
-    content: markdownToBlocks(body),
+    content: body.trimStart().startsWith('<p') ? htmlToBlocks(body) : markdownToBlocks(body),
     excerpt,
     author: author ?? '',
     sections: section
@@ -161,7 +162,7 @@ function videoOf(video: Video): Document {
       .filter(Boolean),
     hours,
     picture: motif
-      ? { motif, seed: slug, alt: alt ?? title, caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
+      ? { motif, seed: slug, alt: alt ?? describe(motif), caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
       : undefined,
     meta: {
       newsroom_video_url: /^https?:/.test(youtube) ? youtube : `https://www.youtube.com/watch?v=${youtube}`,
@@ -186,6 +187,9 @@ function crosswordOf({ slug, title, author, hours }: Puzzle, wordpress: string):
     },
   };
 }
+
+/** What the pictures of a motif show. */
+const describe = (motif: string) => (descriptions as Readonly<Record<string, string>>)[motif] ?? '';
 
 /** Fields of `acf` on the left, the plugin's meta keys on the right; unknown names pass as they are. */
 const META_KEYS: Readonly<Record<string, string>> = {
@@ -215,7 +219,7 @@ async function awkwardPosts(): Promise<Document[]> {
     date: post.date,
     password: post.password,
     picture: post.image
-      ? { alt: '', caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug}` }
+      ? { alt: describe(post.image.motif), caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug}` }
       : undefined,
     meta: Object.fromEntries(Object.entries(post.acf ?? {}).map(([name, value]) => [META_KEYS[name] ?? name, value])),
   }));
