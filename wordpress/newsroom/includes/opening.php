@@ -52,7 +52,8 @@ function newsroom_make_opening( $post ) {
 	 */
 	$most_paragraphs = max( 0, (int) apply_filters( 'newsroom_opening_paragraphs', 2, $post ) );
 
-	$all        = newsroom_plain( newsroom_without_notes( strip_shortcodes( $post->post_content ) ) );
+	// A space before every tag, so that the last word of one paragraph and the first of the next stay two.
+	$all        = newsroom_plain( str_replace( '<', ' <', newsroom_without_notes( strip_shortcodes( $post->post_content ) ) ) );
 	$words      = min( $most_words, (int) floor( count( newsroom_words( $all ) ) / 2 ) );
 	$characters = min( $most_words * 8, (int) floor( mb_strlen( $all ) / 2 ) );
 	$opening    = array();

@@ -1,0 +1,300 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { body, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let cookie = '';
+let ids: Record<string, number>;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+  const login = await newsroom.get('/wp-login.php', {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+    body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
+  });
+  expect(login.status).toBe(302);
+  cookie = login.headers.getSetCookie().map((line) => line.split(';')[0]).join('; ');
+  ids = await newsroom.php(
+    `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
+    $insert  = function ( $type, $title, $status = 'publish', $more = array() ) use ( $input ) { return wp_insert_post( array( 'post_type' => $type, 'post_title' => $title, 'post_status' => $status, 'post_content' => $input ) + $more ); };
+    $author  = $insert( 'authors', 'Cleo Marsh' );
+    $first   = $insert( 'articles', 'First & foremost' );
+    $second  = $insert( 'articles', 'Second' );
+    $draft   = $insert( 'articles', 'Draft', 'draft' );
+    $video   = $insert( 'video', 'Reel' );
+    $puzzle  = $insert( 'crosswords', 'Grid' );
+    $top     = $insert( 'page', 'Top', 'publish', array( 'post_name' => 'top-stories-2' ) );
+    return compact( 'author', 'first', 'second', 'draft', 'video', 'puzzle', 'top' );`,
+    body(),
+  );
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+
+const screen = async (address: string) => {
+  const answer = await newsroom.get(`/wp-admin/${address}`, { headers: { cookie }, redirect: 'manual' });
+  expect(answer.status, address).toBe(200);
+  return answer.text;
+};
+const submit = (address: string, fields: Record<string, string> | [string, string][]) =>
+  newsroom.get(`/wp-admin/${address}`, { method: 'POST', redirect: 'manual', headers: { cookie }, body: new URLSearchParams(fields) });
+const field = (html: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+/** The hidden fields of the form on a screen that does this action. */
+const action = (html: string, name: string) => {
+  const form = html.split('<form').find((part) => part.includes(`value="${name}"`)) ?? '';
+  return { action: name, _wpnonce: field(form, '_wpnonce') };
+};
+const meta = (id: number | undefined, key: string) => newsroom.php(`return get_post_meta( $input[0], $input[1], true );`, [id, key]);
+
+describe('Settings → Newsroom', () => {
+  const page = 'options-general.php?page=newsroom';
+
+  it('shows address and secret to administrators only', async () => {
+    const html = await screen(page);
+    expect(html).toContain(`value="${receiver.url}"`);
+    expect(html).toContain(newsroom.secret);
+    const stranger = await newsroom.get(`/wp-admin/${page}`, { redirect: 'manual' });
+    expect([stranger.status, stranger.text.includes(newsroom.secret)]).toEqual([302, false]);
+  });
+
+  it('sends a test and shows what came of it', async () => {
+    receiver.clear();
+    const sent = await submit('admin-post.php', action(await screen(page), 'newsroom_test'));
+    expect(sent.status).toBe(302);
+    expect(receiver.deliveries.map(({ body: payload }) => payload)).toEqual([expect.objectContaining({ event: 'test', type: 'site', id: 0 })]);
+    const html = await screen(`${page}&newsroom=test`);
+    expect(html).toMatch(/The site answered in \d+ ms and accepted the signature/);
+    receiver.reply = () => ({ status: 401 });
+    await submit('admin-post.php', action(html, 'newsroom_test'));
+    expect(await screen(`${page}&newsroom=test`)).toContain('The test failed: The site refused the signature');
+  });
+
+  it('lists deliveries and tries one again on demand', async () => {
+    receiver.reply = () => ({ status: 422 });
+    receiver.clear();
+    await newsroom.rest(`/wp/v2/articles/${ids.second}`, { as: 'admin', method: 'POST', body: { title: 'Second thoughts' } });
+    await receiver.find(({ id }) => id === ids.second);
+    await expect.poll(() => screen(page), { timeout: 10_000 }).toContain('could not read the message');
+    receiver.reply = () => ({ status: 200, body: { ok: true, refreshed: ['/article/second'], ms: 12 } });
+    const html = await screen(page);
+    const part = html.split('<form').find((form) => form.includes('value="newsroom_retry"')) ?? '';
+    const { status } = await submit('admin-post.php', { ...action(html, 'newsroom_retry'), delivery: field(part, 'delivery') });
+    expect(status).toBe(302);
+    const after = await screen(page);
+    expect(after).toContain('/article/second');
+    expect(after).toContain('of which the site 12 ms');
+  });
+
+  it('refuses what carries no nonce', async () => {
+    receiver.clear();
+    expect((await submit('admin-post.php', { action: 'newsroom_test' })).status).toBe(403);
+    expect((await submit('admin-post.php', { action: 'newsroom_secret' })).status).toBe(403);
+    expect((await submit('admin-post.php', { action: 'newsroom_retry', delivery: '1' })).status).toBe(403);
+    expect(receiver.deliveries).toEqual([]);
+  });
+
+  it('takes an address and refuses what is none', async () => {
+    const save = async (newsroom_site_url: string) => {
+      const html = await screen(page);
+      await submit('options.php', { option_page: 'newsroom', action: 'update', _wpnonce: field(html, '_wpnonce'), newsroom_site_url });
+      return newsroom.php(`return get_option( 'newsroom_site_url' );`);
+    };
+    expect(await save('https://www.example.com/?x=1')).toBe('https://www.example.com');
+    expect(await save('javascript:alert(1)')).toBe('');
+    expect(await save(receiver.url)).toBe(receiver.url);
+  });
+
+  it('makes a new secret', async () => {
+    await submit('admin-post.php', action(await screen(page), 'newsroom_secret'));
+    const secret = await newsroom.php(`$secret = get_option( 'newsroom_secret' ); update_option( 'newsroom_secret', $input ); return $secret;`, newsroom.secret);
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(secret).not.toBe(newsroom.secret);
+  });
+});
+
+describe('the editor’s boxes', () => {
+  /** Saves a post as the editor's form does. */
+  const save = async (id: number | undefined, fields: [string, string][], nonce = true) => {
+    const html = await screen(`post.php?post=${id}&action=edit`);
+    const own = nonce ? field(html, 'newsroom_fields_nonce') : '';
+    return submit('post.php?meta-box-loader=1', [
+      ['post_ID', String(id)],
+      ['action', 'editpost'],
+      ['_wpnonce', field(html, '_wpnonce') || (await newsroom.php(`return 1;`))],
+      ['newsroom_fields_nonce', own],
+      ...fields,
+    ]);
+  };
+  const postNonce = async (id: number | undefined) => {
+    const html = await screen(`post.php?post=${id}&action=edit`);
+    return { html, own: field(html, 'newsroom_fields_nonce') };
+  };
+
+  it('are there for each type', async () => {
+    const article = (await postNonce(ids.first)).html;
+    expect(article).toContain('name="newsroom_author"');
+    expect(article).toContain('Cleo Marsh');
+    expect(article).toContain('name="newsroom_access" value="subscriber"');
+    expect((await postNonce(ids.video)).html).toContain('name="newsroom_video_url"');
+    expect((await postNonce(ids.puzzle)).html).toContain('name="newsroom_iframe"');
+    const top = (await postNonce(ids.top)).html;
+    expect(top).toContain('data-newsroom-picker');
+    expect(top).toContain('top-stories.js');
+  });
+
+  it('save what editors choose, in order and cleaned', async () => {
+    await save(ids.first, [['newsroom_author', String(ids.author)], ['newsroom_access', 'subscriber']]);
+    expect([await meta(ids.first, 'newsroom_author'), await meta(ids.first, 'newsroom_access')]).toEqual([String(ids.author), 'subscriber']);
+    await save(ids.video, [['newsroom_video_url', 'javascript:alert(1)']]);
+    expect(await meta(ids.video, 'newsroom_video_url')).toBe('');
+    await save(ids.video, [['newsroom_video_url', 'https://youtu.be/abcdefghijk']]);
+    expect(await meta(ids.video, 'newsroom_video_url')).toBe('https://youtu.be/abcdefghijk');
+    await save(ids.top, [
+      ['newsroom_top_stories_shown', '1'],
+      ['newsroom_top_articles[]', String(ids.second)],
+      ['newsroom_top_articles[]', String(ids.first)],
+      ['newsroom_breaking', '1'],
+      ['newsroom_featured_excerpt', 'It’s "here"\nand <b>there</b>'],
+    ]);
+    const { json } = await newsroom.rest(`/wp/v2/pages/${ids.top}`);
+    expect(json.acf).toEqual({ top_articles: [ids.second, ids.first], breaking: true, featured_excerpt: 'It’s "here"\nand there', bulleted_featured_excerpt: false });
+    await save(ids.top, [['newsroom_top_stories_shown', '1']]);
+    expect((await newsroom.rest(`/wp/v2/pages/${ids.top}`)).json.acf).toMatchObject({ top_articles: [], breaking: false });
+  });
+
+  it('save nothing without their nonce', async () => {
+    await save(ids.first, [['newsroom_access', 'free']], false);
+    expect(await meta(ids.first, 'newsroom_access')).toBe('subscriber');
+  });
+
+  it('leave to Advanced Custom Fields what is its own', async () => {
+    await newsroom.pretend({ acf: { [ids.video as number]: { video_url: 'https://youtu.be/zzzzzzzzzzz' } } });
+    const { html } = await postNonce(ids.video);
+    await newsroom.pretend({});
+    expect(html).not.toContain('name="newsroom_video_url"');
+    expect(html).toContain('Advanced Custom Fields');
+    expect(html).toContain('name="newsroom_author"');
+  });
+
+  it('keep a picture’s credit', async () => {
+    const picture = await newsroom.php(`return wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x' ), 'x.png' );`);
+    const html = await screen(`post.php?post=${picture}&action=edit`);
+    expect(html).toContain(`attachments[${picture}][newsroom_credit]`);
+    const { json } = await newsroom.rest(`/wp/v2/media/${picture}`, { as: 'admin', method: 'POST', body: { meta: { newsroom_credit: '<b>Ada</b> Vale' } } });
+    expect(json.meta.newsroom_credit).toBe('Ada Vale');
+  });
+});
+
+describe('the screens of sections', () => {
+  it('show, save and list a section’s settings', async () => {
+    const [culture] = (await newsroom.rest('/wp/v2/categories?slug=culture')).json;
+    const html = await screen(`term.php?taxonomy=category&tag_ID=${culture.id}`);
+    expect(html).toContain('name="newsroom_label" value="Arts+"');
+    const fields = { action: 'editedtag', tag_ID: String(culture.id), taxonomy: 'category', name: 'Culture', slug: 'culture', _wpnonce: field(html, '_wpnonce') };
+    const settings = { newsroom_label: 'Arts & more', newsroom_navigation_position: '3', newsroom_home_count: '99', newsroom_color: 'red' };
+    await submit('edit-tags.php', { ...fields, ...settings });
+    expect((await newsroom.rest(`/wp/v2/categories/${culture.id}`)).json.newsroom.label, 'without the nonce').toBe('Arts+');
+    await submit('edit-tags.php', { ...fields, ...settings, newsroom_term_nonce: field(html, 'newsroom_term_nonce') });
+    expect((await newsroom.rest(`/wp/v2/categories/${culture.id}`)).json.newsroom).toEqual({ label: 'Arts & more', navigation_position: 3, home_count: 50, color: 'red', show_in_media: false });
+    const list = await screen('edit-tags.php?taxonomy=category');
+    expect(list).toContain('Arts &amp; more');
+    for (const column of ['newsroom_navigation_position', 'newsroom_home_count', 'newsroom_color', 'newsroom_show_in_media']) expect(list).toContain(`column-${column}`);
+    expect(list).toContain('name="newsroom_term_nonce"');
+  });
+});
+
+describe('preview', () => {
+  const check = (link: string, type: string, id: number | undefined) => {
+    const url = new URL(link.replaceAll('&#038;', '&').replaceAll('&amp;', '&'));
+    const { searchParams: query } = url;
+    expect(`${url.origin}${url.pathname}`).toBe(`${receiver.url}/preview`);
+    expect([query.get('type'), query.get('id')]).toEqual([type, String(id)]);
+    const left = Number(query.get('expires')) - Date.now() / 1000;
+    expect(left).toBeGreaterThan(590 - 60);
+    expect(left).toBeLessThanOrEqual(600);
+    expect(query.get('signature')).toBe(createHmac('sha256', newsroom.secret).update(`preview.${type}.${id}.${query.get('expires')}`).digest('hex'));
+  };
+
+  it('leads to the site through a signed link, for each type that has one', async () => {
+    const link = (id: number | undefined) => newsroom.php(`return get_preview_post_link( $input );`, id);
+    check(await link(ids.draft), 'articles', ids.draft);
+    check(await link(ids.video), 'video', ids.video);
+    check(await link(ids.puzzle), 'crosswords', ids.puzzle);
+    check(await link(ids.top), 'pages', ids.top);
+    expect(await link(ids.author)).not.toContain('signature');
+  });
+
+  it('comes with the autosave of the block editor', async () => {
+    const { json } = await newsroom.rest(`/wp/v2/articles/${ids.first}/autosaves`, { as: 'admin', method: 'POST', body: { content: 'New words' } });
+    check(json.preview_link, 'articles', ids.first);
+  });
+
+  it('is given to nobody who may not edit the document', async () => {
+    const link = await newsroom.php(`wp_set_current_user( get_user_by( 'login', 'reporter' )->ID ); return get_preview_post_link( $input );`, ids.draft);
+    expect(link).not.toContain('signature');
+  });
+
+  it('is where WordPress’s own preview leads', async () => {
+    const own = await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, { headers: { cookie }, redirect: 'manual' });
+    expect(own.status).toBe(302);
+    check(own.headers.get('location') ?? '', 'articles', ids.draft);
+    expect((await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, { redirect: 'manual' })).status).toBe(404);
+  });
+});
+
+describe('addresses', () => {
+  it('of what is published lead to the site; drafts stay in WordPress', async () => {
+    const [first, draft, section, sample] = await newsroom.php(
+      `require_once ABSPATH . 'wp-admin/includes/post.php'; return array( get_permalink( $input['first'] ), get_permalink( $input['draft'] ), get_term_link( 'politics', 'category' ), get_sample_permalink( $input['first'] ) );`,
+      ids,
+    );
+    expect(first).toBe(`${receiver.url}/article/first-foremost`);
+    expect(draft).toBe(`${newsroom.url}/?post_type=articles&p=${ids.draft}`);
+    expect(section).toBe(`${receiver.url}/section/politics`);
+    expect(sample).toEqual([`${receiver.url}/article/%articles%`, 'first-foremost']);
+  });
+
+  it('leave WordPress’s own pages where they are', async () => {
+    const page = await newsroom.get('/article/first-foremost/', { redirect: 'manual' });
+    expect([page.status, page.text.includes('First &#038; foremost')]).toEqual([200, true]);
+  });
+
+  it('are WordPress’s own while no site is known', async () => {
+    const link = await newsroom.php(`add_filter( 'newsroom_site_url', '__return_empty_string' ); return get_permalink( $input );`, ids.first);
+    expect(link).toBe(`${newsroom.url}/article/first-foremost/`);
+  });
+});
+
+describe('roles and removal', () => {
+  it('gives the site a role of its own and administrators its reading', async () => {
+    const [site, administrator, editor] = await newsroom.php(
+      `$caps = function ( $role ) { return array_keys( array_filter( get_role( $role )->capabilities ) ); }; return array( $caps( 'newsroom_site' ), in_array( 'newsroom_read_restricted', $caps( 'administrator' ), true ), in_array( 'newsroom_read_restricted', $caps( 'editor' ), true ) );`,
+    );
+    expect(site.sort()).toEqual(['moderate_comments', 'newsroom_read_restricted', 'read']);
+    expect([administrator, editor]).toEqual([true, false]);
+  });
+
+  it('takes away its own things and leaves the content', async () => {
+    const left = await newsroom.php(
+      `define( 'WP_UNINSTALL_PLUGIN', 'newsroom/newsroom.php' );
+      require WP_PLUGIN_DIR . '/newsroom/uninstall.php';
+      global $wpdb;
+      return array(
+        'options' => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->options} WHERE option_name IN ( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version' )" ),
+        'table'   => (bool) $wpdb->get_var( "SHOW TABLES LIKE '{$wpdb->prefix}newsroom_deliveries'" ),
+        'role'    => null !== get_role( 'newsroom_site' ),
+        'task'    => wp_next_scheduled( 'newsroom_deliver' ),
+        'access'  => get_post_meta( $input['first'], 'newsroom_access', true ),
+      );`,
+      ids,
+    );
+    expect(left).toEqual({ options: 0, table: false, role: false, task: false, access: 'subscriber' });
+  });
+});

@@ -1,0 +1,364 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { body, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver, sign } from './receiver.ts';
+
+const receiver = new Receiver();
+const accept = receiver.reply;
+let newsroom: Newsroom;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+  await newsroom.pretend({ retry: 1 });
+}, 180_000);
+afterEach(() => {
+  receiver.reply = accept;
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+
+/** Writes as an editor does and returns the document. */
+async function save(route: string, content: unknown, method = 'POST') {
+  const { status, json } = await newsroom.rest(`/wp/v2/${route}`, { as: 'admin', method, body: content });
+  expect(status).toBeLessThan(300);
+  return json;
+}
+const publish = (title: string, more = {}) => save('articles', { title, status: 'publish', content: body(), ...more });
+const about = (id: number, event?: string) => (payload: { id: number; event: string }) => payload.id === id && (!event || payload.event === event);
+/** Events that have arrived about a document, once everything queued has been sent. */
+async function events(id: number) {
+  await idle();
+  return receiver.deliveries.filter(({ body: payload }) => payload.id === id).map(({ body: payload }) => payload.event);
+}
+async function idle() {
+  await expect.poll(() => newsroom.php(`global $wpdb; return (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' )" );`), { timeout: 20_000, interval: 100 }).toBe(0);
+}
+const row = (id: number) => newsroom.php(`return newsroom_last_delivery( $input[0], $input[1] );`, ['articles', id]);
+
+describe('a delivery', () => {
+  it('is signed, says what happened, and is logged with the answer', async () => {
+    const article = await publish('Signed and sealed');
+    const delivery = await receiver.find(about(article.id));
+    expect(delivery.path).toBe('POST /api/v1/revalidate');
+    expect(delivery.signature).toBe(sign(newsroom.secret, delivery));
+    expect(Math.abs(delivery.timestamp - Date.now() / 1000)).toBeLessThan(10);
+    expect(delivery.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(delivery.body).toEqual({
+      event: 'publish',
+      type: 'articles',
+      id: article.id,
+      slug: 'signed-and-sealed',
+      previous_slug: null,
+      status: 'publish',
+      modified: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    });
+    await idle();
+    expect(await row(article.id)).toMatchObject({ state: 'done', status_code: '200', tries: '1', site_ms: '7', refreshed: '["\\/","\\/latest"]' });
+    const note = await newsroom.rest(`/newsroom/v1/delivery/${article.id}`, { as: 'admin' });
+    expect(note.json).toMatchObject({ state: 'done', message: expect.stringMatching(/^Live on the site in \d+ ms\.$/) });
+    expect((await newsroom.rest(`/newsroom/v1/delivery/${article.id}`)).status).toBe(401);
+  });
+
+  it('is sent after the editor has the answer', async () => {
+    let release = () => {};
+    receiver.reply = () => new Promise((resolve) => {
+      release = () => resolve({ status: 200, body: { ok: true } });
+    });
+    const arrived = receiver.find(({ slug }) => slug === 'not-waiting');
+    // Answered although the site has not: otherwise this would never end.
+    const article = await publish('Not waiting');
+    expect(article.status).toBe('publish');
+    await arrived;
+    release();
+    await idle();
+  });
+
+  it('lets the site read the document before it answers', async () => {
+    let read: Promise<unknown> | undefined;
+    receiver.reply = async ({ body: payload }) => {
+      const answer = await newsroom.rest(`/wp/v2/articles/${payload.id}`, { as: 'site' });
+      read = Promise.resolve(answer.json.title.rendered);
+      return { status: 200, body: { ok: true } };
+    };
+    const article = await publish('Read while sending');
+    await receiver.find(about(article.id));
+    await idle();
+    expect(await read).toBe('Read while sending');
+  });
+});
+
+describe('events of documents', () => {
+  it('follow an article through its life', async () => {
+    const article = await publish('A life', { status: 'draft' });
+    const id = article.id;
+    await save(`articles/${id}`, { content: 'More.' });
+    await save(`articles/${id}`, { status: 'publish' });
+    expect(await events(id)).toEqual(['publish']);
+    await save(`articles/${id}`, { title: 'A longer life' });
+    expect(await events(id)).toEqual(['publish', 'update']);
+    await save(`articles/${id}`, { slug: 'another-life' });
+    const moved = await receiver.find(about(id, 'slug'));
+    expect(moved.body).toMatchObject({ slug: 'another-life', previous_slug: 'a-life' });
+    expect((await newsroom.rest(`/wp/v2/articles/${id}`)).json.old_slugs).toEqual(['a-life']);
+    await save(`articles/${id}`, { status: 'draft' });
+    await receiver.find(about(id, 'unpublish'));
+    await save(`articles/${id}`, { slug: 'third-life' });
+    await save(`articles/${id}`, { status: 'publish' });
+    const again = await receiver.find((payload) => about(id, 'publish')(payload) && payload.slug === 'third-life');
+    expect(again.body.previous_slug).toBe('another-life');
+    await save(`articles/${id}`, undefined, 'DELETE');
+    expect((await receiver.find(about(id, 'trash'))).body).toMatchObject({ slug: 'third-life', status: 'trash' });
+    await save(`articles/${id}?force=true`, undefined, 'DELETE');
+    expect((await receiver.find(about(id, 'delete'))).body).toMatchObject({ slug: 'third-life', status: 'trash' });
+    expect(await events(id)).toEqual(['publish', 'update', 'slug', 'unpublish', 'publish', 'trash', 'delete']);
+  });
+
+  it('say when a document becomes private or gets a password, and when it comes back', async () => {
+    const { id } = await publish('Hidden and found');
+    await receiver.find(about(id, 'publish'));
+    await save(`articles/${id}`, { password: 'sesame' });
+    expect((await receiver.find(about(id, 'unpublish'))).body.status).toBe('private');
+    await save(`articles/${id}`, { title: 'Still hidden' });
+    expect(await events(id)).toEqual(['publish', 'unpublish']);
+    await save(`articles/${id}`, { password: '' });
+    await save(`articles/${id}`, { status: 'private' });
+    expect(await events(id)).toEqual(['publish', 'unpublish', 'publish', 'unpublish']);
+  });
+
+  it('include changes of meta, picture and section alone', async () => {
+    const { id } = await publish('Only meta');
+    await receiver.find(about(id, 'publish'));
+    await save(`articles/${id}`, { meta: { newsroom_access: 'free' } });
+    await newsroom.php(`update_post_meta( $input, 'newsroom_access', 'registered' ); return 1;`, id);
+    await newsroom.php(`wp_set_object_terms( $input, 'justice', 'category' ); return 1;`, id);
+    expect(await events(id)).toEqual(['publish', 'update', 'update', 'update']);
+  });
+
+  it('are not sent for drafts, autosaves, revisions and other types', async () => {
+    const draft = await publish('Quiet', { status: 'draft' });
+    await save(`articles/${draft.id}/autosaves`, { content: 'x' });
+    await save(`articles/${draft.id}`, { meta: { newsroom_access: 'free' } });
+    await save(`articles/${draft.id}?force=true`, undefined, 'DELETE');
+    const post = await save('posts', { title: 'A blog post', status: 'publish' });
+    const article = await publish('Loud');
+    await receiver.find(about(article.id));
+    const before = (await events(article.id)).length;
+    await save(`articles/${article.id}/autosaves`, { content: 'Unsaved' });
+    expect(await events(draft.id)).toEqual([]);
+    expect(await events(post.id)).toEqual([]);
+    expect(await events(article.id)).toHaveLength(before);
+  });
+
+  it('announce a scheduled article when it goes live', async () => {
+    const { id, status } = await publish('Soon', { date_gmt: new Date(Date.now() + 3_600_000).toISOString().slice(0, 19) });
+    expect(status).toBe('future');
+    // An hour passes.
+    await newsroom.php(
+      `global $wpdb;
+      $wpdb->update( $wpdb->posts, array( 'post_date' => current_time( 'mysql' ), 'post_date_gmt' => gmdate( 'Y-m-d H:i:s' ) ), array( 'ID' => $input ) );
+      clean_post_cache( $input );
+      wp_clear_scheduled_hook( 'publish_future_post', array( $input ) );
+      wp_schedule_single_event( time() - 1, 'publish_future_post', array( $input ) );
+      return 1;`,
+      id,
+    );
+    expect(await events(id)).toEqual([]);
+    await newsroom.cron();
+    await receiver.find(about(id));
+    expect((await newsroom.rest(`/wp/v2/articles/${id}`)).status).toBe(200);
+    expect(await events(id)).toEqual(['publish']);
+  });
+});
+
+describe('events of everything else', () => {
+  it('tell of authors, pages and videos', async () => {
+    const author = await save('authors', { title: 'Cleo', status: 'publish' });
+    expect((await receiver.find(about(author.id))).body).toMatchObject({ event: 'author', type: 'authors', slug: 'cleo' });
+    await save(`authors/${author.id}`, { slug: 'cleo-marsh' });
+    expect((await receiver.find(({ slug }) => slug === 'cleo-marsh')).body).toMatchObject({ event: 'author', previous_slug: 'cleo' });
+    await save(`authors/${author.id}`, { status: 'draft' });
+    await receiver.find(about(author.id, 'unpublish'));
+    const page = await save('pages', { title: 'Terms', status: 'publish' });
+    expect((await receiver.find(about(page.id))).body).toMatchObject({ event: 'publish', type: 'pages' });
+    const video = await save('video', { title: 'Reel', status: 'publish' });
+    expect((await receiver.find(about(video.id))).body.type).toBe('video');
+  });
+
+  it('tell of sections, their settings and their end', async () => {
+    const term = await save('categories', { name: 'Weather' });
+    const about = (slug: string, fits = (_: { status: string }) => true) => receiver.find((payload) => payload.type === 'categories' && payload.slug === slug && fits(payload));
+    expect((await about('weather')).body).toMatchObject({ event: 'term', id: term.id, previous_slug: null });
+    receiver.clear();
+    await save(`categories/${term.id}`, { meta: { newsroom_label: 'Skies' } });
+    await about('weather');
+    await save(`categories/${term.id}`, { slug: 'skies' });
+    expect((await about('skies')).body.previous_slug).toBe('weather');
+    await save(`categories/${term.id}?force=true`, undefined, 'DELETE');
+    expect((await about('skies', ({ status }) => status === 'trash')).body).toMatchObject({ event: 'term', id: term.id });
+  });
+
+  it('tell of menus', async () => {
+    const menu = await newsroom.php(`$menu = wp_create_nav_menu( 'Foot' ); set_theme_mod( 'nav_menu_locations', array( 'footer' => $menu ) ); return $menu;`);
+    expect((await receiver.find(({ type }) => type === 'menus')).body).toMatchObject({ event: 'menu', id: menu });
+  });
+
+  it('tell of comments that readers see, and not of those that wait', async () => {
+    const article = await publish('Discussed');
+    const write = async () => (await newsroom.rest('/wp/v2/comments', { as: 'site', method: 'POST', body: { post: article.id, author_name: 'Reader', author_email: 'reader@example.com', content: `Thought ${crypto.randomUUID()}` } })).json;
+    const comment = await write();
+    expect(comment.status).toBe('hold');
+    const of = (status: string) => receiver.find((payload) => payload.type === 'comments' && payload.id === comment.id && payload.status === status);
+    await idle();
+    expect(receiver.deliveries.some(({ body: payload }) => payload.type === 'comments')).toBe(false);
+    await save(`comments/${comment.id}`, { status: 'approved' });
+    expect((await of('publish')).body).toMatchObject({ event: 'comment', slug: '', post: article.id });
+    receiver.clear();
+    await save(`comments/${comment.id}`, { content: 'Better words' });
+    await of('publish');
+    await save(`comments/${comment.id}`, { status: 'hold' });
+    await of('trash');
+    receiver.clear();
+    await save(`comments/${comment.id}`, { status: 'approved' });
+    await of('publish');
+    await save(`comments/${comment.id}?force=true`, undefined, 'DELETE');
+    await of('trash');
+  });
+});
+
+describe('when the site does not take it', () => {
+  it('is tried again until the site is back, with the same id and a new signature', async () => {
+    receiver.clear();
+    let refusals = 2;
+    receiver.reply = () => (refusals-- > 0 ? { status: 503, headers: { 'retry-after': '1' } } : { status: 200, body: { ok: true } });
+    const { id } = await publish('Stubborn');
+    await receiver.find(about(id));
+    await expect
+      .poll(
+        async () => {
+          await newsroom.cron();
+          return (await row(id)).state;
+        },
+        { timeout: 30_000, interval: 300 },
+      )
+      .toBe('done');
+    const tries = receiver.deliveries.filter(({ body: payload }) => payload.id === id);
+    expect(tries).toHaveLength(3);
+    expect(new Set(tries.map((each) => each.id)).size).toBe(1);
+    expect(new Set(tries.map((each) => each.timestamp)).size).toBe(3);
+    for (const each of tries) expect(each.signature).toBe(sign(newsroom.secret, each));
+  });
+
+  it('keeps one waiting delivery for each document while the site is down, and loses no withdrawal', async () => {
+    await idle();
+    receiver.clear();
+    const kept = await publish('Kept');
+    const gone = await publish('Gone');
+    await events(gone.id);
+    receiver.clear();
+    await receiver.close();
+    const begun = Date.now();
+    for (const title of ['Kept 1', 'Kept 2', 'Kept 3']) await save(`articles/${kept.id}`, { title });
+    await save(`articles/${kept.id}`, { slug: 'kept-elsewhere' });
+    await save(`articles/${kept.id}`, { title: 'Kept 4' });
+    await save(`articles/${gone.id}`, { title: 'Going' });
+    await save(`articles/${gone.id}`, undefined, 'DELETE');
+    await save(`articles/${gone.id}?force=true`, undefined, 'DELETE');
+    expect(Date.now() - begun, 'saving does not wait for a dead site').toBeLessThan(15_000);
+    const waiting = await newsroom.php(`global $wpdb; return $wpdb->get_results( 'SELECT object_id, event, state, status_code FROM ' . newsroom_table() . " WHERE state = 'pending' ORDER BY object_id" );`);
+    expect(waiting).toEqual([
+      expect.objectContaining({ object_id: String(kept.id), event: 'slug' }),
+      expect.objectContaining({ object_id: String(gone.id), event: 'delete' }),
+    ]);
+    const note = await newsroom.rest(`/newsroom/v1/delivery/${kept.id}`, { as: 'admin' });
+    expect(note.json.message).toMatch(/On its way|will be tried again/);
+    await receiver.open();
+    await expect
+      .poll(
+        async () => {
+          await newsroom.cron();
+          return receiver.deliveries.length;
+        },
+        { timeout: 30_000, interval: 300 },
+      )
+      .toBe(2);
+    await idle();
+    const byId = Object.fromEntries(receiver.deliveries.map(({ body: payload }) => [payload.id, payload]));
+    expect(byId[kept.id]).toMatchObject({ event: 'slug', slug: 'kept-elsewhere', previous_slug: 'kept' });
+    expect(byId[gone.id]).toMatchObject({ event: 'delete', slug: 'gone' });
+  });
+
+  it('counts 409 as delivered, gives up on 422, and on everything else after a day', async () => {
+    receiver.reply = () => ({ status: 409 });
+    const known = await publish('Known already');
+    await idle();
+    expect(await row(known.id)).toMatchObject({ state: 'done', status_code: '409' });
+    receiver.reply = () => ({ status: 422 });
+    const malformed = await publish('Malformed');
+    await idle();
+    expect(await row(malformed.id)).toMatchObject({ state: 'failed', tries: '1' });
+    await newsroom.pretend({ give_up: -1 });
+    receiver.reply = () => ({ status: 401 });
+    const refused = await publish('Refused');
+    await idle();
+    expect(await row(refused.id)).toMatchObject({ state: 'failed', error: expect.stringContaining('secrets') });
+    await newsroom.pretend({ retry: 1 });
+  });
+
+  it('does not mistake another server’s answer for the site’s', async () => {
+    await newsroom.pretend({ give_up: -1 });
+    receiver.reply = () => ({ status: 200, body: 'hello' });
+    const { id } = await publish('Mistaken');
+    await idle();
+    expect(await row(id)).toMatchObject({ state: 'failed', status_code: '200' });
+    await newsroom.pretend({ retry: 1 });
+  });
+
+  it('waits longer each time, never all at one moment', async () => {
+    await newsroom.pretend({});
+    const delays = await newsroom.php(`return array_map( function ( $tries ) { return array_map( function () use ( $tries ) { return newsroom_retry_delay( $tries ); }, range( 1, 40 ) ); }, range( 1, 14 ) );`);
+    await newsroom.pretend({ retry: 1 });
+    const middle = [15, 30, 60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 21600, 21600, 21600];
+    delays.forEach((some: number[], index: number) => {
+      const expected = middle[index] ?? 0;
+      expect(Math.min(...some)).toBeGreaterThanOrEqual(Math.floor(expected * 0.8));
+      expect(Math.max(...some)).toBeLessThanOrEqual(Math.ceil(expected * 1.2));
+      expect(new Set(some).size).toBeGreaterThan(1);
+    });
+    expect(await newsroom.php(`return newsroom_retry_delay( 1, 600 );`)).toBe(600);
+  });
+});
+
+describe('the queue', () => {
+  const merge = (older: string, newer: string, previous: string | null = null) =>
+    newsroom.php(`$of = function ( $event, $slug ) { return array( 'event' => $event, 'previous_slug' => $slug ); }; return newsroom_merge( $of( $input[0], $input[2] ), $of( $input[1], null ) );`, [older, newer, previous]);
+
+  it('merges two events into the one that matters', async () => {
+    const cases: [string, string, string][] = [
+      ['publish', 'update', 'publish'],
+      ['update', 'publish', 'publish'],
+      ['slug', 'update', 'slug'],
+      ['update', 'unpublish', 'unpublish'],
+      ['unpublish', 'update', 'unpublish'],
+      ['unpublish', 'publish', 'publish'],
+      ['trash', 'publish', 'publish'],
+      ['unpublish', 'author', 'author'],
+      ['trash', 'delete', 'delete'],
+      ['delete', 'publish', 'delete'],
+    ];
+    for (const [older, newer, expected] of cases) expect((await merge(older, newer)).event, `${older} + ${newer}`).toBe(expected);
+    expect((await merge('slug', 'publish', 'first')).previous_slug).toBe('first');
+  });
+
+  it('keeps the last hundred deliveries', async () => {
+    await newsroom.php(`for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } newsroom_prune_log(); return 1;`);
+    const counted = await newsroom.php(`global $wpdb; return array( (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() ), count( newsroom_recent_deliveries() ) );`);
+    expect(counted).toEqual([100, 100]);
+  });
+
+  it('is taken by one process only', async () => {
+    const taken = await newsroom.php(`add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 999, 's', 'publish' ) ); $a = newsroom_claim( $id ); $b = newsroom_claim( $id ); newsroom_update_row( $id, array( 'state' => 'done' ) ); return array( null !== $a, null === $b );`);
+    expect(taken).toEqual([true, true]);
+  });
+});
