@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { RunningWordPress } from '../wordpress/boot.ts';
 import { phpFile } from '../wordpress/prepare.ts';
 import { makePictures } from './pictures.ts';
+import { picturesWithin, withAddresses } from './placeholders.ts';
 import { readEdition } from './read.ts';
 
 export interface ImportOptions {
@@ -27,7 +28,7 @@ export async function importEdition(options: ImportOptions): Promise<boolean> {
   const edition = await readEdition(wordpress.url);
   const now = new Date();
   const pictures = await makePictures(
-    edition.documents.flatMap(({ picture }) => picture ?? []),
+    [...edition.documents.flatMap(({ picture }) => picture ?? []), ...picturesWithin(edition.documents.map(({ content }) => content))],
     {
       cache: artCache,
       uploads: path.join(data, 'uploads'),
@@ -35,11 +36,13 @@ export async function importEdition(options: ImportOptions): Promise<boolean> {
       onProgress: (done, total) => onProgress({ progress: 'Drawing the pictures', done, total }),
     },
   );
+  const addressOf = (seed: string) => `${wordpress.url}/wp-content/uploads/${pictures.get(seed)?.file ?? ''}`;
   onProgress({ progress: `Importing the edition: ${edition.documents.length} documents` });
   await wordpress.run(phpFile(path.join(import.meta.dirname, 'php'), 'import.php'), {
     ...edition,
     documents: edition.documents.map(({ picture, ...document }) => ({
       ...document,
+      content: withAddresses(document.content, addressOf),
       picture: (picture && pictures.get(picture.seed)) ?? null,
     })),
     now: Math.floor(now.getTime() / 1000),

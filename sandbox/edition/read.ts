@@ -219,7 +219,7 @@ async function awkwardPosts(): Promise<Document[]> {
     date: post.date,
     password: post.password,
     picture: post.image
-      ? { alt: describe(post.image.motif), caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug}` }
+      ? { alt: describe(post.image.motif), caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug.replaceAll('%', '')}` }
       : undefined,
     meta: Object.fromEntries(Object.entries(post.acf ?? {}).map(([name, value]) => [META_KEYS[name] ?? name, value])),
   }));

@@ -1,0 +1,16 @@
+/** Pictures inside a body: the words `{{art:motif}}` stand for the address of one until the import. */
+import type { PictureWish } from './model.ts';
+
+const PLACEHOLDER = /\{\{art:([a-z-]+)\}\}/g;
+
+const seedOf = (motif: string) => `inline-${motif}`;
+
+/** One picture for each motif that the bodies name. */
+export function picturesWithin(contents: readonly string[]): PictureWish[] {
+  const motifs = new Set(contents.flatMap((content) => [...content.matchAll(PLACEHOLDER)].map(([, motif = '']) => motif)));
+  return [...motifs].map((motif) => ({ motif, seed: seedOf(motif), alt: '', caption: '', credit: '' }));
+}
+
+/** A body with addresses in place of its placeholders; `addressOf` gives that of the picture with a seed. */
+export const withAddresses = (content: string, addressOf: (seed: string) => string): string =>
+  content.replace(PLACEHOLDER, (_, motif: string) => addressOf(seedOf(motif)));
