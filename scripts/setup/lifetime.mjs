@@ -57,6 +57,13 @@ export function listenForSignals() {
     });
   }
   if (process.connected) process.on('disconnect', () => void stopAll(1));
+  // npm passes a signal to the shell that it started, and the shell dies of it without a word to this process.
+  if (process.env.npm_lifecycle_event) {
+    const parent = process.ppid;
+    setInterval(() => {
+      if (process.ppid !== parent) void stopAll(143);
+    }, 500).unref();
+  }
   // Whatever way this process ends, what it started ends with it.
   process.on('exit', () => {
     for (const stop of stoppers) stop(true);

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { whileRunning } from './lifetime.mjs';
 
-/** Milliseconds that a child has for stopping by itself. */
+/** Milliseconds that a child has for stopping by itself; longer than the site takes for what is in flight. */
 const patience = 15_000;
 
 /**
@@ -19,7 +19,7 @@ const patience = 15_000;
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{cwd: string, env: Record<string, string | undefined>, onLine?: (line: string) => void, onErrorLine?: (line: string) => void, onMessage?: (message: any) => void}} options
+ * @param {{cwd: string, env: Record<string, string | undefined>, onLine?: (line: string) => void, onErrorLine?: (line: string) => void, onMessage?: (message: any) => void, patienceMs?: number}} options
  * @returns {Child}
  */
 export function startChild(command, args, options) {
@@ -61,7 +61,7 @@ export function startChild(command, args, options) {
     /** @type {NodeJS.Timeout | undefined} */
     let timer;
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, patience);
+      timer = setTimeout(resolve, options.patienceMs ?? patience);
     });
     await Promise.race([ended, late]);
     clearTimeout(timer);
