@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { builtinPage } from './builtin.ts';
+import { describe, expect, test } from 'vitest';
+import type { StaticPage } from '../../content/model.ts';
+import { builtinPage, pageText } from './builtin.ts';
 import { outline } from './outline.ts';
 
 test.each(['about', 'privacy-policy', 'events', 'oped-guidelines', 'community', 'cancel'])('%s has a text', (slug) => {
@@ -14,3 +15,14 @@ test('the terms of use can be linked', () => {
 });
 
 test('an unknown slug is an error', () => expect(() => builtinPage('nope')).toThrow(RangeError));
+
+describe('pageText', () => {
+  const kept: StaticPage = { id: 1, slug: 'about', title: 'Us', excerpt: '', bodyHtml: '<p>We.</p>', image: null, modified: '2026-11-20T12:00:00Z' };
+  test('the editors’ words win, also where they say less', () => {
+    expect(pageText('about', kept)).toMatchObject({ title: 'Us', excerpt: '', bodyHtml: '<p>We.</p>' });
+  });
+  test('an empty page says what is built in', () => {
+    expect(pageText('about', { ...kept, bodyHtml: ' ' }).bodyHtml).toBe(builtinPage('about').bodyHtml);
+  });
+  test('so does a missing one', () => expect(pageText('print', null).title).toBe('The Sun in print'));
+});

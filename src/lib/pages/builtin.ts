@@ -1,4 +1,5 @@
 /** What a page of the paper says until its editors have written it in WordPress. */
+import type { StaticPage } from '../../content/model.ts';
 import { publication } from '../../publication.ts';
 
 export interface BuiltinPage {
@@ -68,7 +69,58 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
       `Write to ${mail(contact.email)} or call ${contact.phone} on weekdays between 9 a.m. and 5 p.m. Eastern Time, and tell us the e-mail address of your account.`,
     ),
   },
+  newsletter: {
+    title: 'Newsletters',
+    excerpt: `${name} in your inbox, in the morning and in the evening. Both letters are free.`,
+    bodyHtml: '',
+  },
+  games: { title: 'Games', excerpt: 'Crosswords to be solved between two stops, or over one coffee.', bodyHtml: '' },
+  follow: { title: `Follow ${name}`, excerpt: 'Wherever you read, we come along.', bodyHtml: '' },
+  thankyou: { title: 'Thank you', excerpt: `${name} lives by its readers. Welcome among them.`, bodyHtml: '' },
+  pricing: {
+    title: 'Choose your subscription',
+    excerpt: `Three ways to subscribe to ${name}. Cancel at any time.`,
+    bodyHtml: '',
+  },
+  membership: {
+    title: 'Become a member',
+    excerpt: 'For those who want a seat in the room, and the paper on the table.',
+    bodyHtml: paragraphs(
+      'Once a month the editors take members’ questions: what we ran, what we held, and why.',
+      'Add the weekly print edition and it comes by mail: the week’s best, set and printed to be kept.',
+    ),
+  },
+  print: {
+    title: `${name} in print`,
+    excerpt: 'Once a week, on paper.',
+    bodyHtml: paragraphs('The week’s best reporting, set by people and printed to be kept, comes by mail.'),
+  },
+  founder: {
+    title: 'Join the founders',
+    excerpt: 'For the few who stand behind the paper.',
+    bodyHtml: paragraphs(
+      'Founders carry what subscriptions alone do not: the reporter who follows one story for a year, the desk in a place where nobody else keeps one, the lawyer who reads before we print.',
+      'They do not choose what we write. They make sure that there is someone to write it.',
+    ),
+  },
 };
+
+/**
+ * A page's words: the editors' where WordPress has the page, the built-in ones part by part where it says nothing.
+ *
+ * @param kept the page of the mirror
+ */
+export function pageText(slug: string, kept: StaticPage | null): BuiltinPage & Pick<StaticPage, 'image'> & { readonly modified: string | null } {
+  const own = pages[slug];
+  if (!kept) return { ...builtinPage(slug), image: null, modified: null };
+  return {
+    title: kept.title || own?.title || slug,
+    excerpt: kept.excerpt || (kept.bodyHtml.trim() === '' && own?.excerpt) || '',
+    bodyHtml: kept.bodyHtml.trim() || own?.bodyHtml || '',
+    image: kept.image,
+    modified: kept.modified,
+  };
+}
 
 /** @throws RangeError for a slug that has no built-in text: a mistake in the route, not of a reader */
 export function builtinPage(slug: string): BuiltinPage {

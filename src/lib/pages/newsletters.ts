@@ -12,30 +12,16 @@ export interface Newsletter {
 export const newsletters: readonly Newsletter[] = [
   {
     slug: 'morning',
-    name: 'The Morning Sun',
-    rhythm: 'Weekdays, 6 a.m.',
-    description: 'The day’s news in the order in which it matters, before the first coffee.',
+    name: 'Morning Sun',
+    rhythm: 'Before seven, Monday to Saturday',
+    description: 'The news of the night, put in the order in which it matters.',
     first: true,
   },
   {
     slug: 'evening',
-    name: 'Evening Edition',
-    rhythm: 'Weekdays, 5 p.m.',
-    description: 'What the day became, with one long read for the way home.',
-    first: false,
-  },
-  {
-    slug: 'arts',
-    name: 'Arts+',
-    rhythm: 'Thursdays',
-    description: 'Books, music, stage and screen: what our critics would see again.',
-    first: false,
-  },
-  {
-    slug: 'opinion',
-    name: 'The Argument',
-    rhythm: 'Sundays',
-    description: 'The editorials and columns of the week, and the best letter against them.',
+    name: 'Evening Sun',
+    rhythm: 'At half past five, on weekdays',
+    description: 'The best thing that we published that day, and the best that somebody else did.',
     first: false,
   },
 ];
