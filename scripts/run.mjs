@@ -19,6 +19,7 @@ const commands = {
   test: './test.ts',
   build: './build.ts',
   'sandbox:reset': './sandbox-reset.ts',
+  'bench:content': '../bench/content.ts',
 };
 
 const [command = '', ...rest] = process.argv.slice(2);

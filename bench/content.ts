@@ -1,0 +1,128 @@
+/**
+ * `npm run bench:content [articles …]`: syncing 10,000 and 50,000 synthetic articles from a local REST server, the memory that
+ * takes, the mirror's size, and how long its lists and its search take. Fails when sync needs 512 MB or more, or
+ * loses an article. Takes about five to ten minutes on two cores and stops itself after thirty; `npm run bench:content
+ * 2000` gives a first idea in half a minute.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type QueryTime, timeQueries } from './content/queries.ts';
+
+const memoryLimitMb = 512;
+const limitMs = 30 * 60_000;
+
+interface SyncResult {
+  readonly ok: boolean;
+  readonly stored: number;
+  readonly problem: string | null;
+  readonly seconds: number;
+  readonly readyMs: number | null;
+  readonly peakKb: number;
+}
+
+const here = (file: string): string => join(import.meta.dirname, 'content', file);
+const children = new Set<ChildProcess>();
+
+function run(file: string, args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', here(file), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}
+
+/** First line of JSON that a process prints. */
+async function said<T>(child: ChildProcess): Promise<T> {
+  let text = '';
+  child.stdout?.setEncoding('utf8');
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk;
+    if (text.includes('\n')) return JSON.parse(text.slice(0, text.indexOf('\n'))) as T;
+  }
+  throw new Error('a process of the bench ended without a word');
+}
+
+interface Row {
+  readonly count: number;
+  readonly sync: SyncResult;
+  readonly bytes: number;
+  readonly queries: readonly QueryTime[];
+}
+
+async function measure(count: number): Promise<Row> {
+  const folder = mkdtempSync(join(tmpdir(), 'content-bench-'));
+  const file = join(folder, 'mirror.sqlite');
+  const server = run('server.ts', [String(count)]);
+  try {
+    const { port } = await said<{ port: number }>(server);
+    const syncing = run('sync.ts', [`http://127.0.0.1:${port}`, file]);
+    const sync = await said<SyncResult>(syncing);
+    if (syncing.exitCode === null) await once(syncing, 'exit');
+    return { count, sync, bytes: statSync(file).size, queries: timeQueries(file, count) };
+  } finally {
+    server.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const figures = (value: number): string =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+
+function print(rows: readonly Row[]): void {
+  const table: string[][] = [['', ...rows.map(({ count }) => `${count.toLocaleString('en-US')} articles`)]];
+  const line = (name: string, value: (row: Row) => string): void => void table.push([name, ...rows.map(value)]);
+  line('synced, articles/s', ({ count, sync }) => figures(count / sync.seconds));
+  line('edition readable after, s', ({ sync }) => figures((sync.readyMs ?? 0) / 1000));
+  line('peak memory of sync, MB', ({ sync }) => figures(sync.peakKb / 1024));
+  line('mirror, MB', ({ bytes }) => figures(bytes / 1_048_576));
+  for (const [index, { name }] of (rows[0]?.queries ?? []).entries()) {
+    line(`${name}, ms p50 / p99`, ({ queries }) => {
+      const time = queries[index];
+      return time ? `${time.p50.toFixed(3)} / ${time.p99.toFixed(3)}` : '';
+    });
+  }
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
+  for (const cells of table)
+    console.log(
+      cells
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('   '),
+    );
+}
+
+/** @returns exit code: 1 when a limit was passed or an article lost */
+export async function run(args: readonly string[]): Promise<number> {
+  const counts = args.map(Number).filter((count) => Number.isSafeInteger(count) && count > 0);
+  const end = (): void => {
+    for (const child of children) child.kill();
+  };
+  process.once('exit', end);
+  const deadline = setTimeout(() => {
+    console.error('bench:content did not end within thirty minutes');
+    process.exit(1);
+  }, limitMs);
+  const rows: Row[] = [];
+  for (const count of counts.length > 0 ? counts : [10_000, 50_000]) rows.push(await measure(count));
+  clearTimeout(deadline);
+  process.removeListener('exit', end);
+  print(rows);
+  let code = 0;
+  const fail = (message: string): void => {
+    console.error(`FAILED: ${message}`);
+    code = 1;
+  };
+  for (const { count, sync } of rows) {
+    const megabytes = Math.round(sync.peakKb / 1024);
+    if (!sync.ok || sync.stored !== count)
+      fail(`${sync.stored} of ${count} articles were stored${sync.problem ? `: ${sync.problem}` : ''}`);
+    if (megabytes >= memoryLimitMb)
+      fail(`sync of ${count} articles took ${megabytes} MB, the limit is ${memoryLimitMb} MB`);
+  }
+  return code;
+}
+
+if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

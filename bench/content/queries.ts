@@ -1,0 +1,75 @@
+/** How long the mirror takes for what pages ask of it. */
+import { openMirror } from '../../src/content/mirror.server.ts';
+import type { ContentReader } from '../../src/content/model.ts';
+import { createReader } from '../../src/content/reader.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { authorCount, firstId, random, sectionSlugs, word } from './synthetic.ts';
+
+export interface QueryTime {
+  readonly name: string;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Times every list and search of a mirror with `count` articles. Each query is made anew with other arguments every time. */
+export function timeQueries(file: string, count: number): QueryTime[] {
+  const mirror = openMirror({ file, origin: null, log: silent });
+  const next = random(7);
+  const any = (limit: number): number => Math.floor(next() * limit);
+  const section = (): string => sectionSlugs[any(10)] ?? 'politics';
+  const ids = (n: number): number[] => Array.from({ length: n }, () => firstId + any(count));
+  const queries: [name: string, runs: number, ask: (reader: ContentReader) => unknown][] = [
+    ['article by slug', 2000, (reader) => reader.article(`story-${firstId + any(count)}`)],
+    ['latest, first page', 1000, (reader) => reader.articles({ limit: 10 })],
+    ['latest, anywhere', 300, (reader) => reader.articles({ limit: 10, offset: any(count) })],
+    ['section, first page', 1000, (reader) => reader.articles({ section: section(), limit: 12 })],
+    [
+      'section, deep page',
+      300,
+      (reader) => reader.articles({ section: section(), limit: 12, offset: any(count / 10) }),
+    ],
+    ['section, 20 excluded', 500, (reader) => reader.articles({ section: section(), limit: 6, exclude: ids(20) })],
+    ['author', 1000, (reader) => reader.articles({ authorId: 1 + any(authorCount), limit: 12 })],
+    [
+      'author and section',
+      500,
+      (reader) => reader.articles({ authorId: 1 + any(authorCount), section: section(), limit: 12 }),
+    ],
+    ['ids in order (20)', 500, (reader) => reader.articles({ ids: ids(20) })],
+    [
+      'since (48 hours)',
+      300,
+      (reader) =>
+        reader.articles({
+          since: new Date(Date.UTC(2024, 0, 1) + count * 600_000 - 172_800_000).toISOString(),
+          limit: 100,
+        }),
+    ],
+    [
+      'home (10 sections)',
+      200,
+      (reader) => reader.sections().map(({ slug }) => reader.articles({ section: slug, limit: 6 })),
+    ],
+    ['search, rare word', 200, (reader) => reader.search(word(5000 + any(10_000)), { limit: 10 })],
+    ['search, common word', 60, (reader) => reader.search(word(20 + any(100)), { limit: 10 })],
+    [
+      'search, two words',
+      60,
+      (reader) => reader.search(`${word(20 + any(400))} ${word(20 + any(400))}`, { limit: 10 }),
+    ],
+    ['search, beginning', 60, (reader) => reader.search(word(100 + any(2000)).slice(0, 4), { limit: 10 })],
+  ];
+  const times = queries.map(([name, runs, ask]) => {
+    for (let warm = 0; warm < 5; warm++) ask(createReader(mirror));
+    const taken = Array.from({ length: runs }, () => {
+      const began = performance.now();
+      ask(createReader(mirror));
+      return performance.now() - began;
+    }).sort((a, b) => a - b);
+    const at = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
+    return { name, p50: at(0.5), p99: at(0.99) };
+  });
+  mirror.close();
+  return times;
+}
