@@ -1,4 +1,4 @@
-/** The import rules hold, and each of them bites: a small tree that breaks one rule is found out by that rule. */
+/** Each import rule bites: a small tree that breaks it is found out. That the house keeps them is a part of `npm test`. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -91,10 +91,6 @@ describe('import rules', () => {
       'src/pages/index.astro': astro("import Base from '../layouts/Base.astro';"),
     };
     expect(await violations(write(tree))).toEqual([]);
-  });
-
-  it('holds in the house itself', async () => {
-    expect(await violations()).toEqual([]);
   });
 
   it('reads the scripts of an Astro file', () => {

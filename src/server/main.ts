@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { compose } from './compose.ts';
-import { ConfigError, parseConfig } from './config.ts';
+import { parseConfig } from './config.ts';
 import { createFront } from './front.ts';
 import { createLog } from './logging.ts';
 import { loadPages } from './renderer.ts';
@@ -88,20 +88,10 @@ function listen(server: ReturnType<typeof createFront>, port: number, host: stri
 
 /** Runs the site as this process until it is told to stop. */
 export async function runSite(env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  let site: Site;
-  try {
-    site = await startSite(env);
-  } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error);
-    const cause =
-      error instanceof ConfigError || !(error instanceof Error) || !error.cause ? '' : `\n  (${error.cause})`;
-    console.error(`${sentence}${cause}`);
-    process.exitCode = 1;
-    if (process.connected) process.disconnect();
-    return;
-  }
+  let site: Site | undefined;
   const stop = (exitCode: number): void => {
-    site.stop().then(
+    // Told to stop while it still starts, the site has nothing in flight.
+    (site?.stop() ?? Promise.resolve()).then(
       () => process.exit(exitCode),
       (error: unknown) => {
         console.error(error);
@@ -116,6 +106,13 @@ export async function runSite(env: Readonly<Record<string, string | undefined>>)
     console.error(error);
     stop(1);
   });
+  try {
+    site = await startSite(env);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    console.error(cause ? `${message}\n  (${cause})` : message);
+    process.exit(1);
+  }
   process.send?.({ listening: site.port });
 }
 
