@@ -11,6 +11,8 @@ export default defineConfig({
   integrations: [react(), interactionDirective()],
   trailingSlash: 'never',
   devToolbar: { enabled: false },
+  // No page shows code; the highlighter's inline styles would only weaken the policy below.
+  markdown: { syntaxHighlight: false },
   build: { inlineStylesheets: 'never', assets: '_assets' },
   security: {
     checkOrigin: true,
