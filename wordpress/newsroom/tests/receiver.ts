@@ -32,8 +32,9 @@ export class Receiver {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, on the same port every time. */
+  /** Listens, on the same port every time. Nothing happens when it does already. */
   async open(): Promise<void> {
+    if (this.#server) return;
     const server = http.createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
