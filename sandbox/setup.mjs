@@ -101,12 +101,14 @@ async function fetchWordPress(cache, core, onProgress) {
       'Run the command again; if it fails again, `npm cache clean --force` first.',
     );
   }
-  // The archive is gzip, whose unpacked size is not known; the read position in megabytes is close enough to show.
+  // The unpacked size of a gzip file is not known before its end, so that there is no total to show.
   let shown = -1;
   const folders = WORDPRESS.folders.map(({ from, to }) => ({ from, to: path.join(unpacked, to) }));
   const files = await extractFolders(file, folders, (bytes) => {
     const done = Math.floor(bytes / 25_000_000) * 25;
-    if (done !== shown) onProgress({ progress: 'Unpacking WordPress', done: (shown = done) });
+    if (done === shown) return;
+    shown = done;
+    onProgress({ progress: 'Unpacking WordPress', done });
   });
   if (!fs.existsSync(path.join(unpacked, 'wordpress', 'wp-load.php')) || files < 1000) {
     throw new Error(`${WORDPRESS.package} holds no WordPress`);
@@ -136,9 +138,14 @@ function checkSpace(folder) {
 function npm(command, cwd) {
   const windows = process.platform === 'win32';
   return new Promise((resolve, reject) => {
-    const child = spawn(windows ? 'npm.cmd' : 'npm', command, { cwd, shell: windows, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(windows ? 'npm.cmd' : 'npm', command, {
+      cwd,
+      shell: windows,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output = (output + data).slice(-8000)));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data) => (output = (output + data).slice(-8000)));
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) resolve();

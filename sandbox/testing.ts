@@ -102,6 +102,25 @@ export async function launchSandbox(options: LaunchOptions): Promise<SandboxProc
   throw new Error(message);
 }
 
+/** Signs in to wp-admin as the editor does and returns `fetch` below the REST base, with that editor's rights. */
+export async function signIn(
+  access: WordPressAccess,
+): Promise<(path: string, init?: RequestInit) => Promise<Response>> {
+  const page = await fetch(`${access.url}/wp-login.php`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+    body: new URLSearchParams({ log: access.adminUser, pwd: access.adminPassword, testcookie: '1' }),
+  });
+  const cookie = page.headers.getSetCookie().map((header) => header.split(';')[0]);
+  const headers = { cookie: cookie.join('; ') };
+  const answer = await fetch(`${access.url}/wp-admin/admin-ajax.php?action=rest-nonce`, { headers });
+  const nonce = await answer.text();
+  if (!/^[0-9a-f]{10}$/.test(nonce)) throw new Error(`Signing in to ${access.url} failed (${page.status}).`);
+  return (path, init = {}) =>
+    fetch(`${access.url}/wp-json${path}`, { ...init, headers: { ...headers, 'x-wp-nonce': nonce, ...init.headers } });
+}
+
 /** The data folder of a freshly prepared sandbox, made when there is none for today and for the files as they are. */
 async function snapshot(edition: boolean): Promise<string> {
   const kind = edition ? 'edition' : 'bare';

@@ -48,6 +48,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff': 'font/woff',
   '.woff2': 'font/woff2',
 };
+/** The database lies below the root of the web, as on any WordPress that keeps it in SQLite. */
+const PRIVATE = /^\/wp-content\/database(\/|$)|\/\.ht/i;
 const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding)$/i;
 
 /** Begins to listen; rejects with Node's own error (`EADDRINUSE`) when the port is taken. */
@@ -85,8 +87,13 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
 
 async function answer(options: HttpOptions, request: http.IncomingMessage, response: http.ServerResponse) {
   const method = request.method ?? 'GET';
+  const pathname = pathOf(request.url ?? '/');
+  if (pathname === undefined || PRIVATE.test(pathname)) {
+    response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such page.\n');
+    return;
+  }
   if (method === 'GET' || method === 'HEAD') {
-    const file = staticFile(options.roots, request.url ?? '/');
+    const file = staticFile(options.roots, pathname);
     if (file) return sendFile(file, request, response);
   }
   const body = await readBody(request, options.largestBody);
@@ -126,15 +133,19 @@ async function answer(options: HttpOptions, request: http.IncomingMessage, respo
   await php.finished;
 }
 
-/** The file on disk that an address names, when it is of a type PHP has no part in. */
-function staticFile(roots: readonly StaticRoot[], url: string): string | undefined {
-  let pathname: string;
+/** The decoded path of an address with its dots resolved; `undefined` when it is none. */
+function pathOf(url: string): string | undefined {
   try {
-    pathname = decodeURIComponent(url.split('?')[0] ?? '/');
+    const pathname = decodeURIComponent(new URL(url, 'http://wordpress').pathname);
+    return pathname.includes('\0') ? undefined : path.posix.normalize(pathname);
   } catch {
     return undefined;
   }
-  if (!(path.extname(pathname).toLowerCase() in TYPES) || pathname.includes('\0')) return undefined;
+}
+
+/** The file on disk that a path names, when it is of a type PHP has no part in. */
+function staticFile(roots: readonly StaticRoot[], pathname: string): string | undefined {
+  if (!(path.extname(pathname).toLowerCase() in TYPES)) return undefined;
   for (const { prefix, folder } of roots) {
     if (!pathname.startsWith(prefix)) continue;
     const root = path.resolve(folder);

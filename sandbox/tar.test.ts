@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { extractFolders } from './tar.mjs';
+
+const work = fs.mkdtempSync(path.join(os.tmpdir(), 'tar-'));
+afterAll(() => fs.rmSync(work, { recursive: true, force: true }));
+
+/** An archive made by the same program that packs what is fetched. */
+function pack(files: Record<string, string>): string {
+  const folder = fs.mkdtempSync(path.join(work, 'package-'));
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    fs.writeFileSync(path.join(folder, name), content);
+  }
+  fs.writeFileSync(path.join(folder, 'package.json'), '{"name":"packed","version":"1.0.0"}');
+  const npm = spawnSync('npm', ['pack', '--silent'], {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  return path.join(folder, npm.stdout.trim().split('\n').at(-1) ?? '');
+}
+
+it('takes one folder out of a package, long names and large files included', async () => {
+  const deep = `keep/${'a-rather-long-name-of-a-folder/'.repeat(6)}file.txt`;
+  const large = 'x'.repeat(300_000);
+  const archive = pack({
+    'keep/a.txt': 'a',
+    'keep/empty.txt': '',
+    [deep]: 'deep',
+    'keep/large.txt': large,
+    'other/b.txt': 'b',
+  });
+  const to = path.join(work, 'out');
+  expect(await extractFolders(archive, [{ from: 'package/keep/', to }])).toBe(4);
+  expect(fs.readFileSync(path.join(to, 'a.txt'), 'utf8')).toBe('a');
+  expect(fs.readFileSync(path.join(to, 'empty.txt'), 'utf8')).toBe('');
+  expect(fs.readFileSync(path.join(to, deep.slice('keep/'.length)), 'utf8')).toBe('deep');
+  expect(fs.readFileSync(path.join(to, 'large.txt'), 'utf8')).toBe(large);
+  expect(fs.existsSync(path.join(to, '../other'))).toBe(false);
+});
+
+it('says when an archive was cut off', async () => {
+  const archive = pack({ 'keep/a.bin': Array.from({ length: 60_000 }, (_, i) => (i * 7919) % 9973).join() });
+  fs.truncateSync(archive, Math.floor(fs.statSync(archive).size / 2));
+  await expect(extractFolders(archive, [{ from: 'package/keep/', to: path.join(work, 'cut') }])).rejects.toThrow();
+});

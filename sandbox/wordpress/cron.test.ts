@@ -1,0 +1,62 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { coreFolder, ensureSandbox } from '../setup.mjs';
+import { bootWordPress } from './boot.ts';
+import { driveCron } from './cron.ts';
+
+it('runs once for several wishes, and once more for a wish that came meanwhile', async () => {
+  const runs: (() => void)[] = [];
+  const cron = driveCron(() => new Promise<void>((resolve) => runs.push(resolve)));
+  const first = cron.now();
+  void cron.now();
+  void cron.now();
+  expect(runs).toHaveLength(1);
+  runs[0]?.();
+  await vi.waitFor(() => expect(runs).toHaveLength(2));
+  runs[1]?.();
+  await first;
+  await cron.stop();
+  await cron.now();
+  expect(runs).toHaveLength(2);
+});
+
+it('goes on after a run that failed', async () => {
+  const errors = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  let runs = 0;
+  const cron = driveCron(() => {
+    runs += 1;
+    return runs === 1 ? Promise.reject(new Error('no database')) : Promise.resolve();
+  });
+  await cron.now();
+  expect(errors).toHaveBeenCalledWith(expect.stringContaining('no database'));
+  errors.mockRestore();
+  await cron.now();
+  expect(runs).toBe(2);
+});
+
+it('publishes what is due in a WordPress that nobody visits', async () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  await ensureSandbox({ root });
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'cron-'));
+  const compiled = path.join(root, '.broadsheet', 'php');
+  const wordpress = await bootWordPress({ core: coreFolder(root), data, port: 0, compiled });
+  try {
+    // WordPress publishes at once what is due within a minute, so the hour of a later post is moved into the past.
+    const id = await wordpress.run(`
+      $id = wp_insert_post( array( 'post_title' => 'Later', 'post_status' => 'future', 'post_date_gmt' => gmdate( 'Y-m-d H:i:s', time() + 3600 ) ) );
+      global $wpdb;
+      $wpdb->update( $wpdb->posts, array( 'post_date_gmt' => gmdate( 'Y-m-d H:i:s', time() - 5 ) ), array( 'ID' => $id ) );
+      wp_clear_scheduled_hook( 'publish_future_post', array( $id ) );
+      wp_schedule_single_event( time() - 1, 'publish_future_post', array( $id ) );
+      echo $id;`);
+    const status = () => wordpress.run('echo get_post_status( $input );', Number(id));
+    expect(await status()).toBe('future');
+    wordpress.cron.every(100);
+    await vi.waitFor(async () => expect(await status()).toBe('publish'), { timeout: 20_000, interval: 100 });
+  } finally {
+    await wordpress.stop();
+    fs.rmSync(data, { recursive: true, force: true });
+  }
+}, 180_000);
