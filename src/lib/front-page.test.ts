@@ -4,10 +4,12 @@ import {
   bulletLines,
   evenRows,
   type Front,
+  fitLayout,
   layoutOf,
   leadStory,
   pairHalves,
   pictureFirst,
+  shareOut,
   topBlock,
 } from './front-page.ts';
 
@@ -95,6 +97,53 @@ describe('evenRows', () => {
 
   it('keeps the order', () => {
     expect(evenRows([1, 2, 3, 4, 5], 4).flat()).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('shareOut', () => {
+  const section = (slug: string, homepageCount: number) => ({ slug, homepageCount }) as Section;
+  const offer = (slug: string, count: number, ids: number[], total = ids.length) => ({
+    section: section(slug, count),
+    cards: ids.map(card),
+    total,
+  });
+  const ids = (shares: ReturnType<typeof shareOut>) => shares.map((share) => share.cards.map((each) => each.id));
+
+  it('lets the section with the fewest stories choose first and shows none twice', () => {
+    const shares = shareOut([offer('politics', 3, [9, 8, 7, 6, 5, 4], 40), offer('opinion', 2, [9, 7])], new Set());
+    expect(shares.map((share) => share.section.slug)).toEqual(['politics', 'opinion']);
+    expect(ids(shares)).toEqual([
+      [8, 6, 5],
+      [9, 7],
+    ]);
+  });
+
+  it('keeps opinion apart from the news', () => {
+    const editorials = {
+      ...offer('editorials', 1, [5, 4, 3]),
+      section: { ...section('editorials', 1), color: 'red' as const },
+    };
+    expect(ids(shareOut([editorials, offer('foreign', 2, [5, 2])], new Set()))).toEqual([[5], [2]]);
+  });
+
+  it('leaves out what stands elsewhere', () => {
+    expect(ids(shareOut([offer('politics', 3, [9, 8, 7])], new Set([9, 7])))).toEqual([[8]]);
+  });
+
+  it('shows fewer rather than the same twice', () => {
+    expect(ids(shareOut([offer('a', 2, [1, 2]), offer('b', 2, [1, 2])], new Set())).map((each) => each.length)).toEqual(
+      [2, 0],
+    );
+  });
+});
+
+describe('fitLayout', () => {
+  it('finds a layout that few stories fill', () => {
+    expect(fitLayout('gallery', 1)).toBe('wide');
+    expect(fitLayout('essays', 2)).toBe('row');
+    expect(fitLayout('voices', 2)).toBe('voices');
+    expect(fitLayout('half', 1)).toBe('half');
+    expect(fitLayout('mirror', 6)).toBe('mirror');
   });
 });
 

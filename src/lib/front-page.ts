@@ -84,6 +84,45 @@ export function evenRows<T>(items: readonly T[], size: number): T[][] {
   return rows;
 }
 
+/** What a section could show on the home page, newest first. */
+export interface Candidates {
+  readonly section: Section;
+  readonly cards: readonly Card[];
+  /** How many stories the section has in all. */
+  readonly total: number;
+}
+
+/**
+ * Gives every story to one section, so that none stands twice on the page. Many stories belong to several sections.
+ * Opinion (the red sections) chooses first, so that it stays apart from the news; then those with the fewest to choose
+ * from, else the small sections at the end would go empty. The order of sections and of stories within each stays.
+ *
+ * @param taken ids of stories that stand elsewhere on the page
+ */
+export function shareOut(
+  candidates: readonly Candidates[],
+  taken: ReadonlySet<number>,
+): { section: Section; cards: Card[] }[] {
+  const used = new Set(taken);
+  const opinion = ({ section }: Candidates) => Number(section.color === 'red');
+  const slack = ({ total, section }: Candidates) => total - section.homepageCount;
+  const inTurn = [...candidates].sort((a, b) => opinion(b) - opinion(a) || slack(a) - slack(b));
+  const chosen = new Map<Section, Card[]>();
+  for (const { section, cards } of inTurn) {
+    const own = cards.filter((card) => !used.has(card.id)).slice(0, section.homepageCount);
+    for (const card of own) used.add(card.id);
+    chosen.set(section, own);
+  }
+  return candidates.map(({ section }) => ({ section, cards: chosen.get(section) ?? [] }));
+}
+
+/** A layout for as few stories as there are: those that want more would leave columns empty. */
+export function fitLayout(layout: FrontLayout, count: number): FrontLayout {
+  if (layout === 'editorials' || layout === 'half') return layout;
+  if (count === 1) return 'wide';
+  return count === 2 && layout !== 'voices' ? 'row' : layout;
+}
+
 /** Neighbouring fronts of half width in pairs; every other front, and a half without a neighbour, alone. */
 export function pairHalves(fronts: readonly Front[]): Front[][] {
   const lines: Front[][] = [];
