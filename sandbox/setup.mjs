@@ -136,18 +136,20 @@ function checkSpace(folder) {
  * @returns {Promise<void>}
  */
 function npm(command, cwd) {
-  const windows = process.platform === 'win32';
+  // The npm that started this process, when one did, else the one on the PATH.
+  const own = process.env.npm_execpath;
+  const [program, ...first] = own && /npm-cli\.js$/.test(own) ? [process.execPath, own] : ['npm'];
+  const shell = process.platform === 'win32' && program === 'npm';
   return new Promise((resolve, reject) => {
-    const child = spawn(windows ? 'npm.cmd' : 'npm', command, {
-      cwd,
-      shell: windows,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(program, [...first, ...command], { cwd, shell, stdio: ['ignore', 'pipe', 'pipe'] });
+    const endToo = () => child.kill();
+    process.once('exit', endToo);
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data) => (output = (output + data).slice(-8000)));
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      process.off('exit', endToo);
       if (code === 0) resolve();
       else reject(new Error(`npm ${command[0]} ended with ${signal ?? code}:\n${output.trim()}`));
     });
