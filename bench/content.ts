@@ -26,7 +26,7 @@ interface SyncResult {
 const here = (file: string): string => join(import.meta.dirname, 'content', file);
 const children = new Set<ChildProcess>();
 
-function run(file: string, args: readonly string[]): ChildProcess {
+function launch(file: string, args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', here(file), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -56,10 +56,10 @@ interface Row {
 async function measure(count: number): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'content-bench-'));
   const file = join(folder, 'mirror.sqlite');
-  const server = run('server.ts', [String(count)]);
+  const server = launch('server.ts', [String(count)]);
   try {
     const { port } = await said<{ port: number }>(server);
-    const syncing = run('sync.ts', [`http://127.0.0.1:${port}`, file]);
+    const syncing = launch('sync.ts', [`http://127.0.0.1:${port}`, file]);
     const sync = await said<SyncResult>(syncing);
     if (syncing.exitCode === null) await once(syncing, 'exit');
     return { count, sync, bytes: statSync(file).size, queries: timeQueries(file, count) };

@@ -38,6 +38,7 @@ export async function shapeBody(sanitiser: Sanitiser, html: string, context: Bod
   dropComments(body);
   settleAttributes(body);
   embedBlocks(body, context);
+  dropStrayAddresses(body);
   settleLinks(body, context);
   await settlePictures(body, context);
   settleHeadings(body);
@@ -95,6 +96,15 @@ function settleAttributes(body: HTMLElement): void {
     if (dir !== undefined && !['ltr', 'rtl', 'auto'].includes(dir)) element.removeAttribute('dir');
     // Nothing shows it, and it is one more address to check.
     element.removeAttribute('cite');
+  }
+}
+
+/** An address where it means nothing would get past the steps that look at links and pictures. */
+function dropStrayAddresses(body: HTMLElement): void {
+  for (const element of body.querySelectorAll('[href]:not(a)')) element.removeAttribute('href');
+  for (const element of body.querySelectorAll('[src]:not(img), [srcset]:not(img)')) {
+    element.removeAttribute('src');
+    element.removeAttribute('srcset');
   }
 }
 

@@ -145,7 +145,7 @@ async function documentOf(
     type,
     id: post.id,
     slug: post.slug,
-    title: sanitiser.line(post.title.rendered) || (type === 'authors' ? post.slug : 'Untitled'),
+    title: sanitiser.line(post.title.rendered) || (type === 'authors' ? canonicalSlug(post.slug) : 'Untitled'),
     excerpt: truncateAtWord(sanitiser.line(post.excerpt?.rendered ?? ''), biography),
     image: await pictureOf(sanitiser, post.image ?? null, base, context),
     authorId: author?.id ?? null,
@@ -200,7 +200,7 @@ async function authorOf(
   const { name, slug, excerpt, image } = author.details;
   return {
     id: author.id,
-    name: sanitiser.line(name) || slug,
+    name: sanitiser.line(name) || canonicalSlug(slug),
     slug: canonicalSlug(slug),
     excerpt: truncateAtWord(sanitiser.line(excerpt), 2000),
     image: await pictureOf(sanitiser, image, base, context),

@@ -7,6 +7,8 @@ import { type DOMWindow, JSDOM } from 'jsdom';
 import { cleanLine, cleanLines } from './plain-text.ts';
 
 const bodyTags = [
+  // The parser's own root; were it not listed, DOMPurify would copy the whole tree out of it.
+  'body',
   ...['p', 'br', 'hr', 'wbr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'div', 'section', 'aside', 'blockquote', 'pre'],
   ...['ul', 'ol', 'li', 'dl', 'dt', 'dd', 'figure', 'figcaption', 'details', 'summary'],
   ...['table', 'caption', 'colgroup', 'col', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
@@ -89,7 +91,7 @@ const last: Config = {
 };
 const comment: Config = {
   ...shared,
-  ALLOWED_TAGS: ['p', 'br', 'a', 'em', 'strong', 'blockquote', 'code'],
+  ALLOWED_TAGS: ['body', 'p', 'br', 'a', 'em', 'strong', 'blockquote', 'code'],
   ALLOWED_ATTR: ['href'],
   RETURN_DOM: true,
 };
@@ -151,15 +153,21 @@ export function createSanitiser(): Sanitiser {
     for (const element of body.querySelectorAll(unread)) element.remove();
     return textOf(body);
   };
+  /** A frameset at the very beginning takes the body's place in the parser; then it is forced to stay. */
+  const parse = (html: string, config: Config): HTMLElement => {
+    const settings = config as Config & { RETURN_DOM: true };
+    const body = purify.sanitize(html, settings) ?? purify.sanitize(html, { ...settings, FORCE_BODY: true });
+    return (body ?? window.document.createElement('div')) as unknown as HTMLElement;
+  };
   return {
     window,
     parseBody(html) {
-      const body = purify.sanitize(html, first as Config & { RETURN_DOM: true }) as unknown as HTMLElement;
+      const body = parse(html, first);
       return { body, altered: purify.removed.length > 0 };
     },
     // Markup from which nothing was taken consists of listed elements only, and those come back from a parser as they are.
     finish: (html, altered) => (altered ? String(purify.sanitize(html, last)) : html),
-    parseComment: (html) => purify.sanitize(html, comment as Config & { RETURN_DOM: true }) as unknown as HTMLElement,
+    parseComment: (html) => parse(html, comment),
     line: (html) => cleanLine(plain(html)),
     lines: (html) => cleanLines(plain(html)),
   };

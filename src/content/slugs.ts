@@ -9,7 +9,7 @@ export function canonicalSlug(slug: string): string {
   } catch {
     // A stray per cent sign: the slug is taken as it stands.
   }
-  return encodeURIComponent(decoded.normalize('NFC').toLowerCase()).replace(/%[0-9A-F]{2}/gu, (code) =>
+  return encodeURIComponent(decoded.toWellFormed().normalize('NFC').toLowerCase()).replace(/%[0-9A-F]{2}/gu, (code) =>
     code.toLowerCase(),
   );
 }

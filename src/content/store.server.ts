@@ -184,7 +184,7 @@ export function storeDocument(mirror: Mirror, document: IngestedDocument, fetche
     const choice = storedTopStories(mirror);
     const own = tagsOfDocument(before, after, sectionSlugOf(mirror), choice?.ids ?? []);
     for (const each of own) tags.add(each);
-    if (after.type === 'articles' && (own.has(tag.search) || !before)) indexArticle(mirror, document, before !== null);
+    if (after.type === 'articles' && (own.has(tag.search) || !before)) indexArticle(mirror, document);
     if (after.type === 'authors' && before && before.title !== after.title)
       reindexAuthor(mirror, after.id, after.title);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
@@ -192,8 +192,8 @@ export function storeDocument(mirror: Mirror, document: IngestedDocument, fetche
   });
 }
 
-function indexArticle(mirror: Mirror, document: IngestedDocument, present: boolean): void {
-  if (present) mirror.prepare('DELETE FROM search WHERE rowid = ?').run(document.id);
+function indexArticle(mirror: Mirror, document: IngestedDocument): void {
+  mirror.prepare('DELETE FROM search WHERE rowid = ?').run(document.id);
   const name =
     document.authorId === null
       ? ''

@@ -76,9 +76,9 @@ export const author = reading('null or an author with id, name and slug', (input
   const found = idOf(value);
   if (found === null) return null;
   if (!isObject(value)) return { value: { id: found, details: null } };
-  const name = textIn(value.name) ?? textIn(value.post_title);
   const slug = textIn(value.slug) ?? textIn(value.post_name);
-  if (name === null || slug === null) return null;
+  if (slug === null) return null;
+  const name = textIn(value.name) ?? textIn(value.post_title) ?? slug;
   const excerpt = textIn(value.excerpt) ?? textIn(value.post_excerpt) ?? '';
   const portrait = imageOf(value.image);
   return { value: { id: found, details: { name, slug, excerpt, image: portrait?.value ?? null } } };

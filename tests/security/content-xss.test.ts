@@ -1,0 +1,347 @@
+/**
+ * No hostile input survives ingest, in any field of any type: every payload of the collection, alone and cut, nested and
+ * strung together, goes the whole way into a mirror, and what a page would read is parsed and parsed again.
+ */
+import fc from 'fast-check';
+import { JSDOM } from 'jsdom';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openContent } from '../../src/content/content.server.ts';
+import type { IngestContext } from '../../src/content/ingest.server.ts';
+import { ingestComment, ingestDocument } from '../../src/content/ingest.server.ts';
+import { type Mirror, openMirror } from '../../src/content/mirror.server.ts';
+import type { DocumentType, Picture } from '../../src/content/model.ts';
+import { createReader } from '../../src/content/reader.server.ts';
+import { createSanitiser } from '../../src/content/sanitise.server.ts';
+import { storeDocument } from '../../src/content/store.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { fakeWordPress, type Json, wireComment, wirePost, wireSection } from '../fixtures/wordpress.ts';
+import { xssPayloads } from '../fixtures/xss.ts';
+
+const frameHosts = ['www.youtube.com', 'www.youtube-nocookie.com'];
+const context: IngestContext = {
+  wordpress: 'http://127.0.0.1:8832',
+  site: 'http://127.0.0.1:8833',
+  frameHosts,
+  measure: async () => ({ width: 800, height: 600 }),
+};
+
+const elements = new Set(
+  `p br hr wbr h2 h3 h4 h5 h6 div section aside blockquote pre ul ol li dl dt dd figure figcaption details summary
+   table caption colgroup col thead tbody tfoot tr th td a em strong b i u s del ins mark small sub sup span cite q
+   code kbd samp var abbr dfn time bdi bdo ruby rt rp img`.split(/\s+/u),
+);
+const attributes = new Set(
+  `href src srcset sizes alt title width height id class datetime lang dir colspan rowspan scope span start reversed type value
+   open aria-label role tabindex rel loading decoding data-embed-src data-embed-provider data-embed-title`.split(
+    /\s+/u,
+  ),
+);
+
+/** Two browsers' views of markup: with scripts off, and on (then `noscript` holds text). */
+const views = [new JSDOM(''), new JSDOM('', { runScripts: 'outside-only' })].map(({ window }) => window.document);
+
+function problemsIn(html: string): string[] {
+  const problems: string[] = [];
+  for (const document of views) {
+    let markup = html;
+    // Parsed twice: markup that mutates shows itself the second time.
+    for (let pass = 0; pass < 2; pass++) {
+      const holder = document.createElement('div');
+      holder.innerHTML = markup;
+      for (const element of holder.querySelectorAll('*')) problems.push(...elementProblems(element));
+      markup = holder.innerHTML;
+    }
+  }
+  return problems;
+}
+
+function elementProblems(element: Element): string[] {
+  const problems: string[] = [];
+  if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml') problems.push(`foreign ${element.tagName}`);
+  if (!elements.has(element.localName)) problems.push(`element ${element.localName}`);
+  for (const { name, value } of element.attributes) {
+    if (!attributes.has(name)) problems.push(`attribute ${name}=${value}`);
+    if ((name === 'href' || name === 'src') && !/^(?:https?:\/\/|mailto:|tel:|\/(?!\/)|#)/u.test(value))
+      problems.push(`${name}=${value}`);
+    if (name === 'src' && !value.startsWith('/image?url=http')) problems.push(`src=${value}`);
+    if (name === 'srcset' && !value.split(', ').every((each) => each.startsWith('/image?url=http')))
+      problems.push(`srcset=${value}`);
+    if (name === 'id' && !value.startsWith('user-content-')) problems.push(`id=${value}`);
+    if (name === 'data-embed-src') {
+      const { protocol, host } = new URL(value);
+      if (protocol !== 'https:' || !frameHosts.includes(host)) problems.push(`frame ${value}`);
+    }
+    if (
+      name === 'class' &&
+      !value
+        .split(' ')
+        .every((each) =>
+          /^(?:wp-block-[\w-]+|align\w+|has-text-align-\w+|embed|embed-[a-z]+|table-scroll)$/u.test(each),
+        )
+    ) {
+      problems.push(`class=${value}`);
+    }
+  }
+  return problems;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them
+const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/u;
+
+/** A page prints it with these four characters escaped: then it must be nothing but text. */
+function plainProblems(text: string): string[] {
+  const problems: string[] = [];
+  if (unseen.test(text)) problems.push(`unseen character in ${JSON.stringify(text)}`);
+  if (!text.isWellFormed()) problems.push('half a character');
+  const holder = (views[0] as Document).createElement('div');
+  holder.innerHTML = text.replace(/[&<>"]/gu, (character) => `&#${character.charCodeAt(0)};`);
+  if (holder.children.length > 0 || holder.textContent !== text) problems.push('markup in plain text');
+  return problems;
+}
+
+const pictureProblems = (picture: Picture | null): string[] =>
+  picture === null
+    ? []
+    : [
+        ...(/^https?:\/\//u.test(picture.url) ? [] : [`picture ${picture.url}`]),
+        ...[picture.alt, picture.caption, picture.credit].flatMap(plainProblems),
+      ];
+
+const types: readonly DocumentType[] = ['articles', 'video', 'crosswords', 'authors', 'pages'];
+
+/** A document whose every field that may hold text holds the payload. */
+function hostile(type: DocumentType, id: number, payload: string): Json {
+  const image = {
+    id: 1,
+    url: payload,
+    alt: payload,
+    width: payload,
+    height: payload,
+    caption: payload,
+    credit: payload,
+  };
+  const shown = { ...image, url: `http://127.0.0.1:8832/${encodeURIComponent(payload.toWellFormed())}.jpg` };
+  const author = { id: 9000, name: payload, slug: payload || 'x', excerpt: payload, image: shown };
+  return wirePost({
+    id,
+    slug: payload || 'x',
+    title: { rendered: payload },
+    excerpt: { rendered: payload },
+    content: { rendered: `<p>kept</p>${payload}<p>kept</p>` },
+    link: payload,
+    image: id % 2 === 0 ? image : shown,
+    old_slugs: [payload],
+    acf:
+      type === 'authors' || type === 'pages' ? { anything: payload } : { author, video_url: payload, iframe: payload },
+    comment_status: payload,
+  });
+}
+
+describe('hostile markup', { timeout: 120_000 }, () => {
+  const sanitiser = createSanitiser();
+  let mirror: Mirror;
+  beforeAll(() => {
+    mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  });
+  afterAll(() => mirror.close());
+
+  /** Ingests, stores, reads as a page does, and returns what is wrong with it. */
+  async function survivors(type: DocumentType, payload: string): Promise<string[]> {
+    const result = await ingestDocument(sanitiser, type, hostile(type, 1, payload), context);
+    if (result.kind === 'rejected')
+      return result.rejection.field === 'slug' ? [] : [`rejected: ${result.rejection.field}`];
+    if (result.kind !== 'document') return ['withheld'];
+    const { document } = result;
+    storeDocument(mirror, document, { at: ++clock, clock: 0 });
+    const reader = createReader(mirror);
+    const plain: string[] = [];
+    const html: string[] = [];
+    const pictures: (Picture | null)[] = [];
+    const found: string[] = [];
+    if (type === 'articles') {
+      const article = reader.article(document.slug);
+      if (!article) return ['lost'];
+      html.push(article.bodyHtml, article.openingHtml);
+      plain.push(
+        article.title,
+        article.excerpt,
+        article.author?.name ?? '',
+        article.author?.excerpt ?? '',
+        article.slug,
+      );
+      pictures.push(article.image, article.author?.image ?? null);
+      if (!/^[\w%.!~*'()-]+$/u.test(article.slug)) found.push(`slug ${article.slug}`);
+    } else if (type === 'video') {
+      const video = reader.video(document.slug);
+      if (!video) return ['lost'];
+      html.push(video.bodyHtml);
+      plain.push(video.title, video.excerpt);
+      pictures.push(video.image);
+      if (video.video.url !== '' && !/^https?:\/\//u.test(video.video.url)) found.push(`video ${video.video.url}`);
+      if (video.video.providerId !== null && !/^[\w-]{11}$/u.test(video.video.providerId))
+        found.push(`video id ${video.video.providerId}`);
+    } else if (type === 'crosswords') {
+      const crossword = reader.crossword(document.slug);
+      if (!crossword) return ['lost'];
+      plain.push(crossword.title, crossword.author?.name ?? '');
+      if (crossword.iframeSrc !== '' && !frameHosts.includes(new URL(crossword.iframeSrc).host))
+        found.push(`frame ${crossword.iframeSrc}`);
+    } else if (type === 'authors') {
+      const author = reader.author(document.slug);
+      if (!author) return ['lost'];
+      plain.push(author.name, author.excerpt);
+      pictures.push(author.image);
+    } else {
+      const page = reader.page(document.slug);
+      if (!page) return ['lost'];
+      html.push(page.bodyHtml);
+      plain.push(page.title, page.excerpt);
+      pictures.push(page.image);
+    }
+    for (const markup of html) found.push(...problemsIn(markup));
+    if (html[0] !== undefined && !html[0].includes('kept')) found.push('the rest of the body was lost');
+    found.push(...plain.flatMap(plainProblems), ...pictures.flatMap(pictureProblems));
+    mirror.prepare('DELETE FROM documents').run();
+    return found;
+  }
+  let clock = Date.now();
+
+  function commentSurvivors(payload: string): string[] {
+    const raw = wireComment({ id: 1, post: 1, author_name: payload, content: { rendered: payload } });
+    const result = ingestComment(sanitiser, raw, context);
+    if (result.kind !== 'document') return ['not taken'];
+    const few = new Set(['p', 'br', 'a', 'em', 'strong', 'blockquote', 'code']);
+    const holder = (views[0] as Document).createElement('div');
+    holder.innerHTML = result.document.contentHtml;
+    const others = [...holder.querySelectorAll('*')]
+      .filter((element) => !few.has(element.localName))
+      .map((element) => `comment ${element.localName}`);
+    return [...problemsIn(result.document.contentHtml), ...plainProblems(result.document.author), ...others];
+  }
+
+  it('has a collection worth its name', () => {
+    expect(new Set(xssPayloads).size).toBe(xssPayloads.length);
+    expect(xssPayloads.length).toBeGreaterThanOrEqual(150);
+  });
+
+  it('is seen by the check itself when it does survive', () => {
+    expect(problemsIn('<img src="/image?url=http" onerror="alert(1)">')).not.toEqual([]);
+    expect(problemsIn('<a href="javascript:alert(1)">x</a>')).not.toEqual([]);
+    expect(problemsIn('<iframe src="https://www.youtube.com"></iframe>')).not.toEqual([]);
+    expect(problemsIn('<svg></svg>')).not.toEqual([]);
+    expect(problemsIn('<p style="x">x</p>')).not.toEqual([]);
+    expect(plainProblems('\u202eabc')).not.toEqual([]);
+    const seen = xssPayloads.filter((payload) => problemsIn(payload).length > 0);
+    // The others are harmless as they stand: text, comments, or broken off before they could do anything.
+    expect(seen.length).toBeGreaterThan(xssPayloads.length * 0.9);
+  });
+
+  it.each(types)('does not survive in %s, each payload by itself', async (type) => {
+    for (const payload of xssPayloads) expect(await survivors(type, payload), payload).toEqual([]);
+  });
+
+  it('does not survive in comments', () => {
+    for (const payload of xssPayloads) expect(commentSurvivors(payload), payload).toEqual([]);
+  });
+
+  it('does not survive strung together, nested, cut or wrapped', async () => {
+    const payload = fc.constantFrom(...xssPayloads);
+    const wrapper = fc.constantFrom(
+      'div',
+      'p',
+      'table',
+      'td',
+      'svg',
+      'math',
+      'mtext',
+      'style',
+      'noscript',
+      'template',
+      'select',
+      'form',
+      'a',
+      'li',
+      'figure',
+      'iframe',
+      'title',
+      'xmp',
+    );
+    const piece = fc.oneof(
+      payload,
+      fc
+        .tuple(payload, fc.nat(200), fc.nat(200))
+        .map(([text, from, to]) => text.slice(Math.min(from, to), Math.max(from, to))),
+      fc.tuple(wrapper, payload).map(([name, text]) => `<${name}>${text}</${name}>`),
+      fc.tuple(wrapper, payload).map(([name, text]) => `<${name} title="${text}">`),
+      fc.string({ unit: 'binary' }),
+    );
+    const markup = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...types), markup, async (type, text) => {
+        expect(await survivors(type, text)).toEqual([]);
+        expect(commentSurvivors(text)).toEqual([]);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  it('does not survive the second gate either, when the first found nothing to take out', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...xssPayloads), { minLength: 1, maxLength: 3 }), async (payloads) => {
+        const first = await ingestDocument(
+          sanitiser,
+          'pages',
+          wirePost({ id: 1, content: { rendered: payloads.join('') } }),
+          context,
+        );
+        if (first.kind !== 'document') throw new Error(first.kind);
+        // What the mirror holds goes through once more unchanged in meaning: nothing in it can be taken out.
+        const again = sanitiser.finish(first.document.bodyHtml, true);
+        expect(problemsIn(again)).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('does not survive in sections and menus', async () => {
+    const wordpress = fakeWordPress(context.wordpress);
+    xssPayloads.forEach((payload, index) => {
+      const id = index + 1;
+      const newsroom = {
+        label: payload,
+        navigation_position: id,
+        home_count: 3,
+        color: payload,
+        show_in_media: payload === '1',
+      };
+      wordpress.put('categories', { ...wireSection(id, `s-${id}`, id), id, name: payload, newsroom });
+    });
+    wordpress.menus = [
+      {
+        location: 'footer',
+        items: xssPayloads.flatMap((payload) => [
+          { title: payload, url: payload },
+          { title: payload, url: '/about' },
+        ]),
+      },
+    ];
+    const content = openContent({
+      ...{ file: ':memory:', wordpress: { url: context.wordpress }, siteUrl: context.site, frameHosts, threads: false },
+      ...{ measure: async () => null, log: silent, pollSeconds: 60, fetch: wordpress.fetch },
+    });
+    const report = await content.syncNow();
+    expect(report.problem).toBeNull();
+    const reader = content.reader();
+    expect(reader.sections().length).toBeGreaterThan(200);
+    for (const section of reader.sections()) {
+      expect([...plainProblems(section.name), ...plainProblems(section.label)]).toEqual([]);
+      expect(['default', 'red']).toContain(section.color);
+    }
+    expect(reader.menu('footer').length).toBeGreaterThan(100);
+    for (const { title, href } of reader.menu('footer')) {
+      expect(plainProblems(title)).toEqual([]);
+      expect(href).toMatch(/^(?:https?:\/\/|mailto:|tel:|\/(?!\/))/u);
+    }
+    await content.stop();
+  });
+});
