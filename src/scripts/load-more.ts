@@ -14,6 +14,12 @@ function readPage(html: string, listId: string): { items: Element[]; next: strin
   };
 }
 
+/** A list under days (/latest): a page that goes on with the day the list ends with brings its heading a second time. */
+function continueDay(last: Element | null, first: Element | undefined): void {
+  if (!(last instanceof HTMLElement) || !(first instanceof HTMLElement) || !first.dataset.day) return;
+  if (last.dataset.day === first.dataset.day) first.querySelector('.day')?.remove();
+}
+
 function enhance(nav: HTMLElement): void {
   const list = document.getElementById(nav.dataset.loadMore ?? '');
   const link = nav.querySelector<HTMLAnchorElement>('a[rel="next"]');
@@ -40,6 +46,7 @@ function enhance(nav: HTMLElement): void {
       if (!response.ok) throw new Error(`${address} answered ${response.status}`);
       const page = readPage(await response.text(), list.id);
       if (page.items.length === 0) throw new Error(`${address} has no list ${list.id}`);
+      continueDay(list.lastElementChild, page.items[0]);
       list.append(...page.items);
       next = page.next;
       history.replaceState(history.state, '', address);

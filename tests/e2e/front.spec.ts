@@ -166,6 +166,15 @@ test.describe('paging', () => {
     expect(new Set(links).size).toBe(links.length);
   });
 
+  test('a day keeps one heading however much of it is loaded', async ({ page }) => {
+    await page.goto('/latest');
+    await page.getByRole('button', { name: 'More stories' }).click();
+    await expect(page).toHaveURL(/\/latest\?page=2$/);
+    const days = await page.locator('#stories .day').allTextContents();
+    expect(days.length).toBeGreaterThan(0);
+    expect(new Set(days).size).toBe(days.length);
+  });
+
   test('a page that cannot be fetched is gone to', async ({ page }) => {
     const path = await longSection(page);
     await page.goto(path);
