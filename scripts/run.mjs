@@ -31,6 +31,8 @@ async function main() {
   }
   process.chdir(root);
   listenForSignals();
+  // The time that a command says it took counts from here, the run with another Node included.
+  process.env.BROADSHEET_BEGAN ??= String(Date.now());
   if (!isFit(process.version)) return again(await ensureNode());
   // npm and everything it starts must use this Node too, whichever stands first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));

@@ -15,7 +15,7 @@ import { duration, step } from './setup/steps.mjs';
 import { startSite, waitForEdition } from './site.ts';
 
 export async function run(): Promise<number> {
-  const began = Date.now();
+  const began = Number(process.env.BROADSHEET_BEGAN ?? Date.now());
   const env = readSettings();
   const config = checkSettings(env);
   const wordpressPort = sandboxPort(env);
