@@ -9,7 +9,10 @@ const formats = new Map<string, Intl.NumberFormat>();
  * @param currency ISO 4217 code, in either case as payment providers send it
  * @throws RangeError when `minor` is no finite number or `currency` no currency code
  */
-export function formatMoney(minor: number, options: { readonly currency?: string; readonly cents?: boolean } = {}): string {
+export function formatMoney(
+  minor: number,
+  options: { readonly currency?: string; readonly cents?: boolean } = {},
+): string {
   if (!Number.isFinite(minor)) throw new RangeError(`formatMoney: ${minor} is no amount`);
   const currency = (options.currency ?? 'usd').toUpperCase();
   const digits = options.cents ? 2 : 0;

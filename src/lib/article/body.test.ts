@@ -6,7 +6,8 @@ const p = (length: number) => `<p>${'x'.repeat(length)}</p>`;
 
 describe('blocks', () => {
   test('nested, void, commented and bare pieces', () => {
-    const html = '<p>a<br>b</p>\n<figure><img src="a>b" alt="</p>"><figcaption>c</figcaption></figure><hr>tail<!-- <p> -->';
+    const html =
+      '<p>a<br>b</p>\n<figure><img src="a>b" alt="</p>"><figcaption>c</figcaption></figure><hr>tail<!-- <p> -->';
     expect(blocks(html).map((block) => block.name)).toEqual(['p', '', 'figure', 'hr', '']);
   });
   test('an element inside one of its own kind', () => {
@@ -14,11 +15,18 @@ describe('blocks', () => {
   });
   test('nothing gives nothing', () => expect(blocks('')).toEqual([]));
   test('joined they give the body back, whatever it is', () => {
-    const piece = fc.oneof(fc.constantFrom('<p>', '</p>', '<div>', '</div>', '<br>', '<!--', '-->', '<', '>', '"'), fc.string());
+    const piece = fc.oneof(
+      fc.constantFrom('<p>', '</p>', '<div>', '</div>', '<br>', '<!--', '-->', '<', '>', '"'),
+      fc.string(),
+    );
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const html = pieces.join('');
-        expect(blocks(html).map((block) => block.html).join('')).toBe(html);
+        expect(
+          blocks(html)
+            .map((block) => block.html)
+            .join(''),
+        ).toBe(html);
       }),
     );
   });

@@ -11,7 +11,20 @@ export interface Block {
 }
 
 const tag = /<!--[\s\S]*?-->|<(\/?)([a-z][a-z0-9:-]*)(?:"[^"]*"|'[^']*'|[^'">])*>/giu;
-const voidElements = new Set(['area', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
+const voidElements = new Set([
+  'area',
+  'br',
+  'col',
+  'embed',
+  'hr',
+  'img',
+  'input',
+  'link',
+  'meta',
+  'source',
+  'track',
+  'wbr',
+]);
 
 /** The top-level elements of a body in order, with what stands bare between them. Joined they give the body back. */
 export function blocks(html: string): Block[] {

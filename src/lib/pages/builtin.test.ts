@@ -17,7 +17,15 @@ test('the terms of use can be linked', () => {
 test('an unknown slug is an error', () => expect(() => builtinPage('nope')).toThrow(RangeError));
 
 describe('pageText', () => {
-  const kept: StaticPage = { id: 1, slug: 'about', title: 'Us', excerpt: '', bodyHtml: '<p>We.</p>', image: null, modified: '2026-11-20T12:00:00Z' };
+  const kept: StaticPage = {
+    id: 1,
+    slug: 'about',
+    title: 'Us',
+    excerpt: '',
+    bodyHtml: '<p>We.</p>',
+    image: null,
+    modified: '2026-11-20T12:00:00Z',
+  };
   test('the editors’ words win, also where they say less', () => {
     expect(pageText('about', kept)).toMatchObject({ title: 'Us', excerpt: '', bodyHtml: '<p>We.</p>' });
   });

@@ -110,7 +110,10 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
  *
  * @param kept the page of the mirror
  */
-export function pageText(slug: string, kept: StaticPage | null): BuiltinPage & Pick<StaticPage, 'image'> & { readonly modified: string | null } {
+export function pageText(
+  slug: string,
+  kept: StaticPage | null,
+): BuiltinPage & Pick<StaticPage, 'image'> & { readonly modified: string | null } {
   const own = pages[slug];
   if (!kept) return { ...builtinPage(slug), image: null, modified: null };
   return {

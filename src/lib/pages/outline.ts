@@ -43,7 +43,8 @@ export function outline(html: string, fixed: Readonly<Record<string, string>> = 
   const out = html.replace(heading, (_all, attributes: string, inner: string) => {
     const text = plain(inner);
     const own = /\sid="([^"]+)"/iu.exec(attributes)?.[1];
-    let id = Object.entries(fixed).find(([start, to]) => text.toLowerCase().startsWith(start) && !taken.has(to))?.[1] ?? own;
+    let id =
+      Object.entries(fixed).find(([start, to]) => text.toLowerCase().startsWith(start) && !taken.has(to))?.[1] ?? own;
     if (id === undefined) {
       const base = slugOf(text);
       id = base;
@@ -54,4 +55,17 @@ export function outline(html: string, fixed: Readonly<Record<string, string>> = 
     return `<h2${attributes.replace(/\sid="[^"]*"/iu, '')} id="${id}">${inner}</h2>`;
   });
   return { html: out, items };
+}
+
+/**
+ * Cuts a body behind one of its parts, so that something can be added to the part.
+ *
+ * @returns what ends with the part and what follows it; `null` when no heading of the second level has the id
+ */
+export function cutAfterPart(html: string, id: string): readonly [string, string] | null {
+  const starts = [...html.matchAll(heading)];
+  const at = starts.findIndex(([, attributes = '']) => attributes.includes(` id="${id}"`));
+  if (at < 0) return null;
+  const end = starts[at + 1]?.index ?? html.length;
+  return [html.slice(0, end), html.slice(end)];
 }

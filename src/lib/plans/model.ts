@@ -30,7 +30,12 @@ export const tiers: readonly Tier[] = [
     id: 'sun-reader',
     name: 'Sun Reader',
     promise: 'Every story, every day, on every screen.',
-    benefits: ['Unlimited articles', 'The daily crossword', 'The morning and evening newsletters', 'Comment on stories'],
+    benefits: [
+      'Unlimited articles',
+      'The daily crossword',
+      'The morning and evening newsletters',
+      'Comment on stories',
+    ],
     prices: [
       { interval: 'month', amount: 1200, print: false },
       { interval: 'year', amount: 12_000, print: false },
