@@ -1,11 +1,12 @@
 /** Sync as a whole: back-fill once, then follow WordPress for ever, healing by itself from whatever goes wrong. */
+
+import { backOff } from '../lib/retry.ts';
 import { createBackfill } from './backfill.server.ts';
 import { pause } from './client.server.ts';
 import { backfillCursor, documentTypes } from './cursors.server.ts';
 import { fetchStatus, SyncProblem } from './fetching.server.ts';
 import { createItems, type Items, type SyncContext } from './items.server.ts';
 import { createPoll } from './poll.server.ts';
-import { backOff } from './retry.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.ts';
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
