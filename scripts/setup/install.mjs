@@ -1,7 +1,8 @@
 /** The packages of package-lock.json, installed when they are not. */
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Stop } from './explain.mjs';
 import { npm } from './npm.mjs';
 import { root } from './places.mjs';
 import { step } from './steps.mjs';
@@ -50,6 +51,28 @@ export function isInstalled(folder) {
   );
 }
 
+/** Megabytes that the packages, WordPress and a build take, with npm's own cache. */
+const neededMegabytes = 1500;
+
+/**
+ * Stops before long work that a full disk would break off.
+ *
+ * @param {number} freeMegabytes
+ * @throws Stop
+ */
+export function requireSpace(freeMegabytes) {
+  if (freeMegabytes >= neededMegabytes) return;
+  throw new Stop(
+    `Only ${Math.floor(freeMegabytes)} MB of disk are free where this folder is, and about ${neededMegabytes} MB are needed. Free some space and run the same command again.`,
+  );
+}
+
+/** @param {string} folder */
+function freeMegabytes(folder) {
+  const { bavail, bsize } = statfsSync(folder);
+  return (bavail * bsize) / 1_000_000;
+}
+
 /**
  * Installs the packages of a folder with `npm ci`, unless they are there.
  *
@@ -58,6 +81,7 @@ export function isInstalled(folder) {
  */
 export async function install(folder = root, title = 'Installing packages') {
   if (isInstalled(folder)) return;
+  requireSpace(freeMegabytes(folder));
   const hash = wanted(folder);
   await step(title, async () => {
     rmSync(join(folder, 'node_modules', stampName), { force: true });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explain, Stop, whatToDo } from './explain.mjs';
-import { isInstalled, stampName, wanted } from './install.mjs';
+import { isInstalled, requireSpace, stampName, wanted } from './install.mjs';
 import { isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
 import { portTrouble, requirePorts } from './ports.mjs';
 import { duration } from './steps.mjs';
@@ -93,6 +93,11 @@ describe('judging an installation', () => {
     record('0.9.0');
     expect(isInstalled(folder)).toBe(false);
   });
+});
+
+it('stops before a full disk does', () => {
+  expect(() => requireSpace(1499.9)).toThrow(/Only 1499 MB of disk are free.*1500 MB are needed/);
+  expect(() => requireSpace(1500)).not.toThrow();
 });
 
 describe('ports', () => {

@@ -230,7 +230,7 @@ describe('pages', () => {
     });
     const answer = await ask(port, '/article/a');
     expect(answer.status).toBe(500);
-    expect(answer.body.toString()).toContain('inspecting the presses and will be back soon!');
+    expect(answer.body.toString()).toContain("We're inspecting the presses and will be back soon!");
     expect(answer.body.toString()).toContain('Go to Homepage');
     expect(answer.body.toString()).not.toContain('secret reason');
     expect(answer.headers['cache-control']).toBe('no-store');
