@@ -61,7 +61,7 @@ export const noEditionPage: string = page({
 /** Answered with 500 when even the site's own error page could not be rendered (spec section 2, "Layout rules"). */
 export const brokenPage: string = page({
   title: 'Error',
-  heading: 'We're inspecting the presses and will be back soon!',
+  heading: "We're inspecting the presses and will be back soon!",
   lines: [],
   action: '<a href="/">Go to Homepage</a>',
 });
