@@ -40,7 +40,7 @@ function newsroom_meta_definitions() {
 		'newsroom_iframe'           => array( 'string', '', 'newsroom_sanitize_embed' ),
 		'newsroom_top_articles'     => array( 'array', array(), 'newsroom_sanitize_ids' ),
 		'newsroom_breaking'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
-		'newsroom_featured_excerpt' => array( 'string', '', 'sanitize_textarea_field' ),
+		'newsroom_featured_excerpt' => array( 'string', '', 'newsroom_sanitize_lines' ),
 		'newsroom_bulleted'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 	);
 }
@@ -157,6 +157,16 @@ function newsroom_sanitize_embed( $value ) {
 			array( 'http', 'https' )
 		)
 	);
+}
+
+/**
+ * Cleans a text of several lines; forms send other line ends than the rest of the world.
+ *
+ * @param mixed $value Value.
+ * @return string
+ */
+function newsroom_sanitize_lines( $value ) {
+	return is_scalar( $value ) ? sanitize_textarea_field( str_replace( array( "\r\n", "\r" ), "\n", (string) $value ) ) : '';
 }
 
 /**

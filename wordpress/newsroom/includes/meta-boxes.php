@@ -12,6 +12,18 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 add_action( 'add_meta_boxes', 'newsroom_add_boxes', 10, 2 );
 add_action( 'save_post', 'newsroom_save_boxes', 10, 2 );
+add_action( 'admin_enqueue_scripts', 'newsroom_admin_style' );
+
+/**
+ * Loads the style of the boxes and of the list of categories.
+ *
+ * @param string $screen Screen.
+ */
+function newsroom_admin_style( $screen ) {
+	if ( in_array( $screen, array( 'post.php', 'post-new.php', 'edit-tags.php' ), true ) ) {
+		wp_enqueue_style( 'newsroom', plugins_url( 'assets/admin.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+	}
+}
 
 /**
  * Adds the box of a type.

@@ -128,6 +128,8 @@ function newsroom_term_save( $term_id ) {
  * @return array
  */
 function newsroom_term_columns( $columns ) {
+	// The site shows no descriptions of sections, and the columns need the room.
+	unset( $columns['description'] );
 	return array_merge(
 		$columns,
 		array(

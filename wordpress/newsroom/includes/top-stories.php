@@ -12,7 +12,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'admin_enqueue_scripts', 'newsroom_top_stories_script' );
 
 /**
- * Loads the script and style of the box where it is shown.
+ * Loads the script of the box where it is shown.
  *
  * @param string $screen Screen.
  */
@@ -21,7 +21,6 @@ function newsroom_top_stories_script( $screen ) {
 	if ( 'post.php' !== $screen || ! $post || 'page' !== $post->post_type || 'top-stories-2' !== $post->post_name ) {
 		return;
 	}
-	wp_enqueue_style( 'newsroom-top-stories', plugins_url( 'assets/top-stories.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
 	wp_enqueue_script( 'newsroom-top-stories', plugins_url( 'assets/top-stories.js', NEWSROOM_FILE ), array( 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ), NEWSROOM_VERSION, true );
 	wp_set_script_translations( 'newsroom-top-stories', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 }

@@ -113,7 +113,7 @@ function newsroom_present_field( $name, $raw ) {
 		case 'iframe':
 			return newsroom_sanitize_embed( $raw );
 		default:
-			return is_scalar( $raw ) ? (string) $raw : '';
+			return newsroom_sanitize_lines( $raw );
 	}
 }
 

@@ -164,7 +164,7 @@ describe('the editor’s boxes', () => {
       ['newsroom_top_articles[]', String(ids.second)],
       ['newsroom_top_articles[]', String(ids.first)],
       ['newsroom_breaking', '1'],
-      ['newsroom_featured_excerpt', 'It’s "here"\nand <b>there</b>'],
+      ['newsroom_featured_excerpt', 'It’s "here"\r\nand <b>there</b>'],
     ]);
     const { json } = await newsroom.rest(`/wp/v2/pages/${ids.top}`);
     expect(json.acf).toEqual({ top_articles: [ids.second, ids.first], breaking: true, featured_excerpt: 'It’s "here"\nand there', bulleted_featured_excerpt: false });
