@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { Section } from '../content/model.ts';
+import { ariaCurrent, extraItems, sectionItems } from './navigation.ts';
+
+describe('sectionItems', () => {
+  it('shows labels and keeps the order', () => {
+    const sections = [
+      { slug: 'culture', name: 'Culture', label: 'Arts+' },
+      { slug: 'opinion', name: 'Opinion', label: 'Opinion' },
+    ] as Section[];
+    expect(sectionItems(sections)).toEqual([
+      { name: 'Arts+', href: '/section/culture' },
+      { name: 'Opinion', href: '/section/opinion' },
+    ]);
+  });
+});
+
+describe('extraItems', () => {
+  it('are Shop, Events, Watch and Games, Shop outside', () => {
+    expect(extraItems.map((item) => [item.name, item.external ?? false])).toEqual([
+      ['Shop', true],
+      ['Events', false],
+      ['Watch', false],
+      ['Games', false],
+    ]);
+  });
+});
+
+describe('ariaCurrent', () => {
+  it('tells the page itself from a part of the paper that holds it', () => {
+    expect(ariaCurrent('/media', '/media')).toBe('page');
+    expect(ariaCurrent('/media', '/media/a-film')).toBe('true');
+    expect(ariaCurrent('/media', '/media-kit')).toBeUndefined();
+    expect(ariaCurrent('/', '/media')).toBeUndefined();
+    expect(ariaCurrent('/', '/')).toBe('page');
+  });
+});
