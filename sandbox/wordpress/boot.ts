@@ -164,13 +164,24 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       },
     });
 
+    // The second instance is made now and not while the first call of the site waits for it.
+    const spares = await Promise.all(
+      [1, 2].slice(0, instances).map(() => handler.instanceManager.acquirePHPInstance()),
+    );
+    for (const { reap } of spares) reap();
+
     const run = async (code: string, input?: unknown) => runPhp(handler, code, input);
     // A write may call the site, and the site may then read from here: one instance is always left for reading.
     const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
+    const ask = async (request: PHPRequest) => {
+      const response = await handler.requestStreamed(request);
+      void passOn(response.stderr).catch(report);
+      return response;
+    };
     const write = async (request: PHPRequest) => {
       const release = await writers.acquire();
       try {
-        const response = await handler.requestStreamed(request);
+        const response = await ask(request);
         void response.finished.finally(release).catch(() => {});
         return response;
       } catch (error) {
@@ -180,7 +191,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     };
     const cron = driveCron(async () => (await write({ url: '/wp-cron.php' })).finished);
     handle = async (request) => {
-      if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return handler.requestStreamed(request);
+      if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return ask(request);
       const response = await write(request);
       void response.finished.then(cron.soon, () => {});
       return response;
@@ -259,6 +270,11 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
     if ((php as PHP).fileExists(file)) (php as PHP).unlink(file);
     reap();
   }
+}
+
+/** PHP's warnings, for the log. */
+async function passOn(errors: ReadableStream<Uint8Array>) {
+  for await (const chunk of errors) process.stderr.write(Buffer.copyBytesFrom(chunk));
 }
 
 const report = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);

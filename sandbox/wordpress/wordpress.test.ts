@@ -1,17 +1,17 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchSandbox, type SandboxForTests, signIn, startSandboxForTests } from '../testing.ts';
 
 const BOOT = 180_000;
 let sandbox: SandboxForTests;
 let admin: Awaited<ReturnType<typeof signIn>>;
 /** Stands in for the newspaper's site: what it is asked and what it answers. */
-let answer: (body: string) => Promise<void> = async () => {};
+let answer: (body: string, waiting: () => boolean) => Promise<void> = async () => {};
 const site = http.createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
-  await answer(body);
+  await answer(body, () => !request.socket.destroyed);
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true,"refreshed":[],"ms":1}');
 });
 
@@ -75,18 +75,22 @@ describe('the running WordPress', () => {
   }, 30_000);
 
   it('answers the site while it waits for the answer of the site', async () => {
-    const read = Promise.withResolvers<string>();
-    answer = async (body) => {
-      const { id } = JSON.parse(body) as { id: number };
-      const own = await fetch(`${sandbox.wordpress.url}/wp-json/wp/v2/articles/${id}`, asSite());
-      read.resolve(((await own.json()) as { title: { rendered: string } }).title.rendered);
-    };
-    const began = performance.now();
-    await article({ title: 'Read while being delivered' });
-    expect(await read.promise).toBe('Read while being delivered');
-    // The plugin gives up on a site after five seconds: whoever needs longer has waited for that.
-    expect(performance.now() - began).toBeLessThan(5_000);
-  }, 30_000);
+    // A WordPress that cannot do this always gives up before its own answer comes; a busy machine does so now and then.
+    await vi.waitFor(
+      async () => {
+        const read = Promise.withResolvers<{ title: string; waiting: boolean }>();
+        answer = async (body, waiting) => {
+          const { id } = JSON.parse(body) as { id: number };
+          const own = await fetch(`${sandbox.wordpress.url}/wp-json/wp/v2/articles/${id}`, asSite());
+          const { title } = (await own.json()) as { title: { rendered: string } };
+          read.resolve({ title: title.rendered, waiting: waiting() });
+        };
+        await article({ title: 'Read while being delivered' });
+        expect(await read.promise).toEqual({ title: 'Read while being delivered', waiting: true });
+      },
+      { timeout: 90_000, interval: 1_000 },
+    );
+  }, 120_000);
 
   it('does not keep the editor waiting for a slow site, nor others for the editor', async () => {
     const arrived = Promise.withResolvers<void>();
