@@ -1,0 +1,54 @@
+/** Sends a page of the press over HTTP. This is the hot path: nothing here is made that could have been made before. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ageAt, type Entry, type Ready, timingAt } from './entry.ts';
+import { acceptedEncodings, matchesEtag } from './negotiate.ts';
+import type { Encoding } from './stored-page.ts';
+
+/** Where a page came from, as `Server-Timing` says it. */
+export type Source = 'hit' | 'rendered';
+
+const timings: Readonly<Record<Source, string>> = { hit: 'press;desc="hit"', rendered: 'press;desc="rendered"' };
+
+/** The second that it is, read from the clock ten times a second at most. */
+let second = 0;
+let readAt = Number.NEGATIVE_INFINITY;
+function secondNow(): number {
+  const clock = performance.now();
+  if (clock - readAt > 100) {
+    readAt = clock;
+    second = Math.floor(Date.now() / 1000);
+  }
+  return second;
+}
+
+/** Ages as text; most pages are asked for again within the hour. */
+const texts = Array.from({ length: 3600 }, (_, age) => String(age));
+
+/**
+ * Answers GET and HEAD with a page: 304 when the browser has these very bytes, otherwise the best encoding that it takes.
+ *
+ * @param ready usually `Press.ready`
+ * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
+ */
+export function answerPage(
+  entry: Entry,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
+  source: Source = 'hit',
+): boolean {
+  const { headers } = incoming;
+  const made = ready(entry, acceptedEncodings(headers['accept-encoding'] as string | undefined));
+  if (!made) return false;
+  const { page } = entry;
+  const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
+  const list = unchanged ? made.notModified : made.headers;
+  const age = Math.max(0, secondNow() - Math.floor(page.renderedAt / 1000));
+  // Node copies the list before it returns, so that it can be used again.
+  list[list.length - ageAt] = texts[age] ?? String(age);
+  list[list.length - timingAt] = timings[source];
+  outgoing.writeHead(unchanged ? 304 : page.status, list);
+  if (unchanged || incoming.method === 'HEAD') outgoing.end();
+  else outgoing.end(made.body);
+  return true;
+}

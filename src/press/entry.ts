@@ -1,0 +1,106 @@
+/** A page as it lies ready in memory: header lists and bytes of each encoding that was asked for. */
+import { decode } from './encode.ts';
+import { type Bodies, type Encoding, encodings, hashOf, type StoredPage } from './stored-page.ts';
+
+/** The headers that go out with a page, whatever its encoding; made once for each rendering. */
+export type Dress = (page: StoredPage) => Readonly<Record<string, string>>;
+
+/** One encoding, ready to send. */
+export interface Ready {
+  readonly etag: string;
+  readonly body: Buffer;
+  /** Names and values by turns, as `writeHead` takes them; the last two values are {@link ageAt} and {@link timingAt}. */
+  readonly headers: string[];
+  /** The same for a 304. */
+  readonly notModified: string[];
+}
+
+/** Where, counted from the end of the header lists, the values stand that differ from answer to answer. */
+export const ageAt = 3;
+export const timingAt = 1;
+
+export interface Entry {
+  readonly page: StoredPage;
+  /** Reads since they were last written to the store. */
+  reads: number;
+  /** Whether it was read since eviction last looked at it. */
+  visited: boolean;
+  /** Bytes that it takes, an estimate that errs upwards. */
+  bytes: number;
+  /** Which look at the store found it current; see `Memory.epoch`. */
+  epoch: number;
+  /** The encodings that were asked for, or all of them where the store does not hold them. */
+  readonly ready: Partial<Record<Encoding, Ready>>;
+}
+
+/** Objects, map slots and array headers of one entry. */
+const overhead = 900;
+const cost = (headers: readonly string[]): number => headers.reduce((sum, text) => sum + text.length + 16, 0);
+
+/** Puts a page into memory form. @param bodies what of its bytes is at hand */
+export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoch = 0): Entry {
+  const entry: Entry = { page, reads: 0, visited: false, bytes: 0, epoch, ready: {} };
+  entry.bytes = overhead + cost(page.tags) + cost(Object.values(page.headers)) + page.key.length * 3;
+  for (const encoding of encodings) {
+    const body = bodies[encoding];
+    if (body) addReady(entry, encoding, body, dress);
+  }
+  return entry;
+}
+
+/** Which of the wanted encodings the page is kept in; identity can always be had. */
+export function chooseEncoding(page: StoredPage, wanted: readonly Encoding[]): Encoding {
+  for (const encoding of wanted) {
+    if (encoding === 'identity' || page.etags[encoding] !== undefined) return encoding;
+  }
+  return 'identity';
+}
+
+/**
+ * One encoding of an entry, made ready on the first demand.
+ *
+ * @param load the store's bytes of one encoding; `undefined` when this rendering is no longer there
+ * @returns `undefined` when the bytes cannot be had: the page must be looked up anew
+ */
+export function readyIn(
+  entry: Entry,
+  encoding: Encoding,
+  dress: Dress,
+  load: (page: StoredPage, encoding: Encoding) => Buffer | undefined,
+): Ready | undefined {
+  const made = entry.ready[encoding];
+  if (made) return made;
+  const { page } = entry;
+  if (page.etags[encoding] !== undefined) {
+    const body = load(page, encoding);
+    return body && addReady(entry, encoding, body, dress);
+  }
+  if (encoding !== 'identity') return undefined;
+  const zipped = entry.ready.gzip?.body ?? load(page, 'gzip');
+  return zipped && addReady(entry, 'identity', decode(zipped), dress);
+}
+
+function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress): Ready {
+  const { page } = entry;
+  const etag = page.etags[encoding] ?? `"${hashOf(body)}"`;
+  const fixed: string[] = [];
+  const always: string[] = [];
+  let vary = 'Accept-Encoding';
+  for (const [name, value] of Object.entries(dress(page))) {
+    if (name === 'vary') {
+      vary = value.toLowerCase().includes('accept-encoding') ? value : `${value}, Accept-Encoding`;
+      continue;
+    }
+    // What describes the bytes does not belong to an answer without any.
+    (/^content-(?:type|language|location|disposition)$/.test(name) ? fixed : always).push(name, value);
+  }
+  always.push('vary', vary, 'etag', etag);
+  const moving = ['age', '0', 'server-timing', ''];
+  const headers = [...fixed, ...always];
+  if (encoding !== 'identity') headers.push('content-encoding', encoding);
+  headers.push('content-length', String(body.byteLength), ...moving);
+  const ready: Ready = { etag, body, headers, notModified: [...always, ...moving] };
+  entry.ready[encoding] = ready;
+  entry.bytes += body.byteLength + cost(fixed) + 2 * cost(always) + 200;
+  return ready;
+}

@@ -1,0 +1,502 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FreshPage } from './desk.server.ts';
+import { PressBusy } from './desk.server.ts';
+import type { PressOptions } from './press.server.ts';
+import type { Rendering } from './rendering.server.ts';
+import type { Variant } from './stored-page.ts';
+import { type Bench, gate, html, keepLog, press, tempDir, textOf, until } from './testing.ts';
+
+let folder: ReturnType<typeof tempDir>;
+let open: Bench[];
+
+beforeEach(() => {
+  folder = tempDir();
+  open = [];
+});
+afterEach(async () => {
+  for (const bench of open) await bench.close();
+  folder.remove();
+});
+
+function start(render: PressOptions['render'], options: Partial<PressOptions> = {}): Bench {
+  const bench = press(folder.dir, { render, ...options });
+  open.push(bench);
+  return bench;
+}
+
+/** Content by tag; a page shows all of its tags' content. */
+function paper(pages: Record<string, string[]>) {
+  const content: Record<string, number> = {};
+  const renders: string[] = [];
+  let running = 0;
+  let hold: Promise<void> | null = null;
+  let broken: string | null = null;
+  return {
+    content,
+    renders,
+    hold: (promise: Promise<void> | null) => {
+      hold = promise;
+    },
+    breakDown: (cause: string | null) => {
+      broken = cause;
+    },
+    get running() {
+      return running;
+    },
+    async render(key: string, variant: Variant): Promise<Rendering> {
+      renders.push(variant === 'full' ? `${key} full` : key);
+      running++;
+      try {
+        const tags = pages[key];
+        const text = `${key} ${variant} ${(tags ?? []).map((tag) => `${tag}=${content[tag] ?? 0}`).join(' ')}`;
+        await hold;
+        if (broken) throw new Error(broken);
+        if (!tags) return { ...html('not found'), status: 404 };
+        return { ...html(text.padEnd(2000, '.')), tags };
+      } finally {
+        running--;
+      }
+    },
+  };
+}
+
+const read = async (bench: Bench, key: string, variant: Variant = 'public'): Promise<string> =>
+  textOf(bench.press, await bench.press.get(key, variant)).replace(/\.*$/, '');
+
+describe('pages that are not stored', () => {
+  it('are rendered once however many wait, and then come from memory', async () => {
+    const world = paper({ '/a': ['t'] });
+    const bench = start(world.render);
+    const texts = await Promise.all(Array.from({ length: 50 }, () => read(bench, '/a')));
+    expect(new Set(texts)).toEqual(new Set(['/a public t=0']));
+    expect(world.renders).toEqual(['/a']);
+    expect(bench.press.peek('/a', 'public')?.page.status).toBe(200);
+    expect(bench.press.stats().counters).toMatchObject({ misses: 50, renders: 1 });
+  });
+
+  it('come from the store after a restart', async () => {
+    const world = paper({ '/a': ['t'] });
+    const first = start(world.render);
+    const etag = (await first.press.get('/a', 'public')).page.etags.br;
+    await first.close();
+    open = [];
+    const second = start(world.render);
+    expect(second.press.peek('/a', 'public')?.page.etags.br).toBe(etag);
+    expect(await read(second, '/a')).toBe('/a public t=0');
+    expect(world.renders).toHaveLength(1);
+  });
+
+  it('that do not exist fill neither store nor memory', async () => {
+    const world = paper({});
+    const bench = start(world.render);
+    await read(bench, '/warm-up');
+    const before = process.memoryUsage().arrayBuffers;
+    for (let batch = 0; batch < 100; batch++) {
+      await Promise.all(Array.from({ length: 100 }, (_, i) => bench.press.get(`/unknown-${batch}-${i}`, 'public')));
+    }
+    expect(bench.press.stats().store?.pages).toBe(0);
+    expect(bench.press.stats().memory.pages).toBe(0);
+    expect(bench.press.stats().queue).toBe(0);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
+    expect((await bench.press.get('/unknown-99-99', 'public')).page.status).toBe(404);
+    expect(bench.press.stats().counters.negativeHits).toBe(1);
+  });
+
+  it('that appear are not hidden by the memory of their absence', async () => {
+    const pages: Record<string, string[]> = {};
+    const world = paper(pages);
+    const bench = start(world.render, { missingMs: 60_000 });
+    expect((await bench.press.get('/new', 'public')).page.status).toBe(404);
+    pages['/new'] = ['t'];
+    await bench.press.invalidate(['anything']);
+    expect((await bench.press.get('/new', 'public')).page.status).toBe(200);
+  });
+
+  it('are refused when too many readers wait', async () => {
+    const world = paper({ '/a': ['t'], '/b': ['t'] });
+    const held = gate();
+    world.hold(held.promise);
+    const bench = start(world.render, { mostReaders: 2 });
+    const waiting = [bench.press.get('/a', 'public'), bench.press.get('/b', 'public')];
+    await expect(bench.press.get('/a', 'public')).rejects.toBeInstanceOf(PressBusy);
+    held.resolve();
+    await Promise.all(waiting);
+    expect(await read(bench, '/a')).toContain('/a');
+  });
+
+  it('tell their readers when they cannot be rendered, and are tried again by the next', async () => {
+    const world = paper({ '/a': ['t'] });
+    world.breakDown('no ink');
+    const bench = start(world.render);
+    await expect(bench.press.get('/a', 'public')).rejects.toThrow('no ink');
+    expect(bench.press.stats().failures).toMatchObject([{ key: '/a', cause: 'no ink', attempts: 1 }]);
+    world.breakDown(null);
+    expect(await read(bench, '/a')).toBe('/a public t=0');
+  });
+
+  it('that take too long fail', async () => {
+    const bench = start(() => new Promise(() => {}), { timeoutMs: 20 });
+    await expect(bench.press.get('/a', 'public')).rejects.toThrow('not rendered within 20 ms');
+  });
+
+  it('whose answer sets a cookie, or must not be stored, are not', async () => {
+    let renders = 0;
+    const bench = start(async (key) => {
+      renders++;
+      const page = html(`${key} ${renders}`);
+      return key === '/cookie'
+        ? { ...page, headers: { ...page.headers, 'Set-Cookie': 'session=1' } }
+        : { ...page, storable: false };
+    });
+    for (const key of ['/cookie', '/cookie', '/private']) {
+      expect((await bench.press.get(key, 'public')).page.headers['set-cookie']).toBeUndefined();
+    }
+    expect(renders).toBe(3);
+    expect(bench.press.stats().store?.pages).toBe(0);
+  });
+});
+
+describe('a change', () => {
+  it('renders exactly the pages that carry its tag, and readers never wait', async () => {
+    const world = paper({
+      '/': ['card:1', 'card:2'],
+      '/1': ['article:1', 'card:1'],
+      '/2': ['article:2'],
+      '/about': [],
+    });
+    const bench = start(world.render);
+    for (const key of ['/', '/1', '/2', '/about']) await read(bench, key);
+    world.renders.length = 0;
+    const held = gate();
+    world.hold(held.promise);
+    world.content['card:1'] = 1;
+    const fresh = bench.press.invalidate(['card:1'], { reason: 'headline' });
+    await until(() => world.running === 2);
+    expect(await read(bench, '/')).toBe('/ public card:1=0 card:2=0');
+    held.resolve();
+    const result = await fresh;
+    expect(world.renders.toSorted()).toEqual(['/', '/1']);
+    expect(result.refreshed.map((page) => page.key).toSorted()).toEqual(['/', '/1']);
+    expect(await read(bench, '/')).toBe('/ public card:1=1 card:2=0');
+    expect(bench.press.stats().publishes[0]).toMatchObject({ reason: 'headline', pages: 2, failed: 0, ms: result.ms });
+  });
+
+  it('leaves a page alone whose bytes come out the same', async () => {
+    const world = paper({ '/a': ['t'] });
+    let now = 1_000_000;
+    const bench = start(world.render, { now: () => now });
+    const before = await bench.press.get('/a', 'public');
+    now += 60_000;
+    expect(await bench.press.invalidate(['t'])).toMatchObject({ refreshed: [], unchanged: 1, failed: 0 });
+    const after = bench.press.peek('/a', 'public');
+    expect(after?.page).toEqual(before.page);
+    expect(bench.store.marked()).toEqual([]);
+  });
+
+  it('takes the new tags of a page whose bytes stay the same', async () => {
+    const tags = ['one'];
+    const bench = start(async () => ({ ...html('always the same'.padEnd(2000)), tags: [...tags] }));
+    await read(bench, '/a');
+    tags.push('two');
+    expect(await bench.press.invalidate(['one'])).toMatchObject({ unchanged: 1 });
+    expect(await bench.press.invalidate(['two'])).toMatchObject({ unchanged: 1 });
+    tags.shift();
+    await bench.press.invalidate(['two']);
+    expect(await bench.press.invalidate(['one'])).toMatchObject({ unchanged: 0, refreshed: [] });
+  });
+
+  it('renders in the order of importance: rank first, then reads', async () => {
+    const world = paper({ '/': ['t'], '/rare': ['t'], '/popular': ['t'] });
+    const bench = start(world.render, { concurrency: 1, priority: ({ key }) => (key === '/' ? 0 : 10) });
+    for (const key of ['/rare', '/popular', '/']) await read(bench, key);
+    for (let i = 0; i < 5; i++) bench.press.peek('/popular', 'public');
+    bench.store.addReads(new Map([['p/popular', { ref: { key: '/popular', variant: 'public' }, count: 5 }]]));
+    world.renders.length = 0;
+    world.content.t = 1;
+    await bench.press.invalidate(['t']);
+    expect(world.renders).toEqual(['/', '/popular', '/rare']);
+  });
+
+  it('during a render of the same page queues exactly one more, however many come', async () => {
+    const world = paper({ '/a': ['t'] });
+    const bench = start(world.render);
+    await read(bench, '/a');
+    world.renders.length = 0;
+    const held = gate();
+    world.hold(held.promise);
+    world.content.t = 1;
+    const changes = [bench.press.invalidate(['t'])];
+    await until(() => world.running === 1);
+    for (let i = 2; i <= 20; i++) {
+      world.content.t = i;
+      changes.push(bench.press.invalidate(['t']));
+    }
+    held.resolve();
+    await Promise.all(changes);
+    expect(world.renders).toEqual(['/a', '/a']);
+    expect(await read(bench, '/a')).toBe('/a public t=20');
+  });
+
+  it('coalesces a burst before its first render', async () => {
+    const world = paper({ '/a': ['t'] });
+    const bench = start(world.render);
+    await read(bench, '/a');
+    const changes = Array.from({ length: 1000 }, (_, i) => {
+      world.content.t = i;
+      return bench.press.invalidate(['t']);
+    });
+    await Promise.all(changes);
+    expect(world.renders.length).toBeLessThanOrEqual(3);
+    expect(await read(bench, '/a')).toBe('/a public t=999');
+  });
+
+  it('never lets the older render of a missing page be stored', async () => {
+    const world = paper({ '/a': ['t'] });
+    const bench = start(world.render);
+    const held = gate();
+    world.hold(held.promise);
+    const early = [read(bench, '/a'), read(bench, '/a')];
+    await until(() => world.running === 1);
+    world.content.t = 1;
+    await bench.press.invalidate(['t']);
+    const late = read(bench, '/a');
+    held.resolve();
+    expect(await late).toBe('/a public t=1');
+    expect(new Set(await Promise.all(early))).toEqual(new Set(['/a public t=0']));
+    expect(await read(bench, '/a')).toBe('/a public t=1');
+    expect(world.renders).toEqual(['/a', '/a']);
+  });
+
+  it('keeps the old page when a render fails, and tries again until it succeeds', async () => {
+    const { log, lines } = keepLog();
+    const world = paper({ '/a': ['t'] });
+    const bench = start(world.render, { log });
+    await read(bench, '/a');
+    world.breakDown('paper jam');
+    world.content.t = 1;
+    expect(await bench.press.invalidate(['t'])).toMatchObject({ refreshed: [], failed: 1 });
+    expect(await read(bench, '/a')).toBe('/a public t=0');
+    await until(() => bench.press.stats().counters.failures >= 3);
+    expect(lines.filter((line) => line.message.includes('could not be rendered')).length).toBeGreaterThanOrEqual(3);
+    world.breakDown(null);
+    await until(() => bench.press.stats().queue === 0);
+    expect(await read(bench, '/a')).toBe('/a public t=1');
+  });
+
+  it('is not lost when the press stops before its pages are rendered', async () => {
+    const world = paper({ '/a': ['t'], '/b': ['t'] });
+    const first = start(world.render);
+    for (const key of ['/a', '/b']) await read(first, key);
+    world.content.t = 1;
+    void first.press.invalidate(['t']);
+    await first.close();
+    open = [];
+    const second = start(world.render);
+    expect(await read(second, '/a')).toBe('/a public t=0');
+    await second.press.resumed;
+    expect(await read(second, '/a')).toBe('/a public t=1');
+    expect(await read(second, '/b')).toBe('/b public t=1');
+    expect(second.store.marked()).toEqual([]);
+  });
+
+  it('of everything renders every page', async () => {
+    const world = paper({ '/a': ['t'], '/b': [] });
+    const bench = start(world.render, { everything: 'site' });
+    for (const key of ['/a', '/b']) await read(bench, key);
+    expect(await bench.press.invalidate(['site'])).toMatchObject({ unchanged: 2 });
+  });
+
+  it('reports what became fresh', async () => {
+    const fresh: FreshPage[] = [];
+    const world = paper({ '/a': ['t'] });
+    const bench = start(world.render, { onFresh: (page) => fresh.push(page) });
+    await read(bench, '/a');
+    await bench.press.get('/nowhere', 'public');
+    world.content.t = 1;
+    await bench.press.invalidate(['t']);
+    await bench.press.invalidate(['t']);
+    expect(fresh.map(({ key, tags }) => ({ key, tags }))).toEqual([
+      { key: '/a', tags: ['t'] },
+      { key: '/a', tags: ['t'] },
+    ]);
+  });
+});
+
+describe('withdrawal', () => {
+  it('takes a page away before anything else, for readers and for renders under way', async () => {
+    let published = true;
+    const held = gate();
+    let hold: Promise<void> | null = null;
+    const bench = start(async () => {
+      const seen = published;
+      await hold;
+      return seen
+        ? { ...html('secret'.padEnd(3000)), tags: ['article:1'] }
+        : { ...html('gone'), status: 410, tags: ['article:1'] };
+    });
+    await bench.press.get('/1', 'public');
+    hold = held.promise;
+    const other = bench.press.invalidate(['article:1']);
+    const missing = bench.press.get('/also-1', 'public');
+    await until(() => bench.press.stats().counters.renders === 3);
+    published = false;
+    const withdrawal = bench.press.invalidate(['latest'], { withdrawn: ['article:1'] });
+    expect(bench.press.peek('/1', 'public')).toBeUndefined();
+    const late = bench.press.get('/1', 'public');
+    held.resolve();
+    expect((await late).page.status).toBe(410);
+    expect((await missing).page.status).toBe(410);
+    await other;
+    expect((await withdrawal).refreshed).toMatchObject([{ key: '/1', variant: 'public' }]);
+    expect(bench.press.peek('/1', 'public')?.page.status).toBe(410);
+    expect(bench.press.peek('/also-1', 'public')?.page.status).toBe(410);
+  });
+
+  it('takes the full variant, too', async () => {
+    let published = true;
+    const bench = start(async (_key, variant) =>
+      published
+        ? { ...html(variant.padEnd(2000)), tags: ['article:1'], access: 'subscriber' as const }
+        : { ...html('gone'), status: 410, tags: ['article:1'] },
+    );
+    await bench.press.get('/1', 'public');
+    await bench.press.get('/1', 'full');
+    published = false;
+    const gone = bench.press.invalidate([], { withdrawn: ['article:1'] });
+    expect(bench.press.peek('/1', 'full')).toBeUndefined();
+    await gone;
+    expect(bench.press.stats().store?.pages).toBe(1);
+  });
+
+  it('survives a stop right after it', async () => {
+    let published = true;
+    const render = async (): Promise<Rendering> =>
+      published ? { ...html('x'.repeat(3000)), tags: ['a'] } : { ...html('gone'), status: 410, tags: ['a'] };
+    const first = start(render);
+    await first.press.get('/1', 'public');
+    published = false;
+    void first.press.invalidate([], { withdrawn: ['a'] });
+    await first.close();
+    open = [];
+    const second = start(render);
+    expect((await second.press.get('/1', 'public')).page.status).toBe(410);
+  });
+});
+
+describe('variants', () => {
+  const render = (access: () => 'registered' | 'subscriber' | null) => async (_key: string, variant: Variant) => ({
+    ...html(`${variant} text`.padEnd(2000)),
+    tags: ['article:1'],
+    access: access(),
+  });
+
+  it('are chosen by level', () => {
+    const { press } = start(render(() => null));
+    expect(press.variantFor(null, 'subscriber')).toBe('public');
+    expect(press.variantFor('registered', null)).toBe('public');
+    expect(press.variantFor('registered', 'registered')).toBe('full');
+    expect(press.variantFor('registered', 'subscriber')).toBe('full');
+    expect(press.variantFor('subscriber', 'registered')).toBe('public');
+  });
+
+  it('are two pages, and one when the article becomes free', async () => {
+    let access: 'subscriber' | null = 'subscriber';
+    const bench = start(render(() => access));
+    expect(await read(bench, '/1')).toContain('public text');
+    expect(await read(bench, '/1', 'full')).toContain('full text');
+    expect(bench.press.stats().store?.pages).toBe(2);
+    access = null;
+    await bench.press.invalidate(['article:1']);
+    expect(bench.press.peek('/1', 'full')).toBeUndefined();
+    expect(bench.press.stats().store?.pages).toBe(1);
+  });
+});
+
+describe('builds', () => {
+  it('let the pages of the one before stand in until their own are there', async () => {
+    const world = paper({ '/a': ['t'], '/b': ['t'] });
+    const first = start(world.render);
+    for (const key of ['/a', '/b']) await read(first, key);
+    await first.close();
+    const newer = paper({ '/a': ['t'], '/b': ['t'] });
+    const held = gate();
+    newer.hold(held.promise);
+    const second = press(folder.dir, { render: newer.render }, { build: 'two' });
+    open = [second];
+    expect(second.press.peek('/a', 'public')?.page.build).toBe('one');
+    await until(() => newer.running === 1);
+    held.resolve();
+    await until(() => second.press.peek('/a', 'public')?.page.build === 'two');
+    newer.content.t = 1;
+    expect((await second.press.invalidate(['t'])).refreshed).toHaveLength(2);
+    expect(await read(second, '/b')).toBe('/b public t=1');
+    expect(second.press.peek('/b', 'public')?.page.build).toBe('two');
+    await second.press.finishBuild();
+    expect(second.store.size().pages).toBe(2);
+    expect(second.store.marked()).toEqual([]);
+  });
+
+  it('are warmed, and warming resumes where it was broken off', async () => {
+    const world = paper(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`/${i}`, ['t']])));
+    const bench = start(world.render);
+    const keys = Array.from({ length: 40 }, (_, i) => `/${i}`);
+    const stop = new AbortController();
+    const seen: number[] = [];
+    const first = await bench.press.warm(keys, {
+      signal: stop.signal,
+      concurrency: 1,
+      onProgress: ({ done }) => {
+        seen.push(done);
+        if (done === 15) stop.abort();
+      },
+    });
+    expect(first).toMatchObject({ rendered: 15, skipped: 0, failed: 0 });
+    const second = await bench.press.warm(keys);
+    expect(second).toMatchObject({ rendered: 25, skipped: 15, failed: 0 });
+    expect(world.renders).toHaveLength(40);
+  });
+
+  it('do not let warming stand in the way of a change', async () => {
+    const keys = Array.from({ length: 30 }, (_, i) => `/${i}`);
+    const world = paper({ ...Object.fromEntries(keys.map((key) => [key, ['t']])), '/news': ['n'] });
+    const bench = start(world.render, { concurrency: 1 });
+    await read(bench, '/news');
+    const held = gate();
+    world.hold(held.promise);
+    world.renders.length = 0;
+    const warming = bench.press.warm(keys, { concurrency: 30 });
+    await until(() => world.running === 1);
+    world.content.n = 1;
+    const change = bench.press.invalidate(['n']);
+    held.resolve();
+    await change;
+    expect(world.renders.indexOf('/news')).toBeLessThanOrEqual(2);
+    await warming;
+  });
+});
+
+describe('by hand and by the clock', () => {
+  it('refreshes a page whatever its tags', async () => {
+    let edition = 1;
+    const bench = start(async () => html(`edition ${edition}`.padEnd(2000)));
+    await bench.press.get('/a', 'public');
+    edition = 2;
+    expect((await bench.press.refresh(['/a'])).refreshed).toMatchObject([{ key: '/a' }]);
+    expect(await read(bench, '/a')).toContain('edition 2');
+  });
+
+  it('invalidates at a moment, also when the clock jumps', async () => {
+    const world = paper({ '/a': ['day'] });
+    let now = 1_000_000;
+    const bench = start(world.render, { now: () => now });
+    await read(bench, '/a');
+    bench.press.schedule(now + 3_600_000, ['day']);
+    now -= 600_000;
+    world.content.day = 1;
+    now += 7_200_000;
+    await until(() => bench.press.stats().publishes.length === 1);
+    await until(() => bench.press.stats().queue === 0);
+    expect(await read(bench, '/a')).toBe('/a public day=1');
+    expect(bench.press.stats().scheduled).toBe(0);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * What the press keeps of a page: one rendering of one address, in one variant, with its bytes compressed ahead. Knows
+ * neither where the page came from nor where it is kept.
+ */
+import { createHash } from 'node:crypto';
+
+/** `public` is what anyone may read, `full` what a reader with the page's access level may read. */
+export type Variant = 'public' | 'full';
+
+/** Who may read the full variant: anyone with an account, or a paying subscriber. Ordered by {@link mayRead}. */
+export type AccessLevel = 'registered' | 'subscriber';
+
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+/** All encodings, the best first; the position is also the number that the store keeps. */
+export const encodings: readonly Encoding[] = ['br', 'gzip', 'identity'];
+
+/** Which page: its key (key.ts) and variant. */
+export interface PageRef {
+  readonly key: string;
+  readonly variant: Variant;
+}
+
+/** Compressed bytes by encoding. `identity` is there only where compression is not worth it. */
+export type Bodies = Readonly<Partial<Record<Encoding, Buffer>>>;
+
+/** One rendering of a page, without its bytes. */
+export interface StoredPage extends PageRef {
+  /** Number of this rendering in the store, never used twice; `0` while it has not been written. */
+  readonly version: number;
+  /** The build that rendered it. */
+  readonly build: string;
+  readonly status: number;
+  /** Header names in lower case. Neither ETag nor Content-Encoding nor Content-Length are among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Level that the full variant asks for; `null`: the page has one variant. */
+  readonly access: AccessLevel | null;
+  /** Hash of the bytes before compression, see {@link hashOf}. */
+  readonly hash: string;
+  /** Bytes before compression. */
+  readonly size: number;
+  /** Sorted, without duplicates. */
+  readonly tags: readonly string[];
+  /** Epoch milliseconds. */
+  readonly renderedAt: number;
+  readonly renderMs: number;
+  /** Strong ETag (with its quotes) of each encoding that is kept. */
+  readonly etags: Readonly<Partial<Record<Encoding, string>>>;
+}
+
+/** The name of a page in maps: variant and key in one string. */
+export const nameOf = (key: string, variant: Variant): string => (variant === 'full' ? `f${key}` : `p${key}`);
+
+/** The opposite of {@link nameOf}. */
+export const refOf = (name: string): PageRef => ({
+  key: name.slice(1),
+  variant: name.startsWith('f') ? 'full' : 'public',
+});
+
+/** 22 characters of SHA-256: 132 bits, far more than chance needs. */
+export const hashOf = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+
+const suffixes: Readonly<Record<Encoding, string>> = { br: '-br', gzip: '-gz', identity: '' };
+
+/**
+ * Strong ETag of one encoding (RFC 9110, section 8.8.3: another ETag for other bytes). It is taken from the very bytes that
+ * are sent, so that another release of the compressor cannot give other bytes the same ETag.
+ */
+export const etagOf = (bytes: Uint8Array, encoding: Encoding): string => `"${hashOf(bytes)}${suffixes[encoding]}"`;
+
+/** Tags as a page keeps them: sorted, each once. */
+export const tidyTags = (tags: Iterable<string>): string[] => [...new Set(tags)].sort();
+
+const ranks: Readonly<Record<AccessLevel, number>> = { registered: 1, subscriber: 2 };
+
+/** The variant rule: the full variant is for whoever has at least the page's level. */
+export const mayRead = (needed: AccessLevel, has: AccessLevel | null): boolean =>
+  has !== null && ranks[has] >= ranks[needed];

@@ -1,0 +1,111 @@
+/** Helpers of the press's own tests: a little newspaper whose pages show numbered content. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Logger, silent } from '../lib/logging.ts';
+import { encode } from './encode.ts';
+import { openPress, type Press, type PressOptions } from './press.server.ts';
+import type { Rendering } from './rendering.server.ts';
+import { openStore, type PageStore, type StoreOptions } from './store.server.ts';
+import type { Bodies, Encoding, StoredPage } from './stored-page.ts';
+
+/** A folder that goes when the returned function is called. */
+export function tempDir(): { dir: string; remove: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), 'press-'));
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+/** A log that keeps its lines. */
+export function keepLog(): { log: Logger; lines: { level: string; message: string; context: object }[] } {
+  const lines: { level: string; message: string; context: object }[] = [];
+  const keep = (level: string) => (context: object, message: string) => void lines.push({ level, message, context });
+  return { lines, log: { debug: () => {}, info: keep('info'), warn: keep('warn'), error: keep('error') } };
+}
+
+export const html = (text: string): Rendering => ({
+  status: 200,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: Buffer.from(text),
+  tags: [],
+  storable: true,
+});
+
+export interface Bench {
+  readonly press: Press;
+  readonly store: PageStore;
+  close(): Promise<void>;
+}
+
+/** A press over a store of its own. */
+export function press(
+  dir: string,
+  options: Partial<PressOptions> & Pick<PressOptions, 'render'>,
+  storeOptions: Partial<StoreOptions> = {},
+): Bench {
+  const store = openStore({
+    file: join(dir, 'pages.sqlite'),
+    build: 'one',
+    log: options.log ?? silent,
+    ...storeOptions,
+  });
+  const opened = openPress({
+    store,
+    memoryBytes: 8 * 1024 * 1024,
+    log: silent,
+    retry: { baseMs: 5, capMs: 40 },
+    ...options,
+  });
+  return {
+    press: opened,
+    store,
+    async close() {
+      await opened.close();
+      store.close();
+    },
+  };
+}
+
+/** The text of a page as a reader gets it. */
+export function textOf(press: Press, entry: Parameters<Press['ready']>[0]): string {
+  const ready = press.ready(entry, ['identity']);
+  if (!ready) throw new Error('The page was replaced while it was read.');
+  return ready.body.toString();
+}
+
+/** Waits for a condition. */
+export async function until(condition: () => boolean, ms = 5000): Promise<void> {
+  const end = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error('What was waited for did not happen.');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** A promise with its handles. */
+export const gate = (): PromiseWithResolvers<void> => Promise.withResolvers<void>();
+
+/** A page made by hand, for tests of the store. */
+export async function pageOf(
+  key: string,
+  text: string,
+  tags: readonly string[] = [],
+): Promise<{ page: StoredPage; bodies: Bodies; etags: Partial<Record<Encoding, string>> }> {
+  const body = Buffer.from(text);
+  const { bodies, etags } = await encode(body, 'text/html');
+  const page: StoredPage = {
+    key,
+    variant: 'public',
+    version: 0,
+    build: 'one',
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    access: null,
+    hash: text,
+    size: body.byteLength,
+    tags: [...tags].sort(),
+    renderedAt: 1000,
+    renderMs: 1.5,
+    etags,
+  };
+  return { page, bodies, etags };
+}
