@@ -58,7 +58,7 @@ export function timeQueries(file: string, count: number): QueryTime[] {
       60,
       (reader) => reader.search(`${word(20 + any(400))} ${word(20 + any(400))}`, { limit: 10 }),
     ],
-    ['search, beginning', 60, (reader) => reader.search(word(100 + any(2000)).slice(0, 4), { limit: 10 })],
+    ['search, beginning', 60, (reader) => reader.search(`${word(10_000 + any(8000)).slice(0, 5)}`, { limit: 10 })],
   ];
   const times = queries.map(([name, runs, ask]) => {
     for (let warm = 0; warm < 5; warm++) ask(createReader(mirror));

@@ -4,11 +4,11 @@
  */
 import type { Logger } from '../lib/logging.ts';
 import type { Client } from './client.server.ts';
-import type { Rejection } from './ingest.server.ts';
 import type { Ingester } from './ingester.server.ts';
 import { isDamage, type Mirror } from './mirror.server.ts';
 import type { DocumentType } from './model.ts';
 import { pathOf, pathsOfTags } from './paths.ts';
+import type { Rejection } from './rejection.ts';
 import type { ContentChange } from './service.ts';
 import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from './store.server.ts';
 import { storeComment, withdrawComment } from './store-comments.server.ts';

@@ -2,6 +2,7 @@
  * From WordPress's answer to a document of the paper: checked against its wire schema, sanitised, in the paper's own words.
  * What does not fit comes back as a rejection that says where and what, never as an exception.
  */
+
 import type { z } from 'zod';
 import { countWords, readingMinutes, truncateAtWord } from '../lib/text.ts';
 import { publication } from '../publication.ts';
@@ -16,6 +17,7 @@ import {
 import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './embeds.ts';
 import type { Author, DocumentType, Picture } from './model.ts';
 import { openingOf } from './opening.server.ts';
+import { type Rejection, rejectionOf } from './rejection.ts';
 import { type Sanitiser, textOf } from './sanitise.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import * as wire from './wire.ts';
@@ -26,40 +28,11 @@ export interface IngestContext extends Omit<BodyContext, 'base'> {
   readonly preview?: boolean;
 }
 
-/** Why a document was set aside. */
-export interface Rejection {
-  readonly type: string;
-  readonly id: number;
-  /** Path of the field, `acf.author`. */
-  readonly field: string;
-  /** Excerpt of what came, as JSON. */
-  readonly value: string;
-  readonly problem: string;
-  readonly modified: string;
-}
-
 export type Ingested<T> =
   | { readonly kind: 'document'; readonly document: T }
   /** There, but not for readers: draft, scheduled, private, behind a password. */
   | { readonly kind: 'withheld'; readonly id: number }
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
-
-/** Builds the rejection of a value that does not match its schema. */
-export function rejectionOf(type: string, raw: unknown, error: z.ZodError): Rejection {
-  const issue = error.issues[0];
-  let value: unknown = raw;
-  for (const key of issue?.path ?? []) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
-  const object = (raw ?? {}) as Record<string, unknown>;
-  const id = Number(object.id);
-  return {
-    type,
-    id: Number.isSafeInteger(id) && id > 0 ? id : 0,
-    field: issue?.path.map(String).join('.') || '(document)',
-    value: (JSON.stringify(value) ?? 'undefined').slice(0, 200),
-    problem: issue?.message ?? 'does not fit',
-    modified: instantOf(object.modified_gmt) ?? '',
-  };
-}
 
 const schemas = {
   articles: wire.article,

@@ -1,13 +1,12 @@
 /** The thread in which documents are sanitised; `ingester.server.ts` starts it and speaks with it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IngestContext } from './ingest.server.ts';
-import { type FromWorker, perform, type Task, type ToWorker } from './ingester.server.ts';
-import { createSanitiser } from './sanitise.server.ts';
+import { createLocalWorker } from './ingest-task.server.ts';
+import type { FromWorker, Task, ToWorker } from './ingester.server.ts';
 
 const port = parentPort;
 if (!port) throw new Error('ingest.worker.ts is a worker thread and is started by ingester.server.ts');
 
-const sanitiser = createSanitiser();
 const send = (message: FromWorker): void => port.postMessage(message);
 
 type Size = { width: number; height: number } | null;
@@ -24,9 +23,11 @@ const context: IngestContext = {
     }),
 };
 
+const local = createLocalWorker(context);
+
 async function work(task: number, what: Task): Promise<void> {
   try {
-    send({ task, result: await perform(sanitiser, what, context) });
+    send({ task, result: await local.perform(what) });
   } catch (error) {
     send({ task, failure: error instanceof Error ? error.message : String(error) });
   }

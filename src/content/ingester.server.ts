@@ -6,9 +6,9 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../lib/logging.ts';
 import type { IngestedComment, IngestedDocument } from './documents.ts';
-import { type IngestContext, type Ingested, ingestComment, ingestDocument } from './ingest.server.ts';
+import type { IngestContext, Ingested } from './ingest.server.ts';
+import type { LocalWorker } from './ingest-task.server.ts';
 import type { DocumentType } from './model.ts';
-import { createSanitiser, type Sanitiser } from './sanitise.server.ts';
 
 export interface Ingester {
   document(type: DocumentType, raw: unknown, preview?: boolean): Promise<Ingested<IngestedDocument>>;
@@ -27,23 +27,12 @@ export type Task =
 /** What comes back; its shape follows the task's kind. */
 export type Done = Ingested<IngestedDocument | IngestedComment> | string[];
 
-/** Does one task in this thread. */
-export async function perform(sanitiser: Sanitiser, what: Task, context: IngestContext): Promise<Done> {
-  switch (what.kind) {
-    case 'document':
-      return ingestDocument(sanitiser, what.type, what.raw, { ...context, preview: what.preview });
-    case 'comment':
-      return ingestComment(sanitiser, what.raw, context);
-    case 'lines':
-      return what.texts.map((text) => sanitiser.line(text));
-  }
-}
+type Size = { width: number; height: number } | null;
 
 export type ToWorker =
   | { readonly task: number; readonly what: Task }
-  | { readonly measured: number; readonly size: { width: number; height: number } | null };
+  | { readonly measured: number; readonly size: Size };
 export type FromWorker =
-  | { readonly ready: true }
   | { readonly task: number; readonly result: Done }
   | { readonly task: number; readonly failure: string }
   | { readonly measure: number; readonly url: string };
@@ -56,13 +45,17 @@ const asking = (run: (what: Task) => Promise<Done>): Omit<Ingester, 'close'> => 
   lines: (texts) => run({ kind: 'lines', texts }) as Promise<string[]>,
 });
 
-/** Ingests in this thread. */
+/** Ingests in this thread. The DOM is loaded with the first task: a process with threads never needs its 60 MB. */
 export function createLocalIngester(context: IngestContext): Ingester {
-  const sanitiser = createSanitiser();
+  let worker: Promise<LocalWorker> | null = null;
+  const load = (): Promise<LocalWorker> => {
+    worker ??= import('./ingest-task.server.ts').then(({ createLocalWorker }) => createLocalWorker(context));
+    return worker;
+  };
   return {
-    ...asking((what) => perform(sanitiser, what, context)),
+    ...asking(async (what) => (await load()).perform(what)),
     async close() {
-      sanitiser.window.close();
+      if (worker) (await worker).close();
     },
   };
 }
@@ -87,7 +80,7 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
   let counter = 0;
   let worked = false;
   /** Stands in where threads cannot start at all. */
-  let local: Sanitiser | null = null;
+  let local: Ingester | null = null;
 
   interface Thread {
     readonly worker: Worker;
@@ -150,7 +143,7 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
       if (!threads.delete(thread) || closed) return;
       if (!worked && !local) {
         log.error({ error: String(error) }, 'ingest: threads do not start here, working without them');
-        local = createSanitiser();
+        local = createLocalIngester(context);
         for (const job of [...queue.splice(0), ...thread.jobs.values()]) void runLocally(job);
         return;
       }
@@ -170,7 +163,14 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
   };
 
   const runLocally = async ({ what, resolve, reject }: Job): Promise<void> => {
-    if (local) await perform(local, what, context).then(resolve, reject);
+    if (!local) return;
+    const done: Promise<Done> =
+      what.kind === 'lines'
+        ? local.lines(what.texts)
+        : what.kind === 'comment'
+          ? local.comment(what.raw)
+          : local.document(what.type, what.raw, what.preview);
+    await done.then(resolve, reject);
   };
 
   const run = (what: Task): Promise<Done> =>
@@ -187,7 +187,7 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
     ...asking(run),
     async close() {
       closed = true;
-      local?.window.close();
+      await local?.close();
       for (const job of queue.splice(0)) job.reject(new Error('ingest is closed'));
       await Promise.all(
         [...threads].map(async (thread) => {

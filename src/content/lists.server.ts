@@ -16,8 +16,17 @@ export function pageBounds({ offset, limit }: ListFilter, standard: number): { o
   return { offset: whole(offset, 0), limit: Math.min(whole(limit, standard), 100_000) };
 }
 
-function conditions(lists: readonly string[], filter: ListFilter): { sql: string; values: (string | number)[] } {
-  const [first = '', ...others] = lists;
+const countOf = (mirror: Mirror, list: string): number =>
+  Number(mirror.prepare('SELECT n FROM list_counts WHERE list = ?').get(list)?.n ?? 0);
+
+function conditions(
+  mirror: Mirror,
+  lists: readonly string[],
+  filter: ListFilter,
+): { sql: string; values: (string | number)[] } {
+  // The shortest list leads: the others are only looked into.
+  const [first = '', ...others] =
+    lists.length < 2 ? lists : lists.toSorted((a, b) => countOf(mirror, a) - countOf(mirror, b));
   let sql = 'l.list = ?';
   const values: (string | number)[] = [first];
   if (filter.since !== undefined) {
@@ -39,7 +48,7 @@ function conditions(lists: readonly string[], filter: ListFilter): { sql: string
 export function listIds(mirror: Mirror, lists: readonly string[], filter: ListFilter, standard: number): number[] {
   const { offset, limit } = pageBounds(filter, standard);
   if (limit === 0) return [];
-  const { sql, values } = conditions(lists, filter);
+  const { sql, values } = conditions(mirror, lists, filter);
   let exclusion = '';
   if (filter.exclude && filter.exclude.length > 0) {
     exclusion = ' AND l.id NOT IN (SELECT value FROM json_each(?))';
@@ -53,10 +62,10 @@ export function listIds(mirror: Mirror, lists: readonly string[], filter: ListFi
 
 /** How many documents the filter has in all. */
 export function listTotal(mirror: Mirror, lists: readonly string[], filter: ListFilter): number {
-  const { sql, values } = conditions(lists, filter);
+  const { sql, values } = conditions(mirror, lists, filter);
   let total: number;
   if (lists.length === 1 && filter.since === undefined) {
-    total = Number(mirror.prepare('SELECT n FROM list_counts WHERE list = ?').get(lists[0] ?? '')?.n ?? 0);
+    total = countOf(mirror, lists[0] ?? '');
   } else {
     total = Number(mirror.prepare(`SELECT count(*) AS n FROM listing l WHERE ${sql}`).get(...values)?.n ?? 0);
   }

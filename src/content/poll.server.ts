@@ -7,9 +7,9 @@
 import { topStoriesPage } from './apply.server.ts';
 import { documentTypes, readCursor, walkCursor, writeCursor } from './cursors.server.ts';
 import { fetchList } from './fetching.server.ts';
-import { rejectionOf } from './ingest.server.ts';
 import type { Items, SyncContext } from './items.server.ts';
 import type { DocumentType } from './model.ts';
+import { rejectionOf } from './rejection.ts';
 import { canonicalSlug } from './slugs.ts';
 import * as wire from './wire.ts';
 

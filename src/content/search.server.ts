@@ -13,27 +13,67 @@ export interface FoundArticles {
   readonly total: number;
 }
 
-/** Best match first: a word in a title weighs more than in a standfirst, an author's name, the body. */
+/** Newest matches that are ranked against each other; bounds the time that a very common word takes. */
+const ranked = 1000;
+
+/** With fewer hits than this the last word is also taken as the beginning of one. */
+const enough = 10;
+
+/**
+ * Best match first: a word in a title weighs more than in a standfirst, an author's name, the body. Of more than a thousand
+ * matches the newest thousand are ranked and the others follow, newest first.
+ */
 export function searchArticles(mirror: Mirror, query: string, filter: SearchFilter): FoundArticles {
   const match = toMatch(query);
   if (match === null) return { hits: [], total: 0 };
-  const { offset, limit } = pageBounds(filter, 10);
   let where = 'search MATCH ?';
-  const values: (string | number)[] = [match];
+  const further: (string | number)[] = [];
   if (filter.term !== undefined || filter.since !== undefined) {
-    where += ' AND rowid IN (SELECT id FROM listing WHERE list = ? AND date >= ?)';
-    values.push(filter.term === undefined ? 'articles' : `articles:section:${filter.term}`, filter.since ?? '');
+    where += ' AND EXISTS (SELECT 1 FROM listing l WHERE l.id = search.rowid AND l.list = ? AND l.date >= ?)';
+    further.push(filter.term === undefined ? 'articles' : `articles:section:${filter.term}`, filter.since ?? '');
   }
-  const total = Number(mirror.prepare(`SELECT count(*) AS n FROM search WHERE ${where}`).get(...values)?.n ?? 0);
-  if (total === 0 || limit === 0) return { hits: [], total };
-  // Two steps, so that snippets are only cut for the hits that are shown.
-  const ids = mirror
-    .prepare(`SELECT rowid AS id FROM search WHERE ${where} ORDER BY rank LIMIT ? OFFSET ?`)
-    .all(...values, limit, offset)
-    .map((row) => Number(row.id));
-  // A number is bound as a float, and FTS5 looks rowids up by integers alone: without the cast every hit gets the first one's.
-  const cut = mirror.prepare(
-    "SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND rowid = CAST(? AS INTEGER)",
-  );
-  return { hits: ids.map((id) => ({ id, snippet: String(cut.get(match, id)?.snippet ?? '') })), total };
+  const count = (asked: string): number =>
+    Number(mirror.prepare(`SELECT count(*) AS n FROM search WHERE ${where}`).get(asked, ...further)?.n ?? 0);
+  let asked = match.exact;
+  let total = count(asked);
+  if (total < enough && match.beginning !== null) {
+    asked = match.beginning;
+    total = count(asked);
+  }
+  const ids = total === 0 ? [] : rankedIds(mirror, where, [asked, ...further], total, filter);
+  return { hits: withSnippets(mirror, asked, ids), total };
+}
+
+function rankedIds(
+  mirror: Mirror,
+  where: string,
+  values: (string | number)[],
+  total: number,
+  filter: ListFilter,
+): number[] {
+  const { offset, limit } = pageBounds(filter, 10);
+  const newest = mirror
+    .prepare(`SELECT rowid AS id, rank AS score FROM search WHERE ${where} ORDER BY rowid DESC LIMIT ${ranked}`)
+    .all(...values) as { id: number; score: number }[];
+  newest.sort((a, b) => a.score - b.score || b.id - a.id);
+  const ids = newest.slice(offset, offset + limit).map(({ id }) => id);
+  if (ids.length < limit && total > ranked) {
+    const older = mirror.prepare(`SELECT rowid AS id FROM search WHERE ${where} ORDER BY rowid DESC LIMIT ? OFFSET ?`);
+    const rows = older.all(...values, limit - ids.length, Math.max(ranked, offset));
+    ids.push(...rows.map((row) => Number(row.id)));
+  }
+  return ids;
+}
+
+/** Snippets of the hits that are shown, in one pass over the matches. */
+function withSnippets(mirror: Mirror, asked: string, ids: readonly number[]): FoundArticles['hits'] {
+  if (ids.length === 0) return [];
+  const rows = mirror
+    .prepare(
+      `SELECT rowid AS id, snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search
+      WHERE search MATCH ? AND +rowid IN (SELECT value FROM json_each(?))`,
+    )
+    .all(asked, JSON.stringify(ids));
+  const snippets = new Map(rows.map((row) => [Number(row.id), String(row.snippet)]));
+  return ids.map((id) => ({ id, snippet: snippets.get(id) ?? '' }));
 }
