@@ -10,6 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 add_action( 'newsroom_deliver', 'newsroom_deliver_from_cron' );
+add_action( 'rest_api_init', 'newsroom_buffer_answer', 0 );
 
 /**
  * Closes the answer and then sends. Called on shutdown.
@@ -40,14 +41,42 @@ function newsroom_finish_response() {
 	if ( function_exists( 'litespeed_finish_request' ) ) {
 		return litespeed_finish_request();
 	}
-	// Everything is still in one buffer: with its length known the browser need not wait for the end.
-	if ( ! headers_sent() && 1 === ob_get_level() && ! ini_get( 'zlib.output_compression' ) ) {
-		header( 'Content-Length: ' . ob_get_length() );
-		header( 'Connection: close' );
-	}
+	newsroom_announce_length();
 	wp_ob_end_flush_all();
 	flush();
 	return false;
+}
+
+/**
+ * Tells the browser how long the answer is, where all of it still lies in buffers: it then need not wait for the end of
+ * the request. Compressed answers are left alone.
+ */
+function newsroom_announce_length() {
+	if ( headers_sent() || ! ob_get_level() || ini_get( 'zlib.output_compression' ) || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
+		return;
+	}
+	foreach ( headers_list() as $header ) {
+		if ( preg_match( '/^(content-encoding|content-length|transfer-encoding):/i', $header ) ) {
+			return;
+		}
+	}
+	$answer = '';
+	while ( ob_get_level() ) {
+		$answer = ob_get_clean() . $answer;
+	}
+	header( 'Content-Length: ' . strlen( $answer ) );
+	header( 'Connection: close' );
+	echo $answer; // phpcs:ignore WordPress.Security.EscapeOutput -- the finished answer.
+}
+
+/**
+ * Keeps the answer to a REST request that writes in a buffer, on servers that cannot close an answer early.
+ */
+function newsroom_buffer_answer() {
+	$method = isset( $_SERVER['REQUEST_METHOD'] ) ? sanitize_key( $_SERVER['REQUEST_METHOD'] ) : 'get';
+	if ( defined( 'REST_REQUEST' ) && REST_REQUEST && ! in_array( $method, array( 'get', 'head', 'options' ), true ) && ! function_exists( 'fastcgi_finish_request' ) && ! function_exists( 'litespeed_finish_request' ) ) {
+		ob_start();
+	}
 }
 
 /**

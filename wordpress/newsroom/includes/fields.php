@@ -34,7 +34,7 @@ function newsroom_meta_keys() {
  */
 function newsroom_meta_definitions() {
 	return array(
-		'newsroom_author'           => array( 'integer', 0, 'newsroom_sanitize_author' ),
+		'newsroom_author'           => array( 'integer', 0, 'absint' ),
 		'newsroom_access'           => array( 'string', 'default', 'newsroom_sanitize_access' ),
 		'newsroom_video_url'        => array( 'string', '', 'newsroom_sanitize_web_address' ),
 		'newsroom_iframe'           => array( 'string', '', 'newsroom_sanitize_embed' ),
@@ -111,17 +111,6 @@ function newsroom_access_levels() {
  */
 function newsroom_sanitize_access( $value ) {
 	return is_string( $value ) && in_array( $value, array( 'default', 'free', 'registered', 'subscriber' ), true ) ? $value : 'default';
-}
-
-/**
- * Cleans the id of an author; anything that is no post of that type becomes 0.
- *
- * @param mixed $value Value.
- * @return int
- */
-function newsroom_sanitize_author( $value ) {
-	$id = is_numeric( $value ) ? absint( $value ) : 0;
-	return $id && 'authors' === get_post_type( $id ) ? $id : 0;
 }
 
 /**
