@@ -1,0 +1,355 @@
+/** Reading: articles, players, comments, walls, crosswords and videos. What every page must pass is in every-route.spec.ts. */
+import { createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { type APIRequestContext, expect, type Page, test } from '@playwright/test';
+import { testWordPress } from '../world/world.ts';
+
+/** Article of the demo edition with three pages of comments, one of which has six replies. */
+const discussed = '/article/crack-closes-mississippi-bridge';
+const withPlayers = '/article/a-film-in-the-middle-of-the-page';
+const video = '/media/picture-show-sintel';
+
+/** Hosts besides the site's own that the page asked for anything. Players answer with an empty page. */
+async function strangers(page: Page): Promise<string[]> {
+  const own = new URL(test.info().project.use.baseURL ?? '').host;
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol.startsWith('http') && url.host !== own) asked.push(url.host);
+  });
+  await page.route('https://www.youtube-nocookie.com/**', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<title>Player</title>' }),
+  );
+  return asked;
+}
+
+test.describe('an article', () => {
+  test('says what it is, who wrote it and when', async ({ page }) => {
+    await page.goto(discussed);
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('Mississippi Bridge');
+    await expect(page.locator('.head .kicker a')).toHaveAttribute('href', /^\/section\//);
+    await expect(page.locator('.credits a[rel="author"]')).toHaveAttribute('href', /^\/author\/[\w-]+$/);
+    await expect(page.locator('.credits time').first()).toHaveAttribute('datetime', /Z$/);
+    await expect(page.locator('.credits time').first()).toHaveText(/ago$|just now/);
+    await expect(page.locator('.minutes')).toHaveText(/^\d+ min read$/);
+    const lead = page.locator('.lead img');
+    await expect(lead).toHaveAttribute('fetchpriority', 'high');
+    await expect(lead).toHaveAttribute('loading', 'eager');
+    await expect(lead).toHaveAttribute('width', /^\d+$/);
+    await expect(page.locator('.author-box h2')).not.toBeEmpty();
+    expect(await page.locator('.more .card').count()).toBe(6);
+  });
+
+  test('loads at most 12 kB of JavaScript before anything is pressed', async ({ page }) => {
+    const scripts: Promise<Buffer>[] = [];
+    page.on('response', (response) => {
+      if (response.request().resourceType() === 'script') scripts.push(response.body());
+    });
+    await page.goto(withPlayers, { waitUntil: 'networkidle' });
+    const inline = await page
+      .locator('script:not([src]):not([type="application/ld+json"])')
+      .evaluateAll((all) => all.map((script) => script.textContent ?? ''));
+    const bytes = [...(await Promise.all(scripts)), ...inline.map((text) => Buffer.from(text))].map(
+      (code) => gzipSync(code).byteLength,
+    );
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(12 * 1024);
+  });
+
+  test('prints its text and none of the furniture', async ({ page }) => {
+    await page.goto(discussed);
+    await page.emulateMedia({ media: 'print' });
+    await expect(page.locator('.print-masthead')).toBeVisible();
+    await expect(page.locator('.prose p').first()).toBeVisible();
+    for (const furniture of ['.site-header .header-bar', '.site-footer', '.rail', '.more', '.comments']) {
+      await expect(page.locator(furniture)).toBeHidden();
+    }
+  });
+});
+
+test.describe('players of other sites', () => {
+  test('ask nothing of them before the button is pressed', async ({ page }) => {
+    const asked = await strangers(page);
+    await page.goto(withPlayers, { waitUntil: 'networkidle' });
+    const shells = page.locator('.embed[data-embed-src]');
+    expect(await shells.count()).toBe(3);
+    expect(await page.locator('iframe').count()).toBe(0);
+    expect(asked).toEqual([]);
+
+    await shells.first().getByRole('button').click();
+    const frame = shells.first().locator('iframe');
+    await expect(frame).toBeFocused();
+    await expect(frame).toHaveAttribute('title', /.+/);
+    await expect(frame).toHaveAttribute('sandbox', /allow-scripts/);
+    await expect(frame).not.toHaveAttribute('sandbox', /allow-top-navigation/);
+    expect(new Set(asked)).toEqual(new Set(['www.youtube-nocookie.com']));
+    expect(await page.locator('iframe').count()).toBe(1);
+  });
+
+  test('are links without JavaScript', async ({ browser }) => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(withPlayers);
+    const link = page.locator('.embed a').first();
+    await expect(link).toBeVisible();
+    await expect(link).toHaveAttribute('href', /^https:\/\/www\.youtube\.com\/watch/);
+    expect(await page.locator('iframe').count()).toBe(0);
+    await page.close();
+  });
+});
+
+test.describe('a video', () => {
+  test('stands on black and plays only when pressed', async ({ page }) => {
+    const asked = await strangers(page);
+    await page.goto(video, { waitUntil: 'networkidle' });
+    await expect(page.locator('body')).toHaveCSS('background-color', 'rgb(0, 0, 0)');
+    expect(asked).toEqual([]);
+    await page.getByRole('link', { name: /^Play the video/ }).click();
+    const frame = page.locator('.player iframe');
+    await expect(frame).toBeFocused();
+    await expect(frame).toHaveAttribute('src', /^https:\/\/www\.youtube-nocookie\.com\/embed\/[\w-]{11}\?/);
+    await expect(page).toHaveURL(new RegExp(`${video}$`));
+  });
+
+  test('is a link without JavaScript', async ({ browser }) => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(video);
+    await expect(page.locator('.facade')).toHaveAttribute('href', /^https:\/\/www\.youtube\.com\/watch\?v=/);
+    await page.close();
+  });
+
+  test('is found by its section', async ({ page }) => {
+    await page.goto('/media');
+    await page.getByRole('navigation', { name: 'Videos by section' }).getByRole('link', { name: 'Arts+' }).click();
+    await expect(page).toHaveURL(/\/media\?section=culture$/);
+    await expect(page.locator('.video-card').first()).toBeVisible();
+    expect((await page.request.get('/media?section=nothing')).status()).toBe(404);
+    expect((await page.request.get('/media?page=0')).status()).toBe(404);
+  });
+});
+
+test.describe('comments', () => {
+  test('are read on in place', async ({ page }) => {
+    await page.goto(discussed);
+    const items = page.locator('#comment-list > li');
+    await expect(items).toHaveCount(10);
+    await page.getByRole('link', { name: 'More comments' }).click();
+    await expect(items).toHaveCount(20);
+    await expect(items.nth(10)).toBeFocused();
+    await page.getByRole('link', { name: 'More comments' }).click();
+    await expect(page.getByRole('link', { name: 'More comments' })).toHaveCount(0);
+    expect(await items.count()).toBeGreaterThan(20);
+    const ids = await items.evaluateAll((all) => all.map((item) => item.id));
+    expect(new Set(ids).size).toBe(ids.length);
+    await expect(page).toHaveURL(new RegExp(`${discussed}$`));
+  });
+
+  test('show the latest three replies, and all of them when asked', async ({ page }) => {
+    await page.goto(discussed);
+    const more = page.getByRole('link', { name: 'Show all 6 replies' });
+    const thread = page.locator('.comment', { has: more });
+    const replies = thread.locator('.replies ol > li');
+    await expect(replies).toHaveCount(3);
+    const id = await thread.first().getAttribute('id');
+    await more.click();
+    await expect(page.locator(`#${id} .replies ol > li`)).toHaveCount(6);
+    await expect(more).toHaveCount(0);
+  });
+
+  test('page on without JavaScript, there and back', async ({ browser }) => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(discussed);
+    await page.getByRole('link', { name: 'More comments' }).click();
+    await expect(page).toHaveURL(new RegExp(`${discussed}/comments\\?page=2$`));
+    await expect(page.locator('#comment-list > li')).toHaveCount(10);
+    const second = await page.locator('#comment-list > li').first().getAttribute('id');
+    await page.getByRole('link', { name: 'More comments' }).click();
+    await page.getByRole('link', { name: 'Previous page' }).click();
+    await expect(page.locator('#comment-list > li').first()).toHaveAttribute('id', second ?? '');
+    await page.goto(discussed);
+    await page.getByRole('link', { name: 'Show all 6 replies' }).click();
+    await expect(page.locator('.replies .comment-list > li')).toHaveCount(6);
+    await page.getByRole('link', { name: 'Back to the article' }).click();
+    await expect(page).toHaveURL(new RegExp(`${discussed}$`));
+    await page.close();
+  });
+
+  test('have no page that does not exist', async ({ request }) => {
+    for (const path of [
+      `${discussed}/comments?page=99`,
+      `${discussed}/comments?page=x`,
+      `${discussed}/comments/1`,
+      '/article/none/comments',
+    ]) {
+      expect.soft((await request.get(path)).status(), path).toBe(404);
+    }
+  });
+});
+
+test.describe('the wall', () => {
+  for (const [slug, heading] of [
+    ['what-subscribers-know-about-salt', /for subscribers/],
+    ['what-registered-readers-know-about-chalk', /free with an account/],
+    ['a-subscribers-story-in-one-paragraph', /for subscribers/],
+  ] as const) {
+    test(`keeps the rest of ${slug} from the public page`, async ({ page, request }) => {
+      const html = await (await request.get(`/article/${slug}`)).text();
+      expect(html).not.toContain('CANARY');
+      expect(html).not.toMatch(/this is how it ends|Then it stops/);
+      await page.goto(`/article/${slug}`);
+      const wall = page.getByRole('region', { name: heading });
+      await expect(wall.getByRole('link', { name: 'Join Today' })).toHaveAttribute('href', '/pricing');
+      await expect(wall.getByRole('link', { name: /Sign In$/ })).toHaveAttribute('href', '/socialLogin');
+      await expect(page.locator('.prose p').first()).not.toBeEmpty();
+    });
+  }
+
+  test('does not stand in a free article', async ({ page }) => {
+    await page.goto(discussed);
+    await expect(page.locator('.paywall')).toHaveCount(0);
+    await expect(page.locator('.prose[data-end]')).toHaveCount(1);
+  });
+});
+
+test('markup that means harm runs nowhere', async ({ page, request }) => {
+  test.setTimeout(120_000);
+  const map = await (await request.get('/sitemaps/articles-1.xml')).text();
+  const hostile = [...map.matchAll(/<loc>https?:\/\/[^/]+(\/article\/hostile-[^<]+)<\/loc>/g)].map(
+    (match) => match[1] as string,
+  );
+  expect(hostile.length).toBeGreaterThan(4);
+  for (const path of hostile) {
+    await page.goto(path);
+    expect.soft(await page.evaluate(() => '__xss' in window), path).toBe(false);
+    expect
+      .soft(await page.locator('main iframe, main object, main embed, .prose form, .prose script').count(), path)
+      .toBe(0);
+  }
+});
+
+test('a crossword is played in its frame', async ({ page }) => {
+  await page.goto('/games');
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  expect(await page.locator('.game, .today').count()).toBe(12);
+  await page.goto('/games/after-the-storm');
+  const frame = page.locator('iframe.board');
+  await expect(frame).toHaveAttribute('title', /After the Storm/);
+  await expect(frame).toHaveAttribute('sandbox', /allow-scripts/);
+  await expect(page.frameLocator('iframe.board').getByRole('group', { name: /Crossword grid/ })).toBeVisible();
+});
+
+test('the terms of use and the feeds are where links say', async ({ page, request }) => {
+  await page.goto('/privacy-policy#Terms-of-use');
+  await expect(page.locator('[id="Terms-of-use"]')).toHaveCount(1);
+  await page.goto('/about#rss-feeds');
+  await expect(page.locator('[id="rss-feeds"]')).toHaveCount(1);
+  const feeds = await page
+    .locator('.feeds a')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+  expect(feeds).toContain('/rss.xml');
+  expect(feeds).toContain('/section/culture/atom.xml');
+  for (const feed of feeds.slice(0, 6)) expect.soft((await request.get(feed)).status(), feed).toBe(200);
+});
+
+test.describe('prices', () => {
+  test('are those of the spec, and nothing pretends to sell', async ({ page }) => {
+    await page.goto('/pricing');
+    for (const text of [
+      'Sun Reader',
+      'Sun Member',
+      'Sun Founder',
+      '$0.01/Day',
+      'Full dues ($120/year) billed after 60 days',
+    ]) {
+      await expect(page.getByText(text).first()).toBeVisible();
+    }
+    for (const button of await page.getByRole('button', { name: 'Join the Sun' }).all())
+      await expect(button).toBeDisabled();
+    await expect(page.getByText('Subscriptions open here soon.').first()).toBeVisible();
+  });
+});
+
+/** A newsroom that publishes through WordPress's own REST API, signed in as the demo's administrator. */
+async function newsroom(request: APIRequestContext) {
+  const { url, adminUser, adminPassword } = testWordPress();
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  const headers = { 'X-WP-Nonce': nonce };
+  return {
+    async save(path: string, data: object): Promise<{ id: number; slug: string }> {
+      const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, { headers, data });
+      expect(answer.ok(), `${path}: ${answer.status()}`).toBe(true);
+      return answer.json();
+    },
+    async trash(path: string): Promise<void> {
+      expect((await request.delete(`${url}/wp-json/wp/v2/${path}`, { headers })).ok(), path).toBe(true);
+    },
+    async find(path: string): Promise<{ id: number }[]> {
+      return (await request.get(`${url}/wp-json/wp/v2/${path}`, { headers })).json();
+    },
+  };
+}
+
+test('an article that moves answers 301, one that is withdrawn 410', async ({ request, playwright, page }) => {
+  test.setTimeout(120_000);
+  const desk = await newsroom(await playwright.request.newContext());
+  const slug = `moving-story-${Date.now()}`;
+  const post = await desk.save('articles', {
+    title: 'A Story That Moves',
+    slug,
+    status: 'publish',
+    content: '<p>Here today.</p>',
+  });
+  const status = async (path: string) => (await request.get(path, { maxRedirects: 0 })).status();
+  await expect.poll(() => status(`/article/${slug}`), { timeout: 60_000 }).toBe(200);
+
+  await desk.save(`articles/${post.id}`, { slug: `${slug}-on` });
+  await expect.poll(() => status(`/article/${slug}`), { timeout: 60_000 }).toBe(301);
+  const moved = await request.get(`/article/${slug}`, { maxRedirects: 0 });
+  expect(moved.headers().location).toMatch(new RegExp(`/article/${slug}-on$`));
+  expect(await status(`/article/${slug}-on`)).toBe(200);
+
+  await desk.trash(`articles/${post.id}`);
+  await expect.poll(() => status(`/article/${slug}-on`), { timeout: 60_000 }).toBe(410);
+  await page.goto(`/article/${slug}-on`);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('no longer in the paper');
+  await expect(page.getByRole('link', { name: 'Go to Homepage' })).toBeVisible();
+  expect(await status('/article/never-written')).toBe(404);
+});
+
+test.describe('previews', () => {
+  const link = (type: string, id: number, expires: number, secret = testWordPress().secret) => {
+    const signature = createHmac('sha256', secret).update(`preview.${type}.${id}.${expires}`).digest('hex');
+    return `/preview?type=${type}&id=${id}&expires=${expires}&signature=${signature}`;
+  };
+  const inAMinute = () => Math.floor(Date.now() / 1000) + 60;
+
+  test('show a draft to whoever holds the link, and keep it nowhere', async ({ page, playwright }) => {
+    const desk = await newsroom(await playwright.request.newContext());
+    const [draft] = await desk.find('articles?slug=still-being-written&status=draft');
+    expect(draft).toBeDefined();
+    const answer = await page.goto(link('articles', draft?.id ?? 0, inAMinute()));
+    expect(answer?.status()).toBe(200);
+    expect(answer?.headers()['cache-control']).toBe('private, no-store');
+    expect(answer?.headers()['x-robots-tag']).toBe('noindex, nofollow');
+    await expect(page.getByText('Preview.')).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('The Mayor’s Boat');
+    await expect(page.locator('.prose')).toContainText('CANARY-draft');
+    expect((await page.request.get('/article/still-being-written')).status()).toBe(404);
+  });
+
+  test('refuse an old, a forged and a broken link in words', async ({ page }) => {
+    const past = Math.floor(Date.now() / 1000) - 60;
+    for (const [path, words] of [
+      [link('articles', 1, past), /expired/],
+      [link('articles', 1, inAMinute(), 'not-the-secret-of-the-newsroom'), /not signed/],
+      ['/preview', /no preview link/],
+    ] as const) {
+      const answer = await page.goto(path);
+      expect.soft(answer?.status(), path).toBeGreaterThanOrEqual(400);
+      expect.soft(answer?.headers()['cache-control'], path).toBe('private, no-store');
+      await expect.soft(page.getByRole('heading', { level: 1 }), path).toContainText(words);
+    }
+  });
+});
