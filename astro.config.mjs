@@ -1,13 +1,14 @@
+import node from '@astrojs/node';
 import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
 import { interactionDirective } from './src/client/integration.ts';
-import broadsheet from './src/server/astro-adapter.mjs';
 import { paperFonts } from './src/styles/fonts.ts';
 
 export default defineConfig({
   output: 'server',
-  // The front (src/server) is the HTTP server; Astro renders behind it.
-  adapter: broadsheet(),
+  // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
+  adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
+  session: false,
   integrations: [react(), interactionDirective()],
   trailingSlash: 'never',
   devToolbar: { enabled: false },

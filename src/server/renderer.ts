@@ -1,8 +1,17 @@
 /** From a request of Node's to a whole rendered answer: what the front serves now, and what a page store can keep. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pathToFileURL } from 'node:url';
+import { inject } from 'light-my-request';
 
-/** What `dist/server/entry.mjs` exports (src/server/astro-entry.ts). */
+/** The handler that `@astrojs/node` exports from `dist/server/entry.mjs` in middleware mode. */
+type AstroHandler = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  next: (error?: unknown) => void,
+  locals: App.Locals,
+) => Promise<void>;
+
+/** Renders one address; an unknown one becomes the 404 page and an error the 500 page, both with `locals`. */
 export type RenderPage = (request: Request, locals: App.Locals, clientAddress: string) => Promise<Response>;
 
 /** A whole answer with the tags of the content it shows. */
@@ -29,8 +38,59 @@ export class RefusedRequest extends Error {
 
 /** Loads the built pages. */
 export async function loadPages(entry: string): Promise<RenderPage> {
-  const module = (await import(pathToFileURL(entry).href)) as { render: RenderPage };
-  return module.render;
+  const { handler } = (await import(pathToFileURL(entry).href)) as { handler: AstroHandler };
+  return async (request, locals, clientAddress) => {
+    const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
+    const answer = await dispatch(handler, request, payload, locals, clientAddress);
+    // Without a route the handler calls `next` and forgets the locals, which the 404 page needs for its header.
+    return answer ?? (await dispatch(handler, new Request(new URL('/404', request.url)), undefined, locals, clientAddress)) ?? notFound();
+  };
+}
+
+const notFound = (): Response => new Response('Not found.\n', { status: 404 });
+
+/**
+ * Calls Astro's handler with a request and an answer that exist in memory only, so that a page is rendered the same for a
+ * reader and for the press. The address is the one in `request`: neither a socket nor a Host header has a say.
+ *
+ * @returns `null` when no route matches
+ */
+async function dispatch(
+  handler: AstroHandler,
+  request: Request,
+  payload: Buffer | undefined,
+  locals: App.Locals,
+  clientAddress: string,
+): Promise<Response | null> {
+  const url = new URL(request.url);
+  let matched = true;
+  const answer = await inject(
+    (incoming, outgoing) => {
+      Object.assign(incoming.socket, { encrypted: url.protocol === 'https:' });
+      const pass = () => {
+        matched = false;
+        outgoing.end();
+      };
+      void handler(incoming as unknown as IncomingMessage, outgoing as unknown as ServerResponse, pass, locals);
+    },
+    {
+      method: request.method as 'GET',
+      url: url.pathname + url.search,
+      headers: { ...Object.fromEntries(request.headers), host: url.host },
+      remoteAddress: clientAddress,
+      ...(payload && { payload }),
+      signal: request.signal,
+    },
+  );
+  if (!matched) return null;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && !/^(?:connection|transfer-encoding|content-length|date)$/.test(name)) headers.append(name, String(one));
+    }
+  }
+  const bodiless = answer.statusCode === 204 || answer.statusCode === 304;
+  return new Response(bodiless ? null : new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers });
 }
 
 /**
