@@ -99,7 +99,7 @@ function articleOf(text: Text & { readonly slug: string }): Document {
   if (hours === undefined) throw new Error(`${text.source}: "hours" is missing`);
   const access = text.fields.access || 'default';
   if (!ACCESS.includes(access)) throw new Error(`${text.source}: "access" is "${access}"`);
-  const { motif, alt = '', caption = '', credit = '' } = text.fields;
+  const { motif, caption = '', credit = '' } = text.fields;
   return {
     type: 'articles',
     slug: text.fields.slug || text.slug,
@@ -110,7 +110,7 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     author: text.fields.author ?? '',
     sections: listIn(text, 'section'),
     hours,
-    picture: motif ? { motif, seed: text.slug, alt, caption, credit } : undefined,
+    picture: motif ? { motif, seed: text.slug, alt: describe(motif), caption, credit } : undefined,
     meta: { newsroom_access: access },
   };
 }
@@ -147,7 +147,7 @@ function authorOf({ slug, name, bio, motif }: Author): Document {
 }
 
 function videoOf(video: Video): Document {
-  const { slug, title, excerpt, body, author, section, youtube, hours, motif, alt, caption, credit } = video;
+  const { slug, title, excerpt, body, author, section, youtube, hours, motif, caption, credit } = video;
   return {
     type: 'video',
     slug,
@@ -162,7 +162,7 @@ function videoOf(video: Video): Document {
       .filter(Boolean),
     hours,
     picture: motif
-      ? { motif, seed: slug, alt: alt ?? describe(motif), caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
+      ? { motif, seed: slug, alt: describe(motif), caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
       : undefined,
     meta: {
       newsroom_video_url: /^https?:/.test(youtube) ? youtube : `https://www.youtube.com/watch?v=${youtube}`,
