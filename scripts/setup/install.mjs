@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stop } from './explain.mjs';
+import { withLock } from './lock.mjs';
 import { npm } from './npm.mjs';
-import { root } from './places.mjs';
+import { fetched, root } from './places.mjs';
 import { step } from './steps.mjs';
 
 /**
@@ -40,9 +41,10 @@ export function isInstalled(folder) {
       return null;
     }
   };
-  if (read(`node_modules/${stampName}`) === wanted(folder)) return true;
+  // npm's own record is the last that it writes; without it something has been at work since.
   const record = read('node_modules/.package-lock.json');
   if (record === null) return false;
+  if (read(`node_modules/${stampName}`) === wanted(folder)) return true;
   const { packages: have } = JSON.parse(record);
   const { packages: want } = JSON.parse(read('package-lock.json') ?? '{}');
   // Packages for other machines are named in the lock and not installed.
@@ -82,10 +84,19 @@ function freeMegabytes(folder) {
 export async function install(folder = root, title = 'Installing packages') {
   if (isInstalled(folder)) return;
   requireSpace(freeMegabytes(folder));
-  const hash = wanted(folder);
-  await step(title, async () => {
-    rmSync(join(folder, 'node_modules', stampName), { force: true });
-    await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder });
-    writeFileSync(join(folder, 'node_modules', stampName), hash);
-  });
+  await step(title, (progress) =>
+    withLock(
+      join(fetched, 'install.lock'),
+      async (also) => {
+        progress('');
+        // Whoever held the lock may have done the work.
+        if (isInstalled(folder)) return;
+        const hash = wanted(folder);
+        rmSync(join(folder, 'node_modules', stampName), { force: true });
+        await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder, onSpawn: also });
+        writeFileSync(join(folder, 'node_modules', stampName), hash);
+      },
+      { waiting: () => progress('waiting for an earlier one to end') },
+    ),
+  );
 }

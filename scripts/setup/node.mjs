@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { Stop } from './explain.mjs';
+import { withLock } from './lock.mjs';
 import { npm } from './npm.mjs';
 import { fetched } from './places.mjs';
 import { step } from './steps.mjs';
@@ -97,32 +98,25 @@ export async function ensureNode() {
   const node = join(folder, 'node_modules', name, 'bin', 'node');
   if (existsSync(node) && versionOf(node) === `v${version}`) return node;
 
-  return step(`Fetching Node ${version}, for this folder only (the system's is ${process.version})`, async () => {
-    mkdirSync(folder, { recursive: true });
-    const dependencies = { [name]: version };
-    writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
-    writeFileSync(
-      join(folder, 'package-lock.json'),
-      `${JSON.stringify(
-        {
-          lockfileVersion: 3,
-          requires: true,
-          packages: { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } },
-        },
-        null,
-        2,
-      )}\n`,
-    );
-    await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
-    const got = versionOf(node);
-    if (got !== `v${version}`) {
+  return step(`Fetching Node ${version}, for this folder only (the system's is ${process.version})`, () =>
+    withLock(join(fetched, 'install.lock'), async (also) => {
+      if (existsSync(node) && versionOf(node) === `v${version}`) return node;
+      mkdirSync(folder, { recursive: true });
+      const dependencies = { [name]: version };
+      const locked = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };
+      write(join(folder, 'package.json'), { private: true, dependencies });
+      write(join(folder, 'package-lock.json'), { lockfileVersion: 3, requires: true, packages: locked });
+      await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, onSpawn: also });
+      if (versionOf(node) === `v${version}`) return node;
       throw new Stop(
         `The Node that was fetched (${name}@${version}) does not run on this machine. Install Node ${lowest} or later, see https://nodejs.org/en/download, and run the same command again.`,
       );
-    }
-    return node;
-  });
+    }),
+  );
 }
+
+/** @param {string} file @param {object} content */
+const write = (file, content) => writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
 
 /**
  * An environment in which this Node is the one that npm and every script find.

@@ -7,7 +7,7 @@ import { whileRunning } from './lifetime.mjs';
  * Runs npm and waits. Its output is kept back and shown only when it fails.
  *
  * @param {string[]} args
- * @param {{cwd: string, env?: Record<string, string | undefined>}} options
+ * @param {{cwd: string, env?: Record<string, string | undefined>, onSpawn?: (pid: number) => void}} options
  */
 export async function npm(args, options) {
   const own = process.env.npm_execpath;
@@ -31,7 +31,7 @@ export async function npm(args, options) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{cwd: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void, timeoutMs?: number}} options
+ * @param {{cwd: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void, onSpawn?: (pid: number) => void, timeoutMs?: number}} options
  * @returns {Promise<{code: number, output: string}>}
  */
 export function finish(command, args, options) {
@@ -55,7 +55,13 @@ export function finish(command, args, options) {
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);
-    const forget = whileRunning(() => child.kill('SIGTERM'));
+    if (child.pid !== undefined) options.onSpawn?.(child.pid);
+    // npm tidies up when it is told to stop; until it has, nothing else may touch its folder.
+    const closed = new Promise((done) => child.once('close', done));
+    const forget = whileRunning(() => {
+      child.kill('SIGTERM');
+      return closed;
+    });
     child.on('error', (error) => {
       forget();
       const missing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';

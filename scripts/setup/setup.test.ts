@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explain, Stop, whatToDo } from './explain.mjs';
 import { isInstalled, requireSpace, stampName, wanted } from './install.mjs';
+import { withLock } from './lock.mjs';
 import { isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
 import { portTrouble, requirePorts } from './ports.mjs';
 import { duration } from './steps.mjs';
@@ -79,6 +81,9 @@ describe('judging an installation', () => {
 
   it('is content with the stamp, until the lock changes', () => {
     writeFileSync(join(folder, 'node_modules', stampName), wanted(folder));
+    // npm took its record away: an install that was broken off has been at work.
+    expect(isInstalled(folder)).toBe(false);
+    record('another');
     expect(isInstalled(folder)).toBe(true);
     writeFileSync(
       join(folder, 'package-lock.json'),
@@ -92,6 +97,60 @@ describe('judging an installation', () => {
     expect(isInstalled(folder)).toBe(true);
     record('0.9.0');
     expect(isInstalled(folder)).toBe(false);
+  });
+});
+
+describe('one set-up at a time', () => {
+  let folder: string;
+  let other: ChildProcess | undefined;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  });
+  afterEach(() => {
+    other?.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('does the work and lets go, also when the work fails', async () => {
+    const file = join(folder, 'deep', 'lock');
+    expect(await withLock(file, async () => 'done')).toBe('done');
+    await expect(withLock(file, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('waits for a process that a killed set-up left behind', async () => {
+    const file = join(folder, 'lock');
+    other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    writeFileSync(file, JSON.stringify([2 ** 22 - 1, other.pid]));
+    let waited = false;
+    const waiting = (): void => {
+      waited = true;
+      other?.kill('SIGKILL');
+    };
+    expect(await withLock(file, async () => 'done', { waiting })).toBe('done');
+    expect(waited).toBe(true);
+  });
+
+  it('gives up waiting and says for whom', async () => {
+    const file = join(folder, 'lock');
+    writeFileSync(file, JSON.stringify([process.pid]));
+    await expect(withLock(file, async () => 'done', { longestMs: 0 })).rejects.toThrow(
+      new RegExp(`process ${process.pid}`),
+    );
+  });
+
+  it('lets two that start at once go one after the other', async () => {
+    const file = join(folder, 'lock');
+    let inside = 0;
+    const most: number[] = [];
+    const work = async (): Promise<void> => {
+      inside += 1;
+      most.push(inside);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      inside -= 1;
+    };
+    await Promise.all([withLock(file, work), withLock(file, work), withLock(file, work)]);
+    expect(most).toEqual([1, 1, 1]);
   });
 });
 

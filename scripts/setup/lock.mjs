@@ -1,0 +1,102 @@
+/**
+ * One set-up at a time in one folder: a second one, started meanwhile or after the first was killed, waits until every
+ * process of the first is gone. Plain files and process ids, because this runs on any Node from 18.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Stop } from './explain.mjs';
+
+/** Milliseconds after which waiting is given up. */
+const longest = 15 * 60_000;
+
+/**
+ * Does some work while holding a lock.
+ *
+ * @template T
+ * @param {string} file
+ * @param {(also: (pid: number) => void) => Promise<T>} work calls `also` with the id of a process that must be gone, too,
+ *   before the lock is free
+ * @param {{waiting?: () => void, longestMs?: number}} [options] `waiting` is called once when another holds the lock
+ * @returns {Promise<T>}
+ */
+export async function withLock(file, work, { waiting = () => {}, longestMs = longest } = {}) {
+  mkdirSync(dirname(file), { recursive: true });
+  const began = Date.now();
+  let told = false;
+  while (!take(file)) {
+    const holders = readHolders(file).filter(isOurs);
+    if (holders.length === 0) {
+      // Its holders are gone; whoever renames it first may remove it.
+      try {
+        renameSync(file, `${file}.${process.pid}`);
+        rmSync(`${file}.${process.pid}`);
+      } catch {
+        // Another process was first.
+      }
+      continue;
+    }
+    if (Date.now() - began > longestMs) {
+      throw new Stop(
+        `Another set-up of this folder does not end (process ${holders.join(', ')}). End it and run the same command again.`,
+      );
+    }
+    if (!told) waiting();
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  const pids = [process.pid];
+  try {
+    return await work((pid) => {
+      pids.push(pid);
+      writeFileSync(file, JSON.stringify(pids));
+    });
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** @param {string} file */
+function take(file) {
+  try {
+    writeFileSync(file, JSON.stringify([process.pid]), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/**
+ * @param {string} file
+ * @returns {number[]}
+ */
+function readHolders(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Whether a process lives and is one of a set-up; ids are used again by others.
+ *
+ * @param {number} pid
+ */
+function isOurs(pid) {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return false;
+  }
+  try {
+    const line =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        : execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+    return /node|npm/.test(line);
+  } catch {
+    return false;
+  }
+}
