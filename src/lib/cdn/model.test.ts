@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type CdnProvider, cdnHeaders, everything, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
+
+const providers: (CdnProvider | null)[] = ['cloudflare', 'fastly', null];
+const keysOf = (value: string): string[] => value.split(/[ ,]/);
+const hits = (header: string, purged: readonly string[]): boolean => {
+  const carried = new Set(keysOf(header));
+  return purgeKeys(purged).some((key) => carried.has(key));
+};
+
+describe('wireTag', () => {
+  test('leaves the tags of the house as they are', () => {
+    for (const tag of ['article:12', 'top-stories', 'section:arts-culture', 'slug:articles:%d8%b3%d9%84']) {
+      expect(wireTag(tag)).toBe(tag);
+    }
+  });
+
+  test('encodes what a header or a list cannot hold', () => {
+    expect(wireTag('section:a b,c')).toBe('section:a%20b%2Cc');
+    expect(wireTag('page:über\n')).toBe('page:%C3%BCber%0A');
+  });
+
+  test('replaces what is too long by a hash that keeps the kind', () => {
+    const long = `slug:articles:${'x'.repeat(2000)}`;
+    expect(wireTag(long)).toMatch(/^slug:sha256-[0-9a-f]{64}$/);
+    expect(wireTag(`${long}y`)).not.toBe(wireTag(long));
+    expect(wireTag('z'.repeat(2000))).toMatch(/^long:sha256-/);
+  });
+
+  test('gives printable ASCII of at most 1,024 bytes, and itself when asked again', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), (tag) => {
+        const key = wireTag(tag);
+        expect(key).toMatch(/^[!-+\--~]{1,1024}$/);
+        expect(wireTag(key)).toBe(key);
+      }),
+    );
+  });
+});
+
+describe('tagHeader', () => {
+  test('speaks each vendor’s form and always carries the tag of everything', () => {
+    const tags = ['article:12', 'byline:3'];
+    expect(tagHeader('cloudflare', tags)).toEqual({
+      name: 'Cache-Tag',
+      value: 'site,article:12,byline:3',
+      collapsed: [],
+    });
+    expect(tagHeader('fastly', tags)).toEqual({
+      name: 'Surrogate-Key',
+      value: 'site article:12 byline:3',
+      collapsed: [],
+    });
+    expect(tagHeader(null, []).value).toBe('site');
+  });
+
+  test('names a tag once', () => {
+    expect(tagHeader('cloudflare', ['latest', 'latest', 'site', '']).value).toBe('site,latest');
+  });
+
+  test('collapses the kind that takes most room and leaves the others', () => {
+    const cards = Array.from({ length: 1200 }, (_, index) => `card:${index}`);
+    const header = tagHeader('cloudflare', ['section:politics', ...cards, 'byline:3']);
+    expect(header.collapsed).toEqual(['card']);
+    expect(header.value).toBe('site,section:politics,byline:3,any:card');
+    expect(hits(header.value, ['card:7'])).toBe(true);
+    expect(hits(header.value, ['byline:3'])).toBe(true);
+    // Another author's change does not touch this page, collapsed or not.
+    expect(hits(header.value, ['byline:4'])).toBe(false);
+  });
+
+  test('says "any" when plain tags alone are too many', () => {
+    const plain = Array.from({ length: 1200 }, (_, index) => `list-${index}`);
+    const header = tagHeader('fastly', plain);
+    expect(header).toEqual({ name: 'Surrogate-Key', value: 'site any', collapsed: ['any'] });
+    expect(hits(header.value, ['list-1199'])).toBe(true);
+  });
+
+  const kinds = fc.constantFrom('card', 'article', 'byline', 'section', 'slug:articles', 'any', '');
+  const anyTag = fc.tuple(kinds, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })).map(([kind, rest]) => {
+    return kind === '' ? rest : `${kind}:${rest}`;
+  });
+  const pages = fc.array(anyTag, { minLength: 1, maxLength: 120 });
+  const limits = fc.record<TagLimits>({
+    maxBytes: fc.integer({ min: 8, max: 1500 }),
+    maxTags: fc.integer({ min: 2, max: 60 }),
+  });
+
+  test('fits, and a purge of any tag of the page hits it, however little room there is', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...providers), pages, limits, (provider, tags, limit) => {
+        const { value } = tagHeader(provider, tags, limit);
+        expect(value.length).toBeLessThanOrEqual(limit.maxBytes);
+        expect(keysOf(value).length).toBeLessThanOrEqual(limit.maxTags);
+        for (const tag of [...tags, everything]) expect(hits(value, [tag])).toBe(true);
+      }),
+    );
+  });
+
+  test('a page with room is hit by its own tags only', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(), { minLength: 2, maxLength: 50 }), ([other, ...ids]) => {
+        const { value } = tagHeader(
+          'cloudflare',
+          ids.map((id) => `card:${id}`),
+        );
+        expect(hits(value, [`card:${other}`])).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('purgeKeys', () => {
+  test('adds the coarser keys once', () => {
+    expect(purgeKeys(['card:1', 'card:2', 'latest', 'card:1'])).toEqual([
+      'card:1',
+      'any:card',
+      'card:2',
+      'latest',
+      'any',
+    ]);
+  });
+
+  test('everything needs no other key, nothing gives nothing', () => {
+    expect(purgeKeys(['card:1', everything])).toEqual([everything]);
+    expect(purgeKeys([])).toEqual([]);
+  });
+});
+
+test('Fastly gets its own header for the lifetime', () => {
+  expect(cdnHeaders('fastly', ['article:1'], 'max-age=60')).toEqual({
+    'CDN-Cache-Control': 'max-age=60',
+    'Surrogate-Control': 'max-age=60',
+    'Surrogate-Key': 'site article:1',
+  });
+  expect(cdnHeaders('cloudflare', ['article:1'], 'max-age=60')).toEqual({
+    'CDN-Cache-Control': 'max-age=60',
+    'Cache-Tag': 'site,article:1',
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * The tags of a page on the wire of a CDN: the header that a page carries, and the keys that a purge asks for. The two
+ * belong together: whatever {@link tagHeader} leaves out to fit, {@link purgeKeys} still hits.
+ *
+ * A page that shows more than its header can hold gets coarser tags. All tags of one kind, `card:1 … card:900`, become
+ * `any:card`; the kind that takes most room goes first. When even that is not enough, the page carries `any` alone.
+ * A purge of `card:7` therefore asks for `card:7`, `any:card` and `any`: a page that names the card is hit by the first, one
+ * that was collapsed by the second or third. That refreshes a crowded page more often than needed and never once too few.
+ *
+ * Limits: Cloudflare, "Purge cache by cache-tags" (16 KB of header, about 1,000 tags, 1,024 characters a tag, printable
+ * ASCII, no spaces, letter case ignored); Fastly, "Surrogate-Key" (16,384 bytes of header, 1,024 bytes a key; the key that
+ * crosses a limit and all after it are ignored).
+ */
+import { createHash } from 'node:crypto';
+
+export type CdnProvider = 'cloudflare' | 'fastly';
+
+/** The tag that every page carries; purging it empties the CDN of all pages. */
+export const everything = 'site';
+
+const anything = 'any';
+const longestTag = 1024;
+
+/** What a page's tag header may hold. */
+export interface TagLimits {
+  /** Bytes of the header's value, separators included; 16,000 by default, which is under 16 KB in either reading. */
+  readonly maxBytes: number;
+  /** Number of tags, 1,000 by default. */
+  readonly maxTags: number;
+}
+
+const vendorLimits: TagLimits = { maxBytes: 16_000, maxTags: 1000 };
+
+export interface TagHeader {
+  readonly name: 'Cache-Tag' | 'Surrogate-Key';
+  readonly value: string;
+  /** Kinds that were collapsed because the page has more tags than fit; `any` when all were. */
+  readonly collapsed: readonly string[];
+}
+
+/**
+ * One tag as both vendors take it: printable ASCII without space and comma, at most 1,024 bytes. Other characters are
+ * percent-encoded, a longer tag is replaced by its hash. The same tag always gives the same key, and a key gives itself.
+ */
+export function wireTag(tag: string): string {
+  const plain = /^[!-+\--~]+$/.test(tag) ? tag : encoded(tag);
+  if (plain.length <= longestTag) return plain;
+  return `${kindOf(plain) ?? 'long'}:sha256-${createHash('sha256').update(plain).digest('hex')}`;
+}
+
+const encoded = (tag: string): string => tag.toWellFormed().replace(/[^!-+\--~]/gu, encodeURIComponent);
+
+/** `card` of `card:12`; `null` for a tag that stands alone, such as `latest`. Very long kinds count as none. */
+function kindOf(key: string): string | null {
+  const colon = key.indexOf(':');
+  return colon > 0 && colon <= 64 ? key.slice(0, colon) : null;
+}
+
+const coarse = (kind: string): string => `${anything}:${kind}`;
+
+/**
+ * The header that tells the CDN what a page shows. Build it once, when the page is stored, not on every hit.
+ *
+ * @param provider `null` (headers without purging) uses Cloudflare's form, which others read too
+ * @param limits smaller ones for a proxy between the site and the CDN: nginx as it comes takes 4 or 8 kB of headers in all
+ */
+export function tagHeader(
+  provider: CdnProvider | null,
+  tags: Iterable<string>,
+  limits: Partial<TagLimits> = {},
+): TagHeader {
+  const { maxBytes, maxTags } = { ...vendorLimits, ...limits };
+  const name = provider === 'fastly' ? 'Surrogate-Key' : 'Cache-Tag';
+  const separator = provider === 'fastly' ? ' ' : ',';
+  const keys = new Set([everything]);
+  for (const tag of tags) if (tag !== '') keys.add(wireTag(tag));
+
+  const kinds = new Map<string, { bytes: number; count: number }>();
+  let bytes = -1;
+  for (const key of keys) {
+    bytes += key.length + 1;
+    const kind = kindOf(key);
+    if (kind === null) continue;
+    const sum = kinds.get(kind) ?? { bytes: 0, count: 0 };
+    kinds.set(kind, { bytes: sum.bytes + key.length + 1, count: sum.count + 1 });
+  }
+
+  let count = keys.size;
+  const collapsed = new Set<string>();
+  const crowded = [...kinds].sort(([a, x], [b, y]) => y.bytes - x.bytes || (a < b ? -1 : 1));
+  for (const [kind, sum] of crowded) {
+    if (bytes <= maxBytes && count <= maxTags) break;
+    if (kind === anything) continue;
+    collapsed.add(kind);
+    bytes += coarse(kind).length + 1 - sum.bytes;
+    count += 1 - sum.count;
+  }
+  if (bytes > maxBytes || count > maxTags) {
+    return { name, value: [everything, anything].join(separator), collapsed: [anything] };
+  }
+  const kept = [...keys].filter((key) => !collapsed.has(kindOf(key) ?? ''));
+  return { name, value: [...kept, ...[...collapsed].map(coarse)].join(separator), collapsed: [...collapsed] };
+}
+
+/**
+ * The keys that a purge of these tags has to name, coarser ones included, each once. {@link everything} needs no other.
+ */
+export function purgeKeys(tags: Iterable<string>): string[] {
+  const keys = new Set<string>();
+  for (const tag of tags) {
+    if (tag === '') continue;
+    const key = wireTag(tag);
+    if (key === everything) return [everything];
+    keys.add(key);
+    const kind = kindOf(key);
+    if (kind !== null) keys.add(coarse(kind));
+  }
+  if (keys.size > 0) keys.add(anything);
+  return [...keys];
+}
+
+/**
+ * All headers that one page has for the CDN; nothing that a browser acts on. Fastly reads `Surrogate-Control` and does not
+ * list `CDN-Cache-Control` (RFC 9213) among what it reads, so it gets both.
+ *
+ * @param lifetime directives such as `max-age=86400, stale-while-revalidate=60`
+ */
+export function cdnHeaders(
+  provider: CdnProvider | null,
+  tags: Iterable<string>,
+  lifetime: string,
+  limits: Partial<TagLimits> = {},
+): Record<string, string> {
+  const header = tagHeader(provider, tags, limits);
+  return {
+    'CDN-Cache-Control': lifetime,
+    ...(provider === 'fastly' ? { 'Surrogate-Control': lifetime } : {}),
+    [header.name]: header.value,
+  };
+}

@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { silent } from '../logging.ts';
+import { createDeliveryQueue, type DeliveryOptions, type Outcome } from './delivery-queue.server.ts';
+
+const accepted: Outcome = { kind: 'accepted' };
+const failed: Outcome = { kind: 'failed', message: 'down' };
+
+/** A queue whose requests wait for the test's answer. */
+function stand(options: Partial<DeliveryOptions> = {}) {
+  const batches: string[][] = [];
+  const answers: ((outcome: Outcome) => void)[] = [];
+  const queue = createDeliveryQueue({
+    name: 'Test',
+    batchSize: 100,
+    collectMs: 250,
+    limit: 1000,
+    overflow: () => [],
+    tries: Number.POSITIVE_INFINITY,
+    backOffMs: [1000, 8000],
+    misconfiguredMs: 60_000,
+    closeMs: 5000,
+    random: () => 1,
+    log: silent,
+    send: (batch, signal) => {
+      batches.push([...batch]);
+      return new Promise((resolve) => {
+        answers.push(resolve);
+        signal.addEventListener('abort', () => resolve({ kind: 'failed', message: 'broken off' }));
+      });
+    },
+    ...options,
+  });
+  const answer = async (outcome: Outcome): Promise<void> => {
+    const next = answers.shift();
+    if (!next) throw new Error('No request is under way.');
+    next(outcome);
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { queue, batches, answer };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('collecting', () => {
+  test('equal notices within the window are one, and one request carries them all', async () => {
+    const { queue, batches, answer } = stand();
+    queue.add(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(249);
+    queue.add(['a', 'c']);
+    expect(batches).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(batches).toEqual([['a', 'b', 'c']]);
+    await answer(accepted);
+    await queue.idle();
+    expect(queue.stats()).toMatchObject({ accepted: 3, failed: 0, pending: 0, requests: 1, problem: null });
+  });
+
+  test('a steady stream does not put sending off', async () => {
+    const { queue, batches } = stand();
+    for (let at = 0; at < 250; at += 50) {
+      queue.add([`at-${at}`]);
+      await vi.advanceTimersByTimeAsync(50);
+    }
+    expect(batches).toHaveLength(1);
+  });
+
+  test('a notice that comes again while it is under way is sent again', async () => {
+    const { queue, batches, answer } = stand();
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    queue.add(['a']);
+    expect(queue.stats().pending).toBe(2);
+    await answer(accepted);
+    expect(batches).toEqual([['a'], ['a']]);
+    await answer(accepted);
+    expect(queue.stats()).toMatchObject({ accepted: 2, pending: 0 });
+  });
+
+  test('one request is under way at a time, none larger than allowed', async () => {
+    const { queue, batches, answer } = stand({ batchSize: 2 });
+    queue.add(['a', 'b', 'c', 'd', 'e']);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(batches).toEqual([['a', 'b']]);
+    await answer(accepted);
+    await answer(accepted);
+    await answer(accepted);
+    expect(batches).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+  });
+});
+
+describe('trouble', () => {
+  test('waits longer each time, up to the bound, and loses nothing', async () => {
+    const { queue, batches, answer } = stand();
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    for (const wait of [1000, 2000, 4000, 8000, 8000]) {
+      const before = batches.length;
+      await answer(failed);
+      await vi.advanceTimersByTimeAsync(wait - 1);
+      expect(batches).toHaveLength(before);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(batches).toHaveLength(before + 1);
+    }
+    expect(queue.stats()).toMatchObject({ pending: 1, failed: 0, failedRequests: 5, problem: 'down' });
+    await answer(accepted);
+    expect(queue.stats()).toMatchObject({ pending: 0, accepted: 1, problem: null });
+  });
+
+  test('waits as long as it is told to, within an hour', async () => {
+    const { queue, batches, answer } = stand();
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    await answer({ kind: 'failed', message: 'slow down', retryAfterMs: 30_000 });
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(batches).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(batches).toHaveLength(2);
+    await answer({ kind: 'failed', message: 'slow down', retryAfterMs: 365 * 86_400_000 });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(batches).toHaveLength(3);
+  });
+
+  test('gives a batch up after its tries and goes on with the next', async () => {
+    const { queue, batches, answer } = stand({ tries: 2, batchSize: 1 });
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    await answer(failed);
+    await vi.advanceTimersByTimeAsync(1000);
+    await answer(failed);
+    expect(queue.stats()).toMatchObject({ failed: 1, pending: 0 });
+    queue.add(['b']);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(batches.at(-1)).toEqual(['b']);
+  });
+
+  test('a request that throws is a failure like others', async () => {
+    const send = vi.fn(async (): Promise<Outcome> => accepted).mockRejectedValueOnce(new Error('broken'));
+    const { queue } = stand({ send });
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(queue.stats().problem).toBe('broken');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(queue.stats()).toMatchObject({ accepted: 1, problem: null });
+  });
+
+  test('a wrong setting is logged once until it has worked', async () => {
+    const error = vi.fn();
+    const { queue, answer } = stand({ log: { ...silent, error } });
+    const wrong: Outcome = { kind: 'misconfigured', message: 'TOKEN is wrong' };
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    await answer(wrong);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await answer(wrong);
+    expect(error).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await answer(accepted);
+    queue.add(['b']);
+    await vi.advanceTimersByTimeAsync(250);
+    await answer(wrong);
+    expect(error).toHaveBeenCalledTimes(2);
+    expect(queue.stats()).toMatchObject({ accepted: 1, pending: 1, failed: 0 });
+  });
+
+  test('memory is bounded: coarser notices take the place of too many', async () => {
+    const { queue, batches, answer } = stand({ limit: 10, overflow: () => ['all'] });
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    for (let index = 0; index < 11; index++) queue.add([`n-${index}`]);
+    expect(queue.stats().pending).toBe(2);
+    await answer(failed);
+    await vi.advanceTimersByTimeAsync(1000);
+    // What failed is not forgotten either.
+    expect(batches.at(-1)?.sort()).toEqual(['a', 'all']);
+  });
+
+  test('memory is bounded: without coarser notices those that wait are given up and counted', () => {
+    const { queue } = stand({ limit: 10 });
+    queue.add(Array.from({ length: 11 }, (_, index) => `n-${index}`));
+    expect(queue.stats()).toMatchObject({ failed: 11, pending: 0 });
+  });
+});
+
+describe('closing', () => {
+  test('sends at once what waits', async () => {
+    const { queue, batches, answer } = stand();
+    queue.add(['a']);
+    const closed = queue.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(batches).toEqual([['a']]);
+    await answer(accepted);
+    expect(await closed).toBe(0);
+    queue.add(['late']);
+    expect(queue.stats().pending).toBe(0);
+  });
+
+  test('cuts a long wait short for one last try', async () => {
+    const { queue, batches, answer } = stand();
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    await answer({ kind: 'failed', message: 'slow down', retryAfterMs: 600_000 });
+    const closed = queue.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(batches).toHaveLength(2);
+    await answer(failed);
+    expect(await closed).toBe(1);
+    expect(queue.stats()).toMatchObject({ pending: 0, failed: 1 });
+  });
+
+  test('breaks off what takes too long', async () => {
+    const { queue } = stand({ closeMs: 5000 });
+    queue.add(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(250);
+    const closed = queue.close();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await closed).toBe(2);
+  });
+});

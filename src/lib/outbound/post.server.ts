@@ -1,0 +1,104 @@
+/**
+ * One POST to somebody else's service, bounded in time and size, with every failure as a value. Redirects are not followed:
+ * the request carries a credential that must not reach another host.
+ */
+import { retryAfter } from '../retry.ts';
+
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body: unknown;
+  /** Milliseconds for the whole answer. */
+  readonly timeoutMs: number;
+  /** Breaks the request off. */
+  readonly signal?: AbortSignal;
+}
+
+export type PostResult =
+  | {
+      readonly answered: true;
+      readonly status: number;
+      readonly headers: Headers;
+      /** `undefined`: the body was no JSON. */
+      readonly json: unknown;
+      /** What the body looked like, for the log: its media type, or that it broke off. */
+      readonly form: string;
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly answered: false; readonly message: string };
+
+/** Answers of these services are small; what is longer is something else. */
+const longestAnswer = 256 * 1024;
+
+/** Sends JSON and reads the answer. Never throws. */
+export async function postJson(request: PostRequest): Promise<PostResult> {
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
+  let response: Response;
+  try {
+    response = await fetch(request.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json; charset=utf-8', Accept: 'application/json', ...request.headers },
+      body: JSON.stringify(request.body),
+      redirect: 'manual',
+      signal,
+    });
+  } catch (error) {
+    return { answered: false, message: messageOf(error, timeout, request) };
+  }
+  let text: string | null;
+  let form = response.headers.get('content-type') ?? 'no media type';
+  try {
+    text = await bounded(response);
+    if (text === null) form = `more than ${longestAnswer} bytes of ${form}`;
+  } catch (error) {
+    if (signal.aborted) return { answered: false, message: messageOf(error, timeout, request) };
+    text = null;
+    form = `${form}, broken off`;
+  }
+  return {
+    answered: true,
+    status: response.status,
+    headers: response.headers,
+    json: text === null ? undefined : parsed(text),
+    form,
+    retryAfterMs: retryAfter(response.headers.get('retry-after'), Date.now()),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON, whatever it is: the caller sees `undefined` and the media type.
+    return undefined;
+  }
+}
+
+async function bounded(response: Response): Promise<string | null> {
+  if (!response.body) return '';
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > longestAnswer) {
+      await reader.cancel();
+      return null;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function messageOf(error: unknown, timeout: AbortSignal, request: PostRequest): string {
+  if (timeout.aborted) return `no answer within ${request.timeoutMs} ms`;
+  if (request.signal?.aborted) return 'broken off because the server stops';
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : '';
+  return `${code}${cause.message || cause.name}`;
+}

@@ -1,0 +1,356 @@
+/** The wire protocols of the two CDNs, as their references describe them, and what goes wrong on the way. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { delay, HttpResponse, http, passthrough } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Cdn, type CdnSettings, type CdnTuning, openCdn } from '../../src/lib/cdn/cdn.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+
+interface Call {
+  readonly at: number;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: { tags?: string[]; surrogate_keys?: string[] };
+}
+
+/** What the stand-in answers with; the last one stays. */
+type Answer = () => Response | Promise<Response>;
+
+const server = setupServer();
+let open: Cdn | null = null;
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
+afterEach(async () => {
+  await open?.close();
+  open = null;
+  server.resetHandlers();
+});
+afterAll(() => server.close());
+
+const cloudflare: CdnSettings = {
+  provider: 'cloudflare',
+  zone: '023e105f4ecef8ad9ca31a8372d0c353',
+  token: 'cf-token',
+  apiUrl: 'https://cloudflare.stand-in.test/client/v4/',
+};
+const fastly: CdnSettings = {
+  provider: 'fastly',
+  service: 'SU1Z0isxPaozGVKXdv0eY',
+  token: 'fastly-token',
+  apiUrl: 'https://fastly.stand-in.test',
+};
+
+const error = (code: number, message: string) => ({
+  success: false,
+  errors: [{ code, message }],
+  messages: [],
+  result: null,
+});
+const taken: Answer = () =>
+  HttpResponse.json({ success: true, errors: [], messages: [], result: { id: '023e105f4ecef8ad9ca31a8372d0c353' } });
+const fastlyTaken: Answer = () => HttpResponse.json({ 'article:12': '2168-1600000000-1' });
+
+function stand(settings: CdnSettings, answers: readonly Answer[], tuning: CdnTuning = {}) {
+  const calls: Call[] = [];
+  const host = new URL(settings.apiUrl ?? '').host;
+  server.use(
+    http.all(`https://${host}/*`, async ({ request }) => {
+      const answer = answers[Math.min(calls.length, answers.length - 1)];
+      expect(request.method).toBe('POST');
+      const body: unknown = await request.json();
+      calls.push({ at: performance.now(), url: request.url, headers: request.headers, body: body as Call['body'] });
+      if (!answer) throw new Error('No answer is left.');
+      return answer();
+    }),
+  );
+  const log = { ...silent, warn: vi.fn(), error: vi.fn() };
+  const cdn = openCdn(settings, log, { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, ...tuning });
+  open = cdn;
+  return { cdn, calls, log };
+}
+
+describe('Cloudflare', () => {
+  test('one call with the tags, equal ones once, and the token as a Bearer', async () => {
+    const { cdn, calls } = stand(cloudflare, [taken]);
+    cdn.purge(['article:12', 'card:12']);
+    cdn.purge(new Set(['card:12', 'latest']));
+    await cdn.idle();
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.url).toBe(
+      'https://cloudflare.stand-in.test/client/v4/zones/023e105f4ecef8ad9ca31a8372d0c353/purge_cache',
+    );
+    expect(calls[0]?.headers.get('authorization')).toBe('Bearer cf-token');
+    expect(calls[0]?.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(calls[0]?.body).toEqual({ tags: ['article:12', 'any:article', 'card:12', 'any:card', 'any', 'latest'] });
+    expect(cdn.stats()).toEqual({
+      provider: 'cloudflare',
+      purged: 6,
+      failed: 0,
+      pending: 0,
+      requests: 1,
+      failedRequests: 0,
+      problem: null,
+    });
+  });
+
+  test('at most 100 tags in a call', async () => {
+    const { cdn, calls } = stand(cloudflare, [taken]);
+    cdn.purge(Array.from({ length: 250 }, (_, index) => `card:${index}`));
+    await cdn.idle();
+    expect(calls.map(({ body }) => body.tags?.length)).toEqual([100, 100, 52]);
+    expect(new Set(calls.flatMap(({ body }) => body.tags)).size).toBe(252);
+  });
+
+  test('purging everything is one tag', async () => {
+    const { cdn, calls } = stand(cloudflare, [taken]);
+    cdn.purge(['card:1', 'site']);
+    await cdn.idle();
+    expect(calls[0]?.body).toEqual({ tags: ['site'] });
+  });
+
+  test('429: waits as long as Retry-After says, then sends the same and what came meanwhile', async () => {
+    const tooMany: Answer = () =>
+      HttpResponse.json(error(971, 'rate limited'), { status: 429, headers: { 'Retry-After': '1' } });
+    const { cdn, calls } = stand(cloudflare, [tooMany, taken]);
+    cdn.purge(['latest']);
+    await vi.waitFor(() => expect(cdn.stats().failedRequests).toBe(1));
+    cdn.purge(['videos']);
+    expect(cdn.stats()).toMatchObject({ purged: 0, failed: 0 });
+    await cdn.idle();
+    expect(calls).toHaveLength(2);
+    expect((calls[1]?.at ?? 0) - (calls[0]?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    expect(calls[1]?.body.tags?.toSorted()).toEqual(['any', 'latest', 'videos']);
+    expect(cdn.stats()).toMatchObject({ purged: 3, problem: null });
+  });
+
+  test.each<[string, Answer, RegExp]>([
+    ['500', () => HttpResponse.json(error(1000, 'internal'), { status: 500 }), /500 \(1000 internal\)/],
+    ['HTML with 502', () => HttpResponse.html('<h1>Bad gateway</h1>', { status: 502 }), /502/],
+    ['HTML with 200', () => HttpResponse.html('<h1>Welcome</h1>'), /text\/html.*CLOUDFLARE_API_URL/],
+    ['a body cut off', () => HttpResponse.text('{"success": true, "err', { status: 200 }), /instead of JSON/],
+    ['a connection that breaks', breaks, /UND_ERR_SOCKET|broken off/],
+    ['no connection', () => HttpResponse.error(), /Cloudflare: /],
+    ['no answer in time', late, /no answer within 40 ms/],
+    ['an answer without end', endless, /more than 262144 bytes/],
+  ])('%s: sends the same again until it is taken', async (_name, bad, problem) => {
+    const { cdn, calls, log } = stand(cloudflare, [bad, bad, taken], { timeoutMs: 40 });
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(calls.map(({ body }) => body.tags)).toEqual([
+      ['latest', 'any'],
+      ['latest', 'any'],
+      ['latest', 'any'],
+    ]);
+    expect(log.warn).toHaveBeenCalledTimes(2);
+    expect(log.warn.mock.calls[0]?.[0].problem).toMatch(problem);
+    expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, requests: 3, failedRequests: 2, problem: null });
+  });
+
+  test.each<[string, Answer, string]>([
+    ['401', () => HttpResponse.json(error(10000, 'Authentication error'), { status: 401 }), 'CLOUDFLARE_TOKEN'],
+    ['403', () => HttpResponse.json(error(10000, 'Authentication error'), { status: 403 }), 'CLOUDFLARE_TOKEN'],
+    ['a malformed token', () => HttpResponse.json(error(6003, 'Invalid headers'), { status: 400 }), 'CLOUDFLARE_TOKEN'],
+    ['a zone that is none', () => HttpResponse.json(error(7003, 'No route'), { status: 400 }), 'CLOUDFLARE_ZONE'],
+    ['404', () => HttpResponse.json(error(7003, 'No route'), { status: 404 }), 'CLOUDFLARE_ZONE'],
+    ['a redirect', () => HttpResponse.redirect('https://elsewhere.stand-in.test/', 307), 'CLOUDFLARE_API_URL'],
+  ])('%s: one line in the log names the setting; purges go on once it is right', async (_name, bad, setting) => {
+    const { cdn, calls, log } = stand(cloudflare, [bad, bad, bad, taken]);
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(calls).toHaveLength(4);
+    expect(log.error).toHaveBeenCalledTimes(1);
+    const [context, message] = log.error.mock.calls[0] ?? [];
+    expect(message).toBe('CDN purge: a setting is wrong');
+    expect(context.problem).toContain(setting);
+    expect(JSON.stringify(log.error.mock.calls)).not.toContain('cf-token');
+    expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, problem: null });
+  });
+
+  test('what is refused for good is counted, logged and not repeated', async () => {
+    const refused: Answer = () => HttpResponse.json(error(1012, 'Request must contain "tags"'), { status: 400 });
+    const { cdn, calls, log } = stand(cloudflare, [refused]);
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(calls).toHaveLength(1);
+    expect(cdn.stats()).toMatchObject({ purged: 0, failed: 2, pending: 0 });
+    expect(log.error.mock.calls[0]?.[0].problem).toContain('1012 Request must contain');
+  });
+
+  test('200 with success false is no success', async () => {
+    const { cdn } = stand(cloudflare, [() => HttpResponse.json(error(1000, 'no'))]);
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(cdn.stats()).toMatchObject({ purged: 0, failed: 2 });
+  });
+
+  test('too many that wait become one purge of everything', async () => {
+    const down: Answer = () => HttpResponse.json(error(1000, 'down'), { status: 503 });
+    const { cdn, calls } = stand(cloudflare, [down, taken], { limit: 20, backOffMs: [200, 200] });
+    cdn.purge(['latest']);
+    await vi.waitFor(() => expect(cdn.stats().failedRequests).toBe(1));
+    for (let index = 0; index < 30; index++) cdn.purge([`card:${index}`]);
+    expect(cdn.stats().pending).toBeLessThanOrEqual(20);
+    await cdn.idle();
+    expect(calls[1]?.body.tags).toContain('site');
+    expect(calls[1]?.body.tags?.length).toBeLessThanOrEqual(20);
+  });
+
+  test('closing sends what waits at once', async () => {
+    const { cdn, calls } = stand(cloudflare, [taken], { collectMs: 60_000, closeMs: 5000 });
+    cdn.purge(['latest']);
+    expect(await cdn.close()).toBe(0);
+    expect(calls[0]?.body).toEqual({ tags: ['latest', 'any'] });
+  });
+
+  test('closing breaks off a call that hangs, and says what was not sent', async () => {
+    const { cdn, calls, log } = stand(cloudflare, [hangs], { closeMs: 50 });
+    cdn.purge(['latest']);
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    expect(await cdn.close()).toBe(2);
+    expect(log.warn).toHaveBeenLastCalledWith(expect.objectContaining({ unsent: 2 }), expect.any(String));
+  });
+});
+
+describe('Fastly', () => {
+  test('one call with the keys and the token in Fastly-Key', async () => {
+    const { cdn, calls } = stand(fastly, [fastlyTaken]);
+    cdn.purge(['article:12', 'latest']);
+    await cdn.idle();
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.url).toBe('https://fastly.stand-in.test/service/SU1Z0isxPaozGVKXdv0eY/purge');
+    expect(calls[0]?.headers.get('fastly-key')).toBe('fastly-token');
+    expect(calls[0]?.headers.get('accept')).toBe('application/json');
+    expect(calls[0]?.headers.has('fastly-soft-purge')).toBe(false);
+    expect(calls[0]?.body).toEqual({ surrogate_keys: ['article:12', 'any:article', 'latest', 'any'] });
+    expect(cdn.stats()).toMatchObject({ provider: 'fastly', purged: 4 });
+  });
+
+  test('at most 256 keys in a call', async () => {
+    const { cdn, calls } = stand(fastly, [fastlyTaken]);
+    cdn.purge(Array.from({ length: 500 }, (_, index) => `card:${index}`));
+    await cdn.idle();
+    expect(calls.map(({ body }) => body.surrogate_keys?.length)).toEqual([256, 246]);
+  });
+
+  test('soft purges mark as stale, but what was withdrawn is removed', async () => {
+    const { cdn, calls } = stand({ ...fastly, soft: true }, [fastlyTaken]);
+    cdn.purge(['card:1']);
+    cdn.purge(['article:2'], { withdrawn: true });
+    await cdn.idle();
+    const bySoftness = Object.fromEntries(
+      calls.map(({ headers, body }) => [headers.get('fastly-soft-purge') ?? 'hard', body.surrogate_keys]),
+    );
+    expect(bySoftness).toEqual({ '1': ['card:1', 'any:card', 'any'], hard: ['article:2', 'any:article', 'any'] });
+    expect(cdn.stats()).toMatchObject({ purged: 6, requests: 2 });
+  });
+
+  test('429: waits until the moment that Fastly-RateLimit-Reset names', async () => {
+    const tooMany: Answer = () =>
+      HttpResponse.json(
+        { msg: 'Rate limit exceeded' },
+        { status: 429, headers: { 'Fastly-RateLimit-Reset': String(Math.ceil(Date.now() / 1000) + 1) } },
+      );
+    const { cdn, calls } = stand(fastly, [tooMany, fastlyTaken]);
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect((calls[1]?.at ?? 0) - (calls[0]?.at ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  test.each<[string, Answer]>([
+    ['503', () => HttpResponse.json({ msg: 'down' }, { status: 503 })],
+    ['HTML with 200', () => HttpResponse.html('<h1>Welcome</h1>')],
+    ['a connection that breaks', breaks],
+    ['no answer in time', late],
+  ])('%s: sends the same again until it is taken', async (_name, bad) => {
+    const { cdn, calls } = stand(fastly, [bad, fastlyTaken], { timeoutMs: 40 });
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(calls.map(({ body }) => body.surrogate_keys)).toEqual([
+      ['latest', 'any'],
+      ['latest', 'any'],
+    ]);
+    expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, failedRequests: 1 });
+  });
+
+  test.each<[number, string]>([
+    [401, 'FASTLY_TOKEN'],
+    [403, 'FASTLY_TOKEN'],
+    [404, 'FASTLY_SERVICE'],
+  ])('%i: one line in the log names %s', async (status, setting) => {
+    const bad: Answer = () => HttpResponse.json({ msg: 'No', detail: 'not yours' }, { status });
+    const { cdn, log } = stand(fastly, [bad, bad, fastlyTaken]);
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(log.error).toHaveBeenCalledTimes(1);
+    expect(log.error.mock.calls[0]?.[0].problem).toMatch(`${status} (No: not yours): set ${setting} to`);
+  });
+});
+
+test('half a body on a real connection: sends the same again until it is taken', async () => {
+  const whole = JSON.stringify({ success: true, errors: [], messages: [], result: null });
+  let requests = 0;
+  const half = createServer((request, response) => {
+    request.resume();
+    requests++;
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': whole.length });
+    if (requests > 1) response.end(whole);
+    else response.write(whole.slice(0, 20), () => response.destroy());
+  });
+  half.listen(0, '127.0.0.1');
+  await once(half, 'listening');
+  try {
+    const address = half.address();
+    if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+    server.use(http.post(`http://127.0.0.1:${address.port}/*`, () => passthrough()));
+    const log = { ...silent, warn: vi.fn() };
+    open = openCdn({ ...cloudflare, apiUrl: `http://127.0.0.1:${address.port}` }, log, {
+      collectMs: 5,
+      backOffMs: [1, 5],
+    });
+    open.purge(['latest']);
+    await open.idle();
+    expect(requests).toBe(2);
+    expect(log.warn.mock.calls[0]?.[0].problem).toMatch(/application\/json, broken off instead of JSON/);
+    expect(open.stats()).toMatchObject({ purged: 2, failed: 0, failedRequests: 1 });
+  } finally {
+    half.close();
+    half.closeAllConnections();
+  }
+});
+
+test('without a CDN nothing is sent and nothing is needed', async () => {
+  const cdn = openCdn(null, silent);
+  cdn.purge(['latest']);
+  await cdn.idle();
+  expect(cdn.stats()).toMatchObject({ provider: null, purged: 0, pending: 0 });
+  expect(await cdn.close()).toBe(0);
+});
+
+/** Ends in an error while the body is on its way. */
+function breaks(): Response {
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"success": tr'));
+    },
+    pull(controller) {
+      controller.error(new Error('connection reset'));
+    },
+  });
+  return new HttpResponse(stream, { status: 200, headers: { 'Content-Type': 'application/json' } });
+}
+
+function endless(): Response {
+  const chunk = new Uint8Array(64 * 1024).fill(32);
+  const stream = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(chunk) });
+  return new HttpResponse(stream, { status: 200, headers: { 'Content-Type': 'application/json' } });
+}
+
+async function late(): Promise<Response> {
+  await delay(400);
+  return HttpResponse.json({ success: true });
+}
+
+async function hangs(): Promise<Response> {
+  await delay('infinite');
+  return HttpResponse.json({ success: true });
+}
