@@ -1,0 +1,132 @@
+/**
+ * Tells search engines of new addresses through IndexNow, which passes them on to all that take part. A hint and no more: it
+ * is tried a few times and then given up, because their own crawl finds the page anyway.
+ */
+import type { Logger } from '../logging.ts';
+import { createDeliveryQueue, type Outcome } from '../outbound/delivery-queue.server.ts';
+import { postJson } from '../outbound/post.server.ts';
+import {
+  announceable,
+  type IndexNowSettings,
+  indexNowBatch,
+  indexNowUrl,
+  isIndexNowKey,
+  isPublicOrigin,
+} from './model.ts';
+
+export interface IndexNowStats {
+  /** Why nothing is announced, in words for the operator; `null` when it is on. */
+  readonly off: string | null;
+  readonly announced: number;
+  /** Addresses given up. */
+  readonly failed: number;
+  readonly pending: number;
+  readonly requests: number;
+  readonly problem: string | null;
+}
+
+export interface IndexNow {
+  /**
+   * Announces addresses of this site; returns at once. The caller leaves out what nobody may read: drafts, withdrawn and
+   * restricted pages. Addresses of other hosts are not sent.
+   */
+  announce(urls: Iterable<string>): void;
+  idle(): Promise<void>;
+  stats(): IndexNowStats;
+  /** Sends what waits, for three seconds at most. @returns addresses that could not be sent */
+  close(): Promise<number>;
+}
+
+/** Times, for tests; the defaults are for production. */
+export interface IndexNowTuning {
+  /** Milliseconds in which announcements are collected, 10,000 by default. */
+  readonly collectMs?: number;
+  /** Milliseconds for one request, 10,000 by default. */
+  readonly timeoutMs?: number;
+  /** First and longest wait between two tries, 5,000 and 300,000 by default. */
+  readonly backOffMs?: readonly [first: number, longest: number];
+  /** Tries of one request, 6 by default. */
+  readonly tries?: number;
+  /** Most addresses that wait, 50,000 by default. */
+  readonly limit?: number;
+  /** Milliseconds that closing may take, 3,000 by default. */
+  readonly closeMs?: number;
+}
+
+function reasonToBeOff(settings: IndexNowSettings | null): string | null {
+  if (settings === null) return 'INDEXNOW_KEY is not set';
+  if (!isIndexNowKey(settings.key)) return 'INDEXNOW_KEY has to be 8 to 128 letters, digits and dashes';
+  if (!isPublicOrigin(settings.siteUrl)) return 'SITE_URL is no public https address';
+  return null;
+}
+
+/**
+ * Opens the way to IndexNow. Nothing is sent before the first announcement.
+ *
+ * @param settings `null`, a key that is none or a site that is not public turn it off; `stats().off` says which
+ */
+export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tuning: IndexNowTuning = {}): IndexNow {
+  const off = reasonToBeOff(settings);
+  if (settings === null || off !== null) {
+    if (settings !== null) log.warn({ why: off }, 'IndexNow is off');
+    return {
+      announce: () => {},
+      idle: async () => {},
+      stats: () => ({ off, announced: 0, failed: 0, pending: 0, requests: 0, problem: null }),
+      close: async () => 0,
+    };
+  }
+  const { key, siteUrl } = settings;
+  const { origin, host } = new URL(siteUrl);
+  const keyLocation = `${origin}/${key}.txt`;
+  const queue = createDeliveryQueue({
+    name: 'IndexNow',
+    batchSize: indexNowBatch,
+    collectMs: tuning.collectMs ?? 10_000,
+    limit: tuning.limit ?? 50_000,
+    overflow: () => [],
+    tries: tuning.tries ?? 6,
+    backOffMs: tuning.backOffMs ?? [5000, 300_000],
+    misconfiguredMs: null,
+    closeMs: tuning.closeMs ?? 3000,
+    send: async (urlList, signal): Promise<Outcome> => {
+      const result = await postJson({
+        url: settings.url ?? indexNowUrl,
+        headers: {},
+        body: { host, key, keyLocation, urlList },
+        timeoutMs: tuning.timeoutMs ?? 10_000,
+        signal,
+      });
+      if (!result.answered) return { kind: 'failed', message: result.message };
+      const { status, retryAfterMs } = result;
+      // The body says nothing: 200 is taken, 202 is taken while the key is still being checked.
+      if (status === 200 || status === 202) return { kind: 'accepted' };
+      const message = `answered ${status}`;
+      if (status === 403) {
+        return { kind: 'misconfigured', message: `${message}: ${keyLocation} has to answer with INDEXNOW_KEY` };
+      }
+      if (status === 422) {
+        return { kind: 'misconfigured', message: `${message}: INDEXNOW_KEY and SITE_URL do not belong together` };
+      }
+      if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
+        return { kind: 'misconfigured', message: `${message}: INDEXNOW_URL is as a rule ${indexNowUrl}` };
+      }
+      if (status === 408 || status === 429 || status >= 500) return { kind: 'failed', message, retryAfterMs };
+      return { kind: 'refused', message };
+    },
+    log,
+  });
+
+  return {
+    announce(urls) {
+      const list = announceable(urls, siteUrl);
+      if (list.length > 0) queue.add(list);
+    },
+    idle: queue.idle,
+    stats: () => {
+      const { accepted, failed, pending, requests, problem } = queue.stats();
+      return { off: null, announced: accepted, failed, pending, requests, problem };
+    },
+    close: queue.close,
+  };
+}
