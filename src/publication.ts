@@ -46,8 +46,7 @@ export const publication = {
   language: 'en-US',
   /** The zone in which every date is shown (spec section 9). */
   timeZone: 'America/New_York',
-  description:
-    'The Sun is a daily newspaper of politics, business, culture and opinion. It shines for all.',
+  description: 'The Sun is a daily newspaper of politics, business, culture and opinion. It shines for all.',
   /** First publication year, printed in the footer. */
   founded: 1833,
 

@@ -15,10 +15,14 @@ describe('truncateAtWord', () => {
   });
   test('never longer than asked, never in the middle of a word that a space precedes', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ minLength: 1, maxLength: 12 })), fc.integer({ min: 2, max: 200 }), (words, limit) => {
-        const cut = truncateAtWord(words.join(' '), limit);
-        expect([...cut].length).toBeLessThanOrEqual(limit);
-      }),
+      fc.property(
+        fc.array(fc.string({ minLength: 1, maxLength: 12 })),
+        fc.integer({ min: 2, max: 200 }),
+        (words, limit) => {
+          const cut = truncateAtWord(words.join(' '), limit);
+          expect([...cut].length).toBeLessThanOrEqual(limit);
+        },
+      ),
     );
   });
 });

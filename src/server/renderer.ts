@@ -43,7 +43,11 @@ export async function loadPages(entry: string): Promise<RenderPage> {
     const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
     const answer = await dispatch(handler, request, payload, locals, clientAddress);
     // Without a route the handler calls `next` and forgets the locals, which the 404 page needs for its header.
-    return answer ?? (await dispatch(handler, new Request(new URL('/404', request.url)), undefined, locals, clientAddress)) ?? notFound();
+    return (
+      answer ??
+      (await dispatch(handler, new Request(new URL('/404', request.url)), undefined, locals, clientAddress)) ??
+      notFound()
+    );
   };
 }
 
@@ -86,7 +90,8 @@ async function dispatch(
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && !/^(?:connection|transfer-encoding|content-length|date)$/.test(name)) headers.append(name, String(one));
+      if (one !== undefined && !/^(?:connection|transfer-encoding|content-length|date)$/.test(name))
+        headers.append(name, String(one));
     }
   }
   const bodiless = answer.statusCode === 204 || answer.statusCode === 304;

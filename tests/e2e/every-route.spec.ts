@@ -39,7 +39,15 @@ const fixed = [
   '/thankyou',
   '/shipping',
 ];
-const missing = ['/no-such-page', '/article/no-such-article', '/section/no-such-section', '/author/nobody', '/media/no-such-video', '/games/none', '/latest?page=9999'];
+const missing = [
+  '/no-such-page',
+  '/article/no-such-article',
+  '/section/no-such-section',
+  '/author/nobody',
+  '/media/no-such-video',
+  '/games/none',
+  '/latest?page=9999',
+];
 
 const layout = publication.layout as { headerHidden: readonly string[]; footerHidden: readonly string[] };
 const pathOf = (route: string): string => route.split(/[?#]/)[0] as string;
@@ -47,7 +55,9 @@ const pathOf = (route: string): string => route.split(/[?#]/)[0] as string;
 /** One of each kind of page whose address only the edition knows: from the sitemap, so that the sitemap is walked too. */
 async function found(request: APIRequestContext): Promise<string[]> {
   const paths = async (name: string) =>
-    [...(await (await request.get(`/sitemaps/${name}.xml`)).text()).matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map((match) => match[1] as string);
+    [
+      ...(await (await request.get(`/sitemaps/${name}.xml`)).text()).matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g),
+    ].map((match) => match[1] as string);
   const pages = await paths('pages');
   const articles = await paths('articles-1');
   expect(articles.length).toBeGreaterThan(59);
@@ -68,10 +78,12 @@ function listen(page: Page): Trouble {
   page.on('pageerror', (error) => trouble.errors.push(`script: ${error.message}`));
   page.on('requestfailed', (request) => {
     // A lazy picture whose page is left while it loads is no failure.
-    if (request.failure()?.errorText !== 'net::ERR_ABORTED') trouble.errors.push(`request: ${request.url()} ${request.failure()?.errorText}`);
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED')
+      trouble.errors.push(`request: ${request.url()} ${request.failure()?.errorText}`);
   });
   page.on('response', (response) => {
-    if (response.status() >= 400 && !response.request().isNavigationRequest()) trouble.errors.push(`response: ${response.status()} ${response.url()}`);
+    if (response.status() >= 400 && !response.request().isNavigationRequest())
+      trouble.errors.push(`response: ${response.status()} ${response.url()}`);
   });
   return trouble;
 }
@@ -85,8 +97,18 @@ async function look(page: Page, route: string, status: number, trouble: Trouble)
   expect.soft(await page.locator('html').getAttribute('lang'), `language of ${route}`).toBe('en-US');
   const path = pathOf(route);
   if (status === 200) {
-    expect.soft(await page.locator('body > header, body > * > header.masthead, [data-header]').count() > 0, `header on ${route}`).toBe(!layout.headerHidden.includes(path));
-    expect.soft(await page.locator('footer[role="contentinfo"], body > footer, [data-footer]').count() > 0, `footer on ${route}`).toBe(!layout.footerHidden.includes(path));
+    expect
+      .soft(
+        (await page.locator('body > header, body > * > header.masthead, [data-header]').count()) > 0,
+        `header on ${route}`,
+      )
+      .toBe(!layout.headerHidden.includes(path));
+    expect
+      .soft(
+        (await page.locator('footer[role="contentinfo"], body > footer, [data-footer]').count()) > 0,
+        `footer on ${route}`,
+      )
+      .toBe(!layout.footerHidden.includes(path));
     expect.soft(await page.locator('link[rel="canonical"]').count(), `canonical of ${route}`).toBe(1);
     const description = await page.locator('meta[name="description"]').getAttribute('content');
     expect.soft([...(description ?? '')].length, `description of ${route}`).toBeGreaterThan(10);
@@ -119,7 +141,12 @@ for (const [device, viewport] of [
             await look(page, route, routes === missing ? 404 : 200, trouble);
             if (!javaScriptEnabled) continue;
             const { violations } = await new AxeBuilder({ page }).exclude('iframe').analyze();
-            expect.soft(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(' | ')}`), `axe on ${route}`).toEqual([]);
+            expect
+              .soft(
+                violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(' | ')}`),
+                `axe on ${route}`,
+              )
+              .toEqual([]);
           }
         });
       }

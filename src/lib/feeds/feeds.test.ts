@@ -9,15 +9,38 @@ import { escapeXml } from './xml.ts';
 const site = 'https://paper.example';
 const now = Date.parse('2026-11-21T12:00:00Z');
 const politics: Section = {
-  id: 4, slug: 'politics', name: 'Politics', label: 'Politics', homepageCount: 5, showInMedia: false, navigationPosition: 4, color: 'default',
+  id: 4,
+  slug: 'politics',
+  name: 'Politics',
+  label: 'Politics',
+  homepageCount: 5,
+  showInMedia: false,
+  navigationPosition: 4,
+  color: 'default',
 };
 const author: Author = { id: 7, name: 'Clara & Co.', slug: 'clara', excerpt: 'Writes.', image: null };
 const card = (id: number, more: Partial<Card> = {}): Card => ({
-  id, slug: `story-${id}`, title: `Story ${id} <b>& "more"</b> ]]> 🗞️`, excerpt: 'A standfirst with \u0007 a bell', image: null, author,
-  section: politics, date: new Date(now - id * 3_600_000).toISOString(), modified: new Date(now - id * 1_800_000).toISOString(),
-  access: 'subscriber', minutes: 3, ...more,
+  id,
+  slug: `story-${id}`,
+  title: `Story ${id} <b>& "more"</b> ]]> 🗞️`,
+  excerpt: 'A standfirst with \u0007 a bell',
+  image: null,
+  author,
+  section: politics,
+  date: new Date(now - id * 3_600_000).toISOString(),
+  modified: new Date(now - id * 1_800_000).toISOString(),
+  access: 'subscriber',
+  minutes: 3,
+  ...more,
 });
-const picture = { url: 'https://wp.example/a b.jpg', alt: 'A harbor', width: 1600, height: 900, caption: '', credit: '' };
+const picture = {
+  url: 'https://wp.example/a b.jpg',
+  alt: 'A harbor',
+  width: 1600,
+  height: 900,
+  caption: '',
+  credit: '',
+};
 const cards = [card(1, { image: picture }), card(2, { author: null, section: null, excerpt: '' }), card(60)];
 
 /** A reader over the few articles above; what is not asked for here is not defined. */
@@ -28,7 +51,8 @@ const reader = (list: readonly Card[] = cards, total = list.length) =>
     authors: () => [author],
     author: (slug: string) => (slug === 'clara' ? author : null),
     articles: ({ since = '', limit = 10, offset = 0 }) => ({
-      items: list.filter((each) => each.date >= since).slice(offset, offset + limit), total,
+      items: list.filter((each) => each.date >= since).slice(offset, offset + limit),
+      total,
     }),
     videos: () => ({ items: [], total: 0 }),
     crosswords: () => ({ items: [], total: 0 }),
@@ -36,7 +60,11 @@ const reader = (list: readonly Card[] = cards, total = list.length) =>
 
 const parse = (xml: string) => {
   expect(XMLValidator.validate(xml)).toBe(true);
-  return new XMLParser({ ignoreAttributes: false, parseTagValue: false, isArray: (name) => ['item', 'entry', 'url', 'sitemap'].includes(name) }).parse(xml);
+  return new XMLParser({
+    ignoreAttributes: false,
+    parseTagValue: false,
+    isArray: (name) => ['item', 'entry', 'url', 'sitemap'].includes(name),
+  }).parse(xml);
 };
 const write = (file: Parameters<typeof writeFeed>[1], list = cards) =>
   writeFeed(buildFeed(reader(list), site) as NonNullable<ReturnType<typeof buildFeed>>, file);
@@ -54,13 +82,20 @@ describe('RSS 2.0, by the RSS profile', () => {
     expect(rss.channel.item).toHaveLength(3);
     for (const item of rss.channel.item) {
       expect(item.link).toMatch(/^https:\/\/paper\.example\/article\/story-\d+$/);
-      expect(item.guid).toMatchObject({ '#text': expect.stringMatching(/^tag:paper\.example,\d{4}-\d\d-\d\d:article:\d+$/), '@_isPermaLink': 'false' });
+      expect(item.guid).toMatchObject({
+        '#text': expect.stringMatching(/^tag:paper\.example,\d{4}-\d\d-\d\d:article:\d+$/),
+        '@_isPermaLink': 'false',
+      });
       expect(Number.isNaN(Date.parse(item.pubDate))).toBe(false);
     }
     expect(rss.channel.item[0].title).toBe('Story 1 <b>& "more"</b> ]]> 🗞️');
     expect(rss.channel.item[0].description).toBe('A standfirst with  a bell');
     expect(rss.channel.item[0]['dc:creator']).toBe('Clara & Co.');
-    expect(rss.channel.item[0]['media:content']).toMatchObject({ '@_medium': 'image', '@_width': '1200', '@_height': '675' });
+    expect(rss.channel.item[0]['media:content']).toMatchObject({
+      '@_medium': 'image',
+      '@_width': '1200',
+      '@_height': '675',
+    });
     expect(rss.channel.item[1]['dc:creator']).toBeUndefined();
   });
 });
@@ -86,7 +121,13 @@ describe('Atom, by RFC 4287', () => {
 describe('JSON Feed 1.1', () => {
   const feed = JSON.parse(write('feed.json'));
   test('the feed', () =>
-    expect(feed).toMatchObject({ version: 'https://jsonfeed.org/version/1.1', title: 'The Sun', home_page_url: `${site}/`, feed_url: `${site}/feed.json`, language: 'en-US' }));
+    expect(feed).toMatchObject({
+      version: 'https://jsonfeed.org/version/1.1',
+      title: 'The Sun',
+      home_page_url: `${site}/`,
+      feed_url: `${site}/feed.json`,
+      language: 'en-US',
+    }));
   test('each item has a string id, content and RFC 3339 dates', () => {
     for (const item of feed.items) {
       expect(typeof item.id).toBe('string');
@@ -104,19 +145,30 @@ test('a feed without items is a feed', () => {
 });
 
 test('sections and authors have feeds of their own; others have none', async () => {
-  expect(buildFeed(reader(), site, { section: 'politics' })).toMatchObject({ title: 'The Sun: Politics', homeUrl: `${site}/section/politics`, baseUrl: `${site}/section/politics/` });
-  expect(buildFeed(reader(), site, { author: 'clara' })).toMatchObject({ title: 'The Sun: Clara & Co.', description: 'Writes.' });
+  expect(buildFeed(reader(), site, { section: 'politics' })).toMatchObject({
+    title: 'The Sun: Politics',
+    homeUrl: `${site}/section/politics`,
+    baseUrl: `${site}/section/politics/`,
+  });
+  expect(buildFeed(reader(), site, { author: 'clara' })).toMatchObject({
+    title: 'The Sun: Clara & Co.',
+    description: 'Writes.',
+  });
   expect(buildFeed(reader(), site, { section: 'nothing' })).toBeNull();
   expect(answerFeed(reader(), site, 'rss.php').status).toBe(404);
   expect(answerFeed(reader(), site, 'rss.xml', { author: 'nobody' }).status).toBe(404);
-  expect(answerFeed(reader(), site, 'atom.xml').headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+  expect(answerFeed(reader(), site, 'atom.xml').headers.get('content-type')).toBe(
+    'application/atom+xml; charset=utf-8',
+  );
 });
 
 describe('sitemaps, by sitemaps.org', () => {
   test('the index names the pages and as many sitemaps as the articles need', () => {
     const index = parse(sitemapIndex(reader(cards, 10_001), site)).sitemapindex;
     expect(index['@_xmlns']).toBe('http://www.sitemaps.org/schemas/sitemap/0.9');
-    expect(index.sitemap.map((map: { loc: string }) => map.loc)).toEqual(['pages', 'articles-1', 'articles-2', 'articles-3'].map((name) => `${site}/sitemaps/${name}.xml`));
+    expect(index.sitemap.map((map: { loc: string }) => map.loc)).toEqual(
+      ['pages', 'articles-1', 'articles-2', 'articles-3'].map((name) => `${site}/sitemaps/${name}.xml`),
+    );
   });
   test('addresses are absolute and dates are W3C dates', () => {
     const { urlset } = parse(sitemap(reader(), site, 'articles-1') as string);
@@ -124,12 +176,16 @@ describe('sitemaps, by sitemaps.org', () => {
       expect(entry.loc.startsWith(`${site}/article/`)).toBe(true);
       expect(entry.lastmod).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
     }
-    const pages = parse(sitemap(reader(), site, 'pages') as string).urlset.url.map((entry: { loc: string }) => entry.loc);
+    const pages = parse(sitemap(reader(), site, 'pages') as string).urlset.url.map(
+      (entry: { loc: string }) => entry.loc,
+    );
     expect(pages).toContain(`${site}/section/politics`);
     expect(pages.some((loc: string) => /dashboard|shipping|thankyou/.test(loc))).toBe(false);
   });
-  test.each(['articles-0', 'articles-2', 'articles--1', 'articles-1e9', 'other', '../pages'])('%s does not exist', (name) =>
-    expect(sitemap(reader(), site, name)).toBeNull());
+  test.each(['articles-0', 'articles-2', 'articles--1', 'articles-1e9', 'other', '../pages'])(
+    '%s does not exist',
+    (name) => expect(sitemap(reader(), site, name)).toBeNull(),
+  );
   test('an edition without articles still has a valid first sitemap', () =>
     expect(parse(sitemap(reader([], 0), site, 'articles-1') as string)).toHaveProperty('urlset'));
 });

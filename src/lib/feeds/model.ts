@@ -10,7 +10,12 @@ export interface FeedItem {
   readonly author: { readonly name: string; readonly url: string } | null;
   readonly sections: readonly string[];
   /** Absolute address of a picture that exists as JPEG, PNG or WebP for any client. */
-  readonly image: { readonly url: string; readonly alt: string; readonly width: number; readonly height: number } | null;
+  readonly image: {
+    readonly url: string;
+    readonly alt: string;
+    readonly width: number;
+    readonly height: number;
+  } | null;
   /** UTC, ISO 8601. */
   readonly published: string;
   readonly modified: string;

@@ -82,29 +82,31 @@ export function newsSitemap(content: ContentReader, siteUrl: string, now: number
   return xmlDocument([
     'urlset',
     { xmlns: schema, 'xmlns:news': 'http://www.google.com/schemas/sitemap-news/0.9' },
-    items.map((card: Card): XmlNode => [
-      'url',
-      {},
-      [
-        ['loc', {}, `${siteUrl}/article/${card.slug}`],
+    items.map(
+      (card: Card): XmlNode => [
+        'url',
+        {},
         [
-          'news:news',
-          {},
+          ['loc', {}, `${siteUrl}/article/${card.slug}`],
           [
+            'news:news',
+            {},
             [
-              'news:publication',
-              {},
               [
-                ['news:name', {}, publication.name],
-                ['news:language', {}, publication.language.slice(0, 2)],
+                'news:publication',
+                {},
+                [
+                  ['news:name', {}, publication.name],
+                  ['news:language', {}, publication.language.slice(0, 2)],
+                ],
               ],
+              ['news:publication_date', {}, isoInZone(card.date)],
+              ['news:title', {}, card.title],
             ],
-            ['news:publication_date', {}, isoInZone(card.date)],
-            ['news:title', {}, card.title],
           ],
         ],
       ],
-    ]),
+    ),
   ]);
 }
 

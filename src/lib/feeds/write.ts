@@ -56,7 +56,15 @@ function writeRss(feed: FeedDocument): string {
           ['language', {}, feed.language.toLowerCase()],
           ['lastBuildDate', {}, rfc822(lastChange(feed))],
           ['ttl', {}, '5'],
-          ['image', {}, [['url', {}, feed.iconUrl], ['title', {}, feed.title], ['link', {}, feed.homeUrl]]],
+          [
+            'image',
+            {},
+            [
+              ['url', {}, feed.iconUrl],
+              ['title', {}, feed.title],
+              ['link', {}, feed.homeUrl],
+            ],
+          ],
           ['atom:link', { href: `${feed.baseUrl}rss.xml`, rel: 'self', type: 'application/rss+xml' }, ''],
           ...feed.items.map(item),
         ],
@@ -75,7 +83,14 @@ function writeAtom(feed: FeedDocument): string {
       ['link', { rel: 'alternate', type: 'text/html', href: item.url }, ''],
       ['published', {}, rfc3339(item.published)],
       ['updated', {}, rfc3339(item.modified)],
-      item.author && ['author', {}, [['name', {}, item.author.name], ['uri', {}, item.author.url]]],
+      item.author && [
+        'author',
+        {},
+        [
+          ['name', {}, item.author.name],
+          ['uri', {}, item.author.url],
+        ],
+      ],
       ...item.sections.map((section): XmlNode => ['category', { term: section }, '']),
       ['summary', { type: 'text' }, item.summary],
     ],

@@ -58,10 +58,23 @@ function bomb(): Buffer {
 }
 
 beforeAll(async () => {
-  const photo = await sharp({ create: { width: 1600, height: 900, channels: 3, background: '#c93' } }).jpeg().toBuffer();
+  const photo = await sharp({ create: { width: 1600, height: 900, channels: 3, background: '#c93' } })
+    .jpeg()
+    .toBuffer();
   files.set('/photo.jpg', send('image/jpeg', photo));
-  files.set('/clear.png', send('image/png', await sharp({ create: { width: 300, height: 200, channels: 4, background: '#0000' } }).png().toBuffer()));
-  const turned = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#333' } }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  files.set(
+    '/clear.png',
+    send(
+      'image/png',
+      await sharp({ create: { width: 300, height: 200, channels: 4, background: '#0000' } })
+        .png()
+        .toBuffer(),
+    ),
+  );
+  const turned = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#333' } })
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer();
   files.set('/turned.jpg', send('image/jpeg', turned));
   files.set('/bomb.png', send('image/png', bomb()));
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>';
@@ -107,9 +120,21 @@ afterEach(async () => {
 });
 
 const open = (more: Partial<Parameters<typeof createImages>[0]> = {}) =>
-  createImages({ dir, maxBytes: 20e6, allowedHosts: [], trustedHost: host, log: silent, maxSourceBytes: 1e6, timeoutMs: 500, ...more });
+  createImages({
+    dir,
+    maxBytes: 20e6,
+    allowedHosts: [],
+    trustedHost: host,
+    log: silent,
+    maxSourceBytes: 1e6,
+    timeoutMs: 500,
+    ...more,
+  });
 const ask = (file: string, more: Record<string, string> = {}, accept = 'image/avif,image/webp,*/*') =>
-  images.handle(new URLSearchParams({ url: file.includes('://') ? file : `http://${host}${file}`, width: '640', ...more }), accept);
+  images.handle(
+    new URLSearchParams({ url: file.includes('://') ? file : `http://${host}${file}`, width: '640', ...more }),
+    accept,
+  );
 
 describe('what is served', () => {
   test.each([
@@ -131,13 +156,24 @@ describe('what is served', () => {
     expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({ width: 300, hasAlpha: true });
   });
   test('a social card is 1280×720 JPEG whatever is accepted', async () => {
-    const answer = await images.handle(new URLSearchParams({ url: `http://${host}/clear.png`, crop: 'social' }), 'image/avif');
-    expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({ format: 'jpeg', width: 1280, height: 720 });
+    const answer = await images.handle(
+      new URLSearchParams({ url: `http://${host}/clear.png`, crop: 'social' }),
+      'image/avif',
+    );
+    expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({
+      format: 'jpeg',
+      width: 1280,
+      height: 720,
+    });
   });
   test('a redirect within the host is followed', async () => expect((await ask('/moved.jpg')).status).toBe(200));
   test('an unchanged picture answers 304', async () => {
     const first = await ask('/photo.jpg');
-    const again = await images.handle(new URLSearchParams({ url: `http://${host}/photo.jpg`, width: '640' }), 'image/avif', first.headers.etag);
+    const again = await images.handle(
+      new URLSearchParams({ url: `http://${host}/photo.jpg`, width: '640' }),
+      'image/avif',
+      first.headers.etag,
+    );
     expect(again.status).toBe(304);
   });
   test('sizes are measured as the picture is shown', async () => {
@@ -192,10 +228,21 @@ describe('what is refused', () => {
     expect((await ask('http://pictures.example/x.png')).status).toBe(403);
   });
 
-  test.each(['127.0.0.1', '10.1.2.3', '172.20.0.1', '169.254.169.254', '0.0.0.0', '::1', '::ffff:10.0.0.1', 'fd00::1', 'fe80::1', 'no address'])(
-    '%s is private', (address) => expect(isPrivateAddress(address)).toBe(true),
+  test.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.20.0.1',
+    '169.254.169.254',
+    '0.0.0.0',
+    '::1',
+    '::ffff:10.0.0.1',
+    'fd00::1',
+    'fe80::1',
+    'no address',
+  ])('%s is private', (address) => expect(isPrivateAddress(address)).toBe(true));
+  test.each(['93.184.215.14', '2606:4700::1111'])('%s is public', (address) =>
+    expect(isPrivateAddress(address)).toBe(false),
   );
-  test.each(['93.184.215.14', '2606:4700::1111'])('%s is public', (address) => expect(isPrivateAddress(address)).toBe(false));
 });
 
 describe('the cache', () => {

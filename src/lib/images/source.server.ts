@@ -125,7 +125,8 @@ export function openImageSource(options: SourceOptions): ImageSource {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') {
       throw new ImageError(400, 'The parameter "url" must be an absolute http or https address.');
     }
-    if (url.username || url.password) throw new ImageError(400, 'The address must not carry a user name or a password.');
+    if (url.username || url.password)
+      throw new ImageError(400, 'The address must not carry a user name or a password.');
     if (url.host === options.trustedHost) return url;
     if (!allowed.has(url.host)) throw new ImageError(403, `Pictures from ${url.host} are not served here.`);
     const bare = url.hostname.replace(/^\[|\]$/g, '');
@@ -161,7 +162,8 @@ export function openImageSource(options: SourceOptions): ImageSource {
       throw new ImageError(502, `The original redirects more than ${maxRedirects} times.`);
     } catch (error) {
       if (error instanceof ImageError) throw error;
-      if (signal.aborted) throw new ImageError(504, 'The host of the original did not answer in time.', { cause: error });
+      if (signal.aborted)
+        throw new ImageError(504, 'The host of the original did not answer in time.', { cause: error });
       throw new ImageError(502, 'The original could not be fetched.', { cause: error });
     }
   }

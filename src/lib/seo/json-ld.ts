@@ -19,7 +19,10 @@ const headlineLimit = 110;
 
 /** JSON as it may stand inside a script element. */
 export const jsonLdText = (value: JsonLd | readonly JsonLd[]): string =>
-  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 const organizationId = (siteUrl: string): string => `${siteUrl}/#organization`;
 
@@ -179,6 +182,8 @@ export const collectionPage = (name: string, path: string, cards: readonly Card[
 
 /** Trail of an article: its first section, then itself. */
 export const articleTrail = (article: Article): { name: string; path: string }[] => [
-  ...article.sections.slice(0, 1).map((section: Section) => ({ name: section.label, path: `/section/${section.slug}` })),
+  ...article.sections
+    .slice(0, 1)
+    .map((section: Section) => ({ name: section.label, path: `/section/${section.slug}` })),
   { name: article.title, path: `/article/${article.slug}` },
 ];

@@ -4,38 +4,86 @@ import { articleTrail, breadcrumbs, jsonLdText, newsArticle, newsMediaOrganizati
 import { documentTitle, pageDescription, socialTags } from './meta.ts';
 
 const site = 'https://paper.example';
-const section = { id: 4, slug: 'politics', name: 'Politics', label: 'Politics', homepageCount: 5, showInMedia: false, navigationPosition: 4, color: 'default' as const };
+const section = {
+  id: 4,
+  slug: 'politics',
+  name: 'Politics',
+  label: 'Politics',
+  homepageCount: 5,
+  showInMedia: false,
+  navigationPosition: 4,
+  color: 'default' as const,
+};
 const article: Article = {
-  id: 1, slug: 'a-story', title: 'A Story', excerpt: 'Its standfirst.', image: { url: 'https://wp.example/a.jpg', alt: 'A', width: 1600, height: 900, caption: '', credit: '' },
-  author: { id: 2, name: 'Clara', slug: 'clara', excerpt: '', image: null }, section, sections: [section], date: '2026-11-21T12:00:00Z', modified: '2026-11-21T13:00:00Z',
-  access: 'default', minutes: 2, bodyHtml: '<p>SECRET</p>', openingHtml: '<p>Open.</p>', words: 400, commentsOpen: true,
+  id: 1,
+  slug: 'a-story',
+  title: 'A Story',
+  excerpt: 'Its standfirst.',
+  image: { url: 'https://wp.example/a.jpg', alt: 'A', width: 1600, height: 900, caption: '', credit: '' },
+  author: { id: 2, name: 'Clara', slug: 'clara', excerpt: '', image: null },
+  section,
+  sections: [section],
+  date: '2026-11-21T12:00:00Z',
+  modified: '2026-11-21T13:00:00Z',
+  access: 'default',
+  minutes: 2,
+  bodyHtml: '<p>SECRET</p>',
+  openingHtml: '<p>Open.</p>',
+  words: 400,
+  commentsOpen: true,
 };
 
 describe('structured data', () => {
   test('a free article', () => {
     expect(newsArticle(article, site)).toMatchObject({
-      '@type': 'NewsArticle', headline: 'A Story', datePublished: '2026-11-21T07:00:00-05:00', dateModified: '2026-11-21T08:00:00-05:00',
-      isAccessibleForFree: true, author: [{ '@type': 'Person', name: 'Clara', url: `${site}/author/clara` }],
+      '@type': 'NewsArticle',
+      headline: 'A Story',
+      datePublished: '2026-11-21T07:00:00-05:00',
+      dateModified: '2026-11-21T08:00:00-05:00',
+      isAccessibleForFree: true,
+      author: [{ '@type': 'Person', name: 'Clara', url: `${site}/author/clara` }],
     });
   });
-  test.each(['registered', 'subscriber'] as const)('a %s article is marked as walled and tells nothing of its body', (access) => {
-    const data = newsArticle({ ...article, access }, site);
-    expect(data).toMatchObject({ isAccessibleForFree: false, hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.paywall' } });
-    expect(JSON.stringify(data)).not.toContain('SECRET');
-  });
+  test.each(['registered', 'subscriber'] as const)(
+    'a %s article is marked as walled and tells nothing of its body',
+    (access) => {
+      const data = newsArticle({ ...article, access }, site);
+      expect(data).toMatchObject({
+        isAccessibleForFree: false,
+        hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.paywall' },
+      });
+      expect(JSON.stringify(data)).not.toContain('SECRET');
+    },
+  );
   test('an opinion is marked as one; no author is the paper; no image is none', () => {
-    const data = newsArticle({ ...article, sections: [{ ...section, slug: 'opinion' }], author: null, image: null }, site);
+    const data = newsArticle(
+      { ...article, sections: [{ ...section, slug: 'opinion' }], author: null, image: null },
+      site,
+    );
     expect(data).toMatchObject({ '@type': 'OpinionNewsArticle', author: [{ '@type': 'Organization' }] });
     expect(JSON.parse(jsonLdText(data)).image).toBeUndefined();
   });
   test('a trail starts at home', () => {
     expect(breadcrumbs(articleTrail(article), site).itemListElement).toMatchObject([
-      { position: 1, item: `${site}/` }, { position: 2, name: 'Politics', item: `${site}/section/politics` }, { position: 3, item: `${site}/article/a-story` },
+      { position: 1, item: `${site}/` },
+      { position: 2, name: 'Politics', item: `${site}/section/politics` },
+      { position: 3, item: `${site}/article/a-story` },
     ]);
   });
   test('a video without an id has no data', () => {
-    const video = { title: 'Film', excerpt: '', slug: 'film', image: null, date: '2026-11-21T12:00:00Z', video: { url: 'x', providerId: 'aqz-KE-bpKQ', provider: 'youtube' } } as unknown as Video;
-    expect(videoObject(video, site)).toMatchObject({ '@type': 'VideoObject', description: 'Film', thumbnailUrl: ['https://i.ytimg.com/vi/aqz-KE-bpKQ/hqdefault.jpg'] });
+    const video = {
+      title: 'Film',
+      excerpt: '',
+      slug: 'film',
+      image: null,
+      date: '2026-11-21T12:00:00Z',
+      video: { url: 'x', providerId: 'aqz-KE-bpKQ', provider: 'youtube' },
+    } as unknown as Video;
+    expect(videoObject(video, site)).toMatchObject({
+      '@type': 'VideoObject',
+      description: 'Film',
+      thumbnailUrl: ['https://i.ytimg.com/vi/aqz-KE-bpKQ/hqdefault.jpg'],
+    });
     expect(videoObject({ ...video, video: { ...video.video, providerId: null } }, site)).toBeNull();
   });
   test('no title can close the script', () => {
@@ -43,7 +91,8 @@ describe('structured data', () => {
     expect(text).not.toMatch(/[<>\u2028]/);
     expect(JSON.parse(text).headline).toBe('</script><!--\u2028');
   });
-  test('the organisation', () => expect(newsMediaOrganization(site)).toMatchObject({ '@type': 'NewsMediaOrganization', foundingDate: '1833' }));
+  test('the organisation', () =>
+    expect(newsMediaOrganization(site)).toMatchObject({ '@type': 'NewsMediaOrganization', foundingDate: '1833' }));
 });
 
 describe('the head', () => {
@@ -58,7 +107,10 @@ describe('the head', () => {
     expect(pageDescription('').length).toBeGreaterThan(20);
   });
   test('an article has its picture at 1280×720, its times and its author', () => {
-    const tags = socialTags({ title: 'A Story', path: '/article/a-story', type: 'article', image: article.image, article }, site);
+    const tags = socialTags(
+      { title: 'A Story', path: '/article/a-story', type: 'article', image: article.image, article },
+      site,
+    );
     const get = (property: string) => tags.find((tag) => tag.property === property)?.content;
     expect(get('og:image')).toBe(`${site}/image?url=https%3A%2F%2Fwp.example%2Fa.jpg&crop=social`);
     expect([get('og:image:width'), get('og:image:height'), get('og:locale')]).toEqual(['1280', '720', 'en_US']);
@@ -66,5 +118,7 @@ describe('the head', () => {
     expect(get('article:author')).toBe(`${site}/author/clara`);
   });
   test('a page without a picture has the paper’s own', () =>
-    expect(socialTags({ title: 'About', path: '/about' }, site).find((tag) => tag.name === 'twitter:image')?.content).toBe(`${site}/social.png`));
+    expect(
+      socialTags({ title: 'About', path: '/about' }, site).find((tag) => tag.name === 'twitter:image')?.content,
+    ).toBe(`${site}/social.png`));
 });
