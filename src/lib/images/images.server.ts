@@ -206,9 +206,12 @@ function negotiate(accept: string | null): 'avif' | 'webp' | 'original' {
   return 'original';
 }
 
-/** AVIF needs a lower number for the same looks; its effort is kept low, since readers wait for a first resize. */
+/**
+ * AVIF needs a lower number for the same looks. At effort 0 it is quicker than WebP and still smaller, and readers wait for
+ * a first resize.
+ */
 function encode(picture: Sharp, format: Format, quality: number): Sharp {
-  if (format === 'avif') return picture.avif({ quality: Math.round(quality * 0.72), effort: 2 });
+  if (format === 'avif') return picture.avif({ quality: Math.round(quality * 0.72), effort: 0 });
   if (format === 'webp') return picture.webp({ quality, effort: 3 });
   if (format === 'png') return picture.png({ palette: true, quality });
   return picture.flatten({ background: '#f9f9f5' }).jpeg({ quality, mozjpeg: true });
