@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ageAt, type Entry, type Ready, timingAt } from './entry.ts';
 import { acceptedEncodings, matchesEtag } from './negotiate.ts';
-import type { Encoding } from './stored-page.ts';
+import type { Press } from './press.server.ts';
+import type { Encoding, Variant } from './stored-page.ts';
 
 /** Where a page came from, as `Server-Timing` says it. */
 export type Source = 'hit' | 'rendered';
@@ -51,4 +52,29 @@ export function answerPage(
   if (unchanged || incoming.method === 'HEAD') outgoing.end();
   else outgoing.end(made.body);
   return true;
+}
+
+/** A rendering may be replaced between finding it and sending it; more often than this, something is wrong. */
+const mostAttempts = 5;
+
+/**
+ * Finds a page and answers with it: at once when it is stored, after its render when it is not.
+ *
+ * @throws RenderFailed, PressBusy; nothing has been sent then
+ */
+export async function servePage(
+  press: Pick<Press, 'peek' | 'get' | 'ready'>,
+  key: string,
+  variant: Variant,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const stored = press.peek(key, variant);
+    const entry = stored ?? (await press.get(key, variant));
+    // Whoever has gone in the meantime needs no answer.
+    if (outgoing.destroyed) return;
+    if (answerPage(entry, incoming, outgoing, press.ready, stored ? 'hit' : 'rendered')) return;
+  }
+  throw new Error('The page was replaced again and again while it was to be sent.');
 }

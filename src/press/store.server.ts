@@ -185,6 +185,11 @@ export function openStore(options: StoreOptions): PageStore {
     return row.get(began, tags) !== undefined || all.get(began) !== undefined;
   }
 
+  function lose(key: string, variant: Variant): void {
+    log.error({ key, variant }, 'The bytes of a stored page are damaged; it is rendered anew');
+    store.remove([{ key, variant }]);
+  }
+
   const store: PageStore = {
     build,
     find: (key, variant) =>
@@ -196,15 +201,20 @@ export function openStore(options: StoreOptions): PageStore {
       file.use(
         () => sql('SELECT 1 FROM pages WHERE key = ? AND variant = ? AND ns = ?').get(key, variant, ns()) !== undefined,
       ),
-    body: ({ key, variant, version }, encoding) =>
+    body: ({ key, variant, version, etags }, encoding) =>
       file.use(() => {
+        if (etags[encoding] === undefined) return undefined;
         const row = sql('SELECT checksum, bytes FROM bodies WHERE id = ?').get(bodyId(version, encoding));
-        if (!row) return undefined;
+        if (!row) {
+          // Replaced in the meantime, which is nothing; or lost, and then the page is lost, too.
+          const lost = [ns(), before].some((id) => id !== null && rowOf(key, variant, id)?.version === version);
+          if (lost) lose(key, variant);
+          return undefined;
+        }
         const { buffer, byteOffset, byteLength } = row.bytes as Uint8Array<ArrayBuffer>;
         const bytes = Buffer.from(buffer, byteOffset, byteLength);
         if (crc32(bytes, version >>> 0) === row.checksum) return bytes;
-        log.error({ key, encoding }, 'The bytes of a stored page do not match their checksum; it is rendered anew');
-        store.remove([{ key, variant }]);
+        lose(key, variant);
         return undefined;
       }),
     put: (page, bodies, began, interim = false) =>

@@ -7,7 +7,7 @@ import { encode } from './encode.ts';
 import { openPress, type Press, type PressOptions } from './press.server.ts';
 import type { Rendering } from './rendering.server.ts';
 import { openStore, type PageStore, type StoreOptions } from './store.server.ts';
-import type { Bodies, Encoding, StoredPage } from './stored-page.ts';
+import type { Bodies, Encoding, StoredPage, Variant } from './stored-page.ts';
 
 /** A folder that goes when the returned function is called. */
 export function tempDir(): { dir: string; remove: () => void } {
@@ -65,11 +65,20 @@ export function press(
   };
 }
 
-/** The text of a page as a reader gets it. */
+/** The text of a page. */
 export function textOf(press: Press, entry: Parameters<Press['ready']>[0]): string {
   const ready = press.ready(entry, ['identity']);
   if (!ready) throw new Error('The page was replaced while it was read.');
   return ready.body.toString();
+}
+
+/** The text of a page as a reader gets it, found again when its rendering has gone. */
+export async function readText(press: Press, key: string, variant: Variant = 'public'): Promise<string> {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const ready = press.ready(await press.get(key, variant), ['identity']);
+    if (ready) return ready.body.toString();
+  }
+  throw new Error('The page was replaced again and again.');
 }
 
 /** Waits for a condition. */

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { waitBefore } from './back-off.ts';
+import { createChanges } from './changes.ts';
+import { createQueue } from './queue.ts';
+import { createRecent } from './recent.ts';
+
+describe('the queue', () => {
+  it('gives out in order, and among equals as they came', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5)), (ranks) => {
+        const queue = createQueue<{ rank: number; turn: number }>((a, b) => a.rank < b.rank);
+        for (const [turn, rank] of ranks.entries()) queue.push({ rank, turn });
+        const out: { rank: number; turn: number }[] = [];
+        for (let item = queue.pop(); item; item = queue.pop()) out.push(item);
+        const expected = ranks.map((rank, turn) => ({ rank, turn })).sort((a, b) => a.rank - b.rank || a.turn - b.turn);
+        expect(out).toEqual(expected);
+        expect(queue.size).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('the recent', () => {
+  it('is bounded and keeps what is used', () => {
+    const recent = createRecent<number>(10);
+    recent.set('kept', 1);
+    for (let i = 0; i < 1000; i++) {
+      recent.set(`n${i}`, i);
+      expect(recent.get('kept')).toBe(1);
+    }
+    expect(recent.get('n0')).toBeUndefined();
+    expect(recent.get('n999')).toBe(999);
+    recent.clear();
+    expect(recent.get('kept')).toBeUndefined();
+  });
+});
+
+describe('back-off', () => {
+  it('doubles up to its cap, with jitter', () => {
+    const steps = { baseMs: 100, capMs: 1000 };
+    expect([1, 2, 3, 4, 5, 500].map((attempt) => waitBefore(attempt, steps, () => 1))).toEqual([
+      100, 200, 400, 800, 1000, 1000,
+    ]);
+    expect(waitBefore(2, steps, () => 0)).toBe(100);
+  });
+});
+
+describe('changes', () => {
+  it('are told by tag', () => {
+    const changes = createChanges('site');
+    const first = changes.note(['a'], [], null);
+    const second = changes.note(['b'], ['c'], null);
+    expect(changes.after(['a'], first)).toBe('nothing');
+    expect(changes.after(['a'], first - 1)).toBe('changed');
+    expect(changes.after(['a', 'b'], first)).toBe('changed');
+    expect(changes.after(['b', 'c'], first)).toBe('withdrawn');
+    expect(changes.after(['c'], second)).toBe('nothing');
+    changes.note(['c'], [], null);
+    expect(changes.after(['c'], second)).toBe('changed');
+    changes.note(['site'], [], null);
+    expect(changes.after(['x'], second)).toBe('changed');
+  });
+
+  it('follow the store’s numbers, and never go back', () => {
+    const changes = createChanges(null);
+    expect(changes.note(['a'], [], 40)).toBe(40);
+    expect(changes.note(['a'], [], 7)).toBe(41);
+    changes.reach(12);
+    expect(changes.latest).toBe(41);
+  });
+
+  it('are bounded: who began before what was forgotten is outdated', () => {
+    const changes = createChanges(null, 3);
+    for (const tag of ['a', 'b', 'c', 'd']) changes.note([tag], [], null);
+    expect(changes.after(['x'], 0)).toBe('withdrawn');
+    expect(changes.after(['x'], 1)).toBe('nothing');
+    expect(changes.after(['d'], 3)).toBe('changed');
+  });
+});
