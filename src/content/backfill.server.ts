@@ -68,7 +68,9 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
 
   const ask = (kind: Kind, offset: number, size: number): Promise<ListAnswer> => {
     const order = kind === 'comments' ? 'date_gmt' : 'date';
-    return fetchList(client, `/wp/v2/${kind}`, { per_page: size, offset, orderby: order, order: 'desc' }, { signal });
+    const query = { per_page: size, offset, orderby: order, order: 'desc' };
+    // A smaller request follows one that has failed with all its tries.
+    return fetchList(client, `/wp/v2/${kind}`, query, { signal, tries: size < firstSize ? 1 : 4 });
   };
 
   /** A chunk; when WordPress breaks over it, a smaller one, down to the one document that is to blame. */
