@@ -52,7 +52,8 @@ export class Receiver {
         };
         this.deliveries.push(delivery);
         for (const wake of this.#changed) wake();
-        const { status, body = {}, headers = {} } = await this.reply(delivery);
+        const failed = (error: unknown): Reply => ({ status: 500, body: { error: String(error) } });
+        const { status, body = {}, headers = {} } = await Promise.resolve(delivery).then(this.reply).catch(failed);
         response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
       });
     });
