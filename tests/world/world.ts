@@ -24,13 +24,6 @@ export function testWordPress(): WordPressAccess {
   return JSON.parse(text) as WordPressAccess;
 }
 
-/** Address of the site of the running world. */
-export function testSite(): string {
-  const text = process.env[siteVariable];
-  if (!text) throw new Error(`${siteVariable} is not set: run these tests with "npm test -- browser".`);
-  return text;
-}
-
 export interface World {
   readonly access: WordPressAccess;
   readonly site: string | null;

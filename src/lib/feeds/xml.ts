@@ -8,8 +8,8 @@ export type XmlNode = readonly [
 ];
 
 // XML 1.0 has no way to write these, escaped or not.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
 const unwritable =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 
