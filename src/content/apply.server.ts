@@ -214,7 +214,9 @@ function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): 
   return {
     tags,
     paths: [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])],
-    withdrawn: changes.filter(mustGo).flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
+    withdrawn: changes
+      .filter(mustGo)
+      .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
     withdrawnTags: changes.filter(mustGo).flatMap(wholeTag),
     published: changes.flatMap(({ status, type, slugs }) =>
       status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],

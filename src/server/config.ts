@@ -144,10 +144,7 @@ const schema = z.object({
   FASTLY_TOKEN: z.string().optional(),
   FASTLY_API_URL: apiAddress('https://api.fastly.com'),
   FASTLY_SOFT_PURGE: onOff(),
-  INDEXNOW_KEY: z
-    .string()
-    .refine(isIndexNowKey, 'is no key; make up 8 to 128 letters, digits and dashes')
-    .optional(),
+  INDEXNOW_KEY: z.string().refine(isIndexNowKey, 'is no key; make up 8 to 128 letters, digits and dashes').optional(),
   INDEXNOW_URL: apiAddress('https://api.indexnow.org/indexnow'),
   REDIRECTS_FILE: z.string().optional(),
   LOG_LEVEL: z
@@ -244,7 +241,8 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
   for (const [provider, names] of Object.entries(needed)) {
     const chosen = given.CDN_PROVIDER === provider;
     for (const name of names) {
-      if (chosen && !given[name]) problems.push(`${name} is missing; without it CDN_PROVIDER ${provider} cannot be purged`);
+      if (chosen && !given[name])
+        problems.push(`${name} is missing; without it CDN_PROVIDER ${provider} cannot be purged`);
       if (!chosen && given[name] && !given.CDN_PROVIDER) {
         problems.push(`CDN_PROVIDER is missing; set it to ${provider}, or remove ${name}`);
       }
