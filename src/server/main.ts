@@ -15,6 +15,7 @@ import { parseConfig } from './config.ts';
 import { createFront, type Front } from './front.ts';
 import { createLog } from './logging.ts';
 import { createMetrics, type PressCounts } from './metrics.ts';
+import { createOperators } from './operators.ts';
 import { buildName, forgetOtherSites, openPressroom } from './pressroom.ts';
 import { createPublishing, type Publishing } from './publishing.ts';
 import { markPurges } from './purge-mark.ts';
@@ -99,12 +100,22 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     });
     const editionReady = brieflyRemembered(() => features.content.on && content.reader().edition().ready);
     const keyFileOfIndexNow = config.indexNow && keyFile(config.indexNow.key);
+    const operators =
+      config.operatorToken === null
+        ? undefined
+        : createOperators({
+            ...{ token: config.operatorToken, siteUrl: config.siteUrl, press, cdn, indexNow, content, metrics, log },
+            keyOf: room.keyOf,
+            front: () => server.counts,
+            always: security.always,
+          });
     const server: Front = createFront({
       siteUrl: config.siteUrl,
       statics: openStatics(`${dist}client`),
       security,
       render,
       pages: { press, keyOf: room.keyOf, access: room.access },
+      ...(operators && { operators }),
       earlier: earlierFiles(assets),
       texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
       locals: house.locals,
