@@ -284,7 +284,8 @@ export function createFront(options: FrontOptions): Front {
     body: Buffer | null,
   ): void {
     const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
-    if (status >= 500) counts.errors++;
+    // A probe that is told 503 has been answered as it should be.
+    if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
     if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
     outgoing.writeHead(status, all);
     outgoing.end(incoming.method === 'HEAD' || body === null ? undefined : body);
@@ -349,4 +350,5 @@ export function createFront(options: FrontOptions): Front {
 }
 
 const neverAborted = new AbortController().signal;
+const isProbe = (url: string | undefined): boolean => url === '/readyz' || url === '/healthz';
 const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';

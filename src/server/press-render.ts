@@ -56,12 +56,14 @@ const briefly = 'max-age=60';
 export function pressDress(security: SecurityHeaders, config: Pick<Config, 'cdn' | 'cdnHeaders'>): Dress {
   const provider = config.cdn?.provider ?? null;
   return (page) => {
-    const html = (page.headers['content-type'] ?? '').startsWith('text/html');
+    const type = page.headers['content-type'] ?? '';
+    const html = type.startsWith('text/html');
     const policy = page.headers['content-security-policy'];
     const personal = page.variant === 'full';
     return {
       'cache-control': freshAlways,
       ...page.headers,
+      ...(type === 'text/html' && { 'content-type': 'text/html; charset=utf-8' }),
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
       // The whole text of a paid article is for the browser that asked, never for a cache on the way.
