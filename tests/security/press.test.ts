@@ -71,15 +71,15 @@ const render: RenderPage = async (request, locals) => {
 beforeAll(async () => {
   wordpress.put('categories', wireSection(2, 'politics', 1) as Json & { id: number });
   for (let id = 1; id <= 5; id++) {
-    wordpress.put(
-      'articles',
-      wirePost({
+    wordpress.put('articles', {
+      ...wirePost({
         id,
         slug: `story-${id}`,
         access: id === 4 ? 'registered' : id === 5 ? 'subscriber' : 'free',
         content: { rendered: `<p>Opening.</p>${'<p>Words.</p>'.repeat(9)}<p>ENDING-${id}</p>`, protected: false },
       }),
-    );
+      id,
+    });
   }
   let publishing: Publishing | undefined;
   content = openContent({
