@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createClient } from './client.server.ts';
 import { backOff, retryAfter } from '../lib/retry.ts';
+import { createClient } from './client.server.ts';
 
 type Handler = (request: Request, count: number) => Response | Promise<Response>;
 
