@@ -203,7 +203,7 @@ function wrapTables(body: HTMLElement): void {
     const wrapper = body.ownerDocument.createElement('div');
     wrapper.setAttribute('class', 'table-scroll');
     wrapper.setAttribute('tabindex', '0');
-    wrapper.setAttribute('role', 'region');
+    wrapper.setAttribute('role', 'group');
     wrapper.setAttribute('aria-label', 'Table');
     table.replaceWith(wrapper);
     wrapper.append(table);

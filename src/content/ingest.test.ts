@@ -309,7 +309,7 @@ describe('a body', () => {
     expect(
       await body('<figure class="wp-block-table"><table><tbody><tr><td>1</td></tr></tbody></table></figure>'),
     ).toBe(
-      '<figure class="wp-block-table"><div class="table-scroll" tabindex="0" role="region" aria-label="Table"><table><tbody><tr><td>1</td></tr></tbody></table></div></figure>',
+      '<figure class="wp-block-table"><div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table><tbody><tr><td>1</td></tr></tbody></table></div></figure>',
     );
     expect(await body('<p>שלום</p><p>Hello</p>')).toBe('<p dir="auto">שלום</p><p>Hello</p>');
   });
