@@ -50,7 +50,7 @@ export function answerPage(
   list[list.length - timingAt] = timings[source];
   outgoing.writeHead(unchanged ? 304 : page.status, list);
   if (unchanged || incoming.method === 'HEAD') outgoing.end();
-  else outgoing.end(made.body);
+  else outgoing.end(made.body, 'latin1');
   return true;
 }
 
@@ -58,23 +58,35 @@ export function answerPage(
 const mostAttempts = 5;
 
 /**
- * Finds a page and answers with it: at once when it is stored, after its render when it is not.
+ * Finds a page and answers with it: at once, and without a promise, when it is stored; after its render when it is not.
  *
- * @throws RenderFailed, PressBusy; nothing has been sent then
+ * @returns what is to be waited for, where there is something; it rejects with RenderFailed or PressBusy, and nothing has
+ *   been sent then
  */
-export async function servePage(
+export function servePage(
   press: Pick<Press, 'peek' | 'get' | 'ready'>,
+  key: string,
+  variant: Variant,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> | undefined {
+  const entry = press.peek(key, variant);
+  if (entry && answerPage(entry, incoming, outgoing, press.ready)) return undefined;
+  return serveLater(press, key, variant, incoming, outgoing);
+}
+
+async function serveLater(
+  press: Pick<Press, 'get' | 'ready'>,
   key: string,
   variant: Variant,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const stored = press.peek(key, variant);
-    const entry = stored ?? (await press.get(key, variant));
+    const entry = await press.get(key, variant);
     // Whoever has gone in the meantime needs no answer.
     if (outgoing.destroyed) return;
-    if (answerPage(entry, incoming, outgoing, press.ready, stored ? 'hit' : 'rendered')) return;
+    if (answerPage(entry, incoming, outgoing, press.ready, 'rendered')) return;
   }
   throw new Error('The page was replaced again and again while it was to be sent.');
 }

@@ -8,12 +8,22 @@ export type Dress = (page: StoredPage) => Readonly<Record<string, string>>;
 /** One encoding, ready to send. */
 export interface Ready {
   readonly etag: string;
-  readonly body: Buffer;
+  /**
+   * The bytes, up to {@link longestText} of them as Latin-1 text: Node sends head and text in one piece, but head and buffer
+   * in two, which costs a sixth more of the whole answer. `end(body, 'latin1')` is right for both.
+   */
+  readonly body: Buffer | string;
   /** Names and values by turns, as `writeHead` takes them; the last two values are {@link ageAt} and {@link timingAt}. */
   readonly headers: string[];
   /** The same for a 304. */
   readonly notModified: string[];
 }
+
+/** Longer bodies stay buffers: text is copied once more on its way to the socket. */
+const longestText = 64 * 1024;
+
+/** The bytes of a body as it lies ready. */
+export const bytesOf = ({ body }: Ready): Buffer => (typeof body === 'string' ? Buffer.from(body, 'latin1') : body);
 
 /** Where, counted from the end of the header lists, the values stand that differ from answer to answer. */
 export const ageAt = 3;
@@ -76,7 +86,7 @@ export function readyIn(
     return body && addReady(entry, encoding, body, dress);
   }
   if (encoding !== 'identity') return undefined;
-  const zipped = entry.ready.gzip?.body ?? load(page, 'gzip');
+  const zipped = entry.ready.gzip ? bytesOf(entry.ready.gzip) : load(page, 'gzip');
   return zipped && addReady(entry, 'identity', decode(zipped), dress);
 }
 
@@ -99,7 +109,8 @@ function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress):
   const headers = [...fixed, ...always];
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   headers.push('content-length', String(body.byteLength), ...moving);
-  const ready: Ready = { etag, body, headers, notModified: [...always, ...moving] };
+  const sent = body.byteLength <= longestText ? body.toString('latin1') : body;
+  const ready: Ready = { etag, body: sent, headers, notModified: [...always, ...moving] };
   entry.ready[encoding] = ready;
   entry.bytes += body.byteLength + cost(fixed) + 2 * cost(always) + 200;
   return ready;
