@@ -44,6 +44,7 @@ const parts: Record<string, (world: () => Promise<World>) => Promise<Counts>> = 
     await world();
     return vitest('contract');
   },
+  plugin: () => vitest('plugin'),
   browser: async (world) => {
     await world();
     process.env[browserVariable] = JSON.stringify(await ensureBrowser(process.env));
