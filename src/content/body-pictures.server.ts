@@ -1,6 +1,6 @@
 /** Pictures in a body: through the image path, with known dimensions, loaded when they come near. */
 import { imageSrcset, imageUrl } from '../lib/images/url.ts';
-import { type BodyContext, unwrap } from './body.server.ts';
+import { type BodyContext, unwrap } from './body-context.server.ts';
 import { webAddress } from './embeds.ts';
 import { cleanLine } from './plain-text.ts';
 

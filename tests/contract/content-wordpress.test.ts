@@ -1,6 +1,7 @@
 /** The content service against real WordPress: the sandbox's demo edition, and an empty one that the test edits. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openContent } from '../../src/content/content.server.ts';
 import type { Content, ContentChange, ContentOptions } from '../../src/content/service.ts';
@@ -76,7 +77,12 @@ describe('the demo edition', () => {
       expect(article?.date, slug).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/u);
       expect([...(article?.excerpt ?? '')].length, slug).toBeLessThanOrEqual(300);
       if (article?.image) expect(article.image.width && article.image.height, slug).toBeTruthy();
-      expect(article?.bodyHtml, slug).not.toMatch(/<(?:script|iframe|style|form|svg)|\son\w+=|javascript:/iu);
+      const { document } = new JSDOM(article?.bodyHtml).window;
+      expect(document.querySelector('script, iframe, style, form, svg, math, object, embed, input'), slug).toBeNull();
+      for (const element of document.body.querySelectorAll('*')) {
+        for (const { name, value } of element.attributes)
+          expect(`${slug} ${name}=${value}`).not.toMatch(/^\S+ (?:on|style=|href=\W*javascript)/iu);
+      }
     }
     // Paid bodies came whole, because the site signed in.
     const paid = items
@@ -92,9 +98,10 @@ describe('the demo edition', () => {
   it('keeps to itself what is not for readers', async () => {
     const { url, siteUser, siteApplicationPassword } = testWordPress();
     const headers = { authorization: `Basic ${btoa(`${siteUser}:${siteApplicationPassword}`)}` };
-    const answer = await fetch(`${url}/wp-json/wp/v2/articles?status=draft,future,private,pending&per_page=100`, {
-      headers,
-    });
+    // A kept connection may just have been closed by the other side.
+    const ask = () =>
+      fetch(`${url}/wp-json/wp/v2/articles?status=draft,future,private,pending&per_page=100`, { headers });
+    const answer = await ask().catch(ask);
     const hidden = answer.ok ? ((await answer.json()) as { id: number; slug: string }[]) : [];
     const reader = content.reader();
     for (const { id, slug } of hidden) {

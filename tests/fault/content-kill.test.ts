@@ -51,7 +51,7 @@ afterAll(() => {
 });
 
 function begin(): ChildProcess {
-  child = spawn(process.execPath, [join(import.meta.dirname, 'content-child.ts'), address, file], {
+  child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/content-backfill.ts'), address, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return child;
