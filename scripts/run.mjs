@@ -20,6 +20,7 @@ const commands = {
   build: './build.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:content': '../bench/content.ts',
+  'bench:press': '../bench/press.ts',
 };
 
 const [command = '', ...rest] = process.argv.slice(2);

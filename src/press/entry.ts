@@ -1,5 +1,6 @@
 /** A page as it lies ready in memory: header lists and bytes of each encoding that was asked for. */
 import { decode } from './encode.ts';
+import { createRecent } from './recent.ts';
 import { type Bodies, type Encoding, encodings, hashOf, type StoredPage } from './stored-page.ts';
 
 /** The headers that go out with a page, whatever its encoding; made once for each rendering. */
@@ -44,13 +45,22 @@ export interface Entry {
 }
 
 /** Objects, map slots and array headers of one entry. */
-const overhead = 900;
-const cost = (headers: readonly string[]): number => headers.reduce((sum, text) => sum + text.length + 16, 0);
+const overhead = 1200;
+const cost = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length + 32, 0);
+
+/** Header values that many pages have; they lie in memory once. */
+const shared = createRecent<string>(512);
+function share(value: string): { readonly value: string; readonly cost: number } {
+  const known = shared.get(value);
+  if (known !== undefined) return { value: known, cost: 0 };
+  if (value.length <= 2048) shared.set(value, value);
+  return { value, cost: value.length + 32 };
+}
 
 /** Puts a page into memory form. @param bodies what of its bytes is at hand */
 export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoch = 0): Entry {
   const entry: Entry = { page, reads: 0, visited: false, bytes: 0, epoch, ready: {} };
-  entry.bytes = overhead + cost(page.tags) + cost(Object.values(page.headers)) + page.key.length * 3;
+  entry.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {
     const body = bodies[encoding];
     if (body) addReady(entry, encoding, body, dress);
@@ -96,13 +106,16 @@ function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress):
   const fixed: string[] = [];
   const always: string[] = [];
   let vary = 'Accept-Encoding';
+  let texts = 0;
   for (const [name, value] of Object.entries(dress(page))) {
     if (name === 'vary') {
       vary = value.toLowerCase().includes('accept-encoding') ? value : `${value}, Accept-Encoding`;
       continue;
     }
+    const one = share(value);
+    texts += one.cost;
     // What describes the bytes does not belong to an answer without any.
-    (/^content-(?:type|language|location|disposition)$/.test(name) ? fixed : always).push(name, value);
+    (/^content-(?:type|language|location|disposition)$/.test(name) ? fixed : always).push(name, one.value);
   }
   always.push('vary', vary, 'etag', etag);
   const moving = ['age', '0', 'server-timing', ''];
@@ -112,6 +125,6 @@ function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress):
   const sent = body.byteLength <= longestText ? body.toString('latin1') : body;
   const ready: Ready = { etag, body: sent, headers, notModified: [...always, ...moving] };
   entry.ready[encoding] = ready;
-  entry.bytes += body.byteLength + cost(fixed) + 2 * cost(always) + 200;
+  entry.bytes += body.byteLength + texts + 8 * (headers.length + ready.notModified.length) + 300;
   return ready;
 }

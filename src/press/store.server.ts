@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Logger } from '../lib/logging.ts';
+import { createRecent } from './recent.ts';
 import { openStoreFile, type StoreFile } from './store-file.server.ts';
 import { type Bodies, type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
 
@@ -440,8 +441,20 @@ const fieldNames = [
   'renderMs',
 ];
 
-const checksumOfFields = (values: readonly unknown[]): number => crc32(JSON.stringify(values));
+/** Zero bytes stand between the fields; none of them holds one. */
+const checksumOfFields = (values: readonly unknown[]): number => crc32(values.join('\0'));
 const checksumOf = (row: Record<string, unknown>): number => checksumOfFields(fieldNames.map((name) => row[name]));
+
+/** Pages share their headers: parsed once, they take memory once. */
+const parsedHeaders = createRecent<StoredPage['headers']>(256);
+
+function headersOf(json: string): StoredPage['headers'] {
+  const known = parsedHeaders.get(json);
+  if (known) return known;
+  const headers = Object.freeze(JSON.parse(json));
+  parsedHeaders.set(json, headers);
+  return headers;
+}
 
 const toPage = (row: Row, build: string): StoredPage => ({
   key: String(row.key),
@@ -449,7 +462,7 @@ const toPage = (row: Row, build: string): StoredPage => ({
   version: Number(row.version),
   build,
   status: Number(row.status),
-  headers: JSON.parse(String(row.headers)),
+  headers: headersOf(String(row.headers)),
   access: row.access as StoredPage['access'],
   hash: String(row.hash),
   size: Number(row.size),
