@@ -13,6 +13,7 @@ import type { ContentChange } from './service.ts';
 import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from './store.server.ts';
 import { storeComment, withdrawComment } from './store-comments.server.ts';
 import { storeTopStories } from './store-navigation.server.ts';
+import { instantOf } from './wire-values.ts';
 
 export interface Applied {
   readonly stored: number;
@@ -129,11 +130,13 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
         raws.map((raw) =>
           (tooLong(raw) ?? ingester.document(type, raw)).catch((error: unknown) => {
             if (error instanceof IngestClosed) throw error;
-            const id = Number((raw as { id?: unknown } | null)?.id) || 0;
+            const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
+            const id = Number(number) || 0;
+            const modified = instantOf(modified_gmt) ?? '';
             const problem = error instanceof Error ? error.message : String(error);
             return {
               kind: 'rejected' as const,
-              rejection: { type, id, field: '(document)', value: '', problem, modified: '' },
+              rejection: { type, id, field: '(document)', value: '', problem, modified },
             };
           }),
         ),

@@ -60,8 +60,14 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     const front = type === 'pages' ? topStoriesPage(mirror) : null;
     if (front?.id === id) return front.modified !== modified_gmt;
     const rejected = mirror.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
-    if (rejected && rejected.modified === modified_gmt && now() - Number(rejected.tried) < retryRejectedMs)
-      return false;
+    if (rejected && now() - Number(rejected.tried) < retryRejectedMs) {
+      // What could not even be fetched has no date of its own.
+      const unchanged =
+        rejected.modified === ''
+          ? Date.parse(modified_gmt) <= Number(rejected.tried)
+          : rejected.modified === modified_gmt;
+      if (unchanged) return false;
+    }
     const row = mirror
       .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
       .get(id, type);
