@@ -11,6 +11,8 @@ import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
 const walkPages = 5;
+/** Rest between two laps, so that a small paper's WordPress is not walked over with every poll. */
+const lapRestMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
 
@@ -38,6 +40,7 @@ export function createSync(options: SyncOptions): Sync {
   let phase: SyncPhase = 'starting';
   let problem: string | null = null;
   let credentials: boolean | null = null;
+  let lapEnded = 0;
   let running: Promise<void> = Promise.resolve();
   /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -84,7 +87,12 @@ export function createSync(options: SyncOptions): Sync {
     }
     if (stopping.signal.aborted) return;
     await poll.run();
-    while (!(await poll.walk(Math.min(walk, 50))) && walk === Number.POSITIVE_INFINITY && !stopping.signal.aborted);
+    const walkAll = walk === Number.POSITIVE_INFINITY;
+    if (walkAll || now() - lapEnded >= lapRestMs) {
+      let ended = await poll.walk(walkAll ? 50 : walk);
+      while (walkAll && !ended && !stopping.signal.aborted) ended = await poll.walk(50);
+      if (ended) lapEnded = now();
+    }
     if (stopping.signal.aborted) return;
     mirror.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
     markInStep();
