@@ -28,8 +28,11 @@ const checkedAtOnce = 200;
 export interface Poll {
   /** Everything modified since the last poll, the newest by date, sections, menus, the newest comments. */
   run(): Promise<void>;
-  /** Walks `pages` pages of ids of every type; returns whether every type has come round to its end. */
-  walk(pages: number): Promise<boolean>;
+  /**
+   * Walks up to `pages` pages of ids of every type that is not yet in `finished`, and adds those that came to their end; returns
+   * whether all have.
+   */
+  walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
 
 /** Makes the poll of one mirror. */
@@ -205,16 +208,14 @@ export function createPoll(context: SyncContext, items: Items): Poll {
       }
       await newComments();
     },
-    async walk(pages) {
-      let all = true;
-      for (const type of documentTypes) {
-        let ended = false;
-        for (let page = 0; page < pages && !ended && !signal.aborted; page++) ended = await walkPage(type);
-        all &&= ended;
+    async walk(pages, finished) {
+      for (const kind of [...documentTypes, 'comments'] as const) {
+        for (let page = 0; page < pages && !finished.has(kind) && !signal.aborted; page++) {
+          const ended = await (kind === 'comments' ? walkComments() : walkPage(kind));
+          if (ended) finished.add(kind);
+        }
       }
-      let ended = false;
-      for (let page = 0; page < pages && !ended && !signal.aborted; page++) ended = await walkComments();
-      return all && ended;
+      return finished.size === documentTypes.length + 1;
     },
   };
 }

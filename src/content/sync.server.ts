@@ -41,6 +41,8 @@ export function createSync(options: SyncOptions): Sync {
   let problem: string | null = null;
   let credentials: boolean | null = null;
   let lapEnded = 0;
+  /** Types that the present lap of the slow walk is through with. */
+  const lap = new Set<string>();
   let running: Promise<void> = Promise.resolve();
   /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -78,7 +80,7 @@ export function createSync(options: SyncOptions): Sync {
       );
   };
 
-  const round = async (walk: number): Promise<void> => {
+  const round = async (whole: boolean): Promise<void> => {
     await greet();
     if (!backfill.complete) {
       phase = 'backfill';
@@ -87,11 +89,12 @@ export function createSync(options: SyncOptions): Sync {
     }
     if (stopping.signal.aborted) return;
     await poll.run();
-    const walkAll = walk === Number.POSITIVE_INFINITY;
-    if (walkAll || now() - lapEnded >= lapRestMs) {
-      let ended = await poll.walk(walkAll ? 50 : walk);
-      while (walkAll && !ended && !stopping.signal.aborted) ended = await poll.walk(50);
-      if (ended) lapEnded = now();
+    if (whole) {
+      const finished = new Set<string>();
+      while (!(await poll.walk(walkPages, finished)) && !stopping.signal.aborted);
+    } else if (now() - lapEnded >= lapRestMs && (await poll.walk(walkPages, lap))) {
+      lap.clear();
+      lapEnded = now();
     }
     if (stopping.signal.aborted) return;
     mirror.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
@@ -119,7 +122,7 @@ export function createSync(options: SyncOptions): Sync {
     while (!stopping.signal.aborted) {
       let wait = options.pollSeconds * 1000;
       try {
-        await inTurn(() => round(walkPages));
+        await inTurn(() => round(false));
         failures = 0;
       } catch (error) {
         const asked = fail(error);
@@ -146,7 +149,7 @@ export function createSync(options: SyncOptions): Sync {
         const before = { ...applier.counts };
         let failed: string | null = null;
         try {
-          await round(Number.POSITIVE_INFINITY);
+          await round(true);
         } catch (error) {
           fail(error);
           failed = error instanceof Error ? error.message : String(error);
