@@ -207,6 +207,7 @@ export interface Measured {
   readonly p99: number;
   /** Answers that were neither 200 nor 304. */
   readonly wrong: number;
+  readonly requests: number;
 }
 
 const connections = 32;
@@ -235,20 +236,37 @@ export async function load(
   ask: readonly string[],
 ): Promise<Measured> {
   const before = processorTime(pid);
-  const { requests, ...measured } = await (withWrk ? loadByWrk : loadByOwn)(port, paths, seconds, ask);
+  const turn = turns.get(paths) ?? 0;
+  const measured = await (withWrk ? loadByWrk : loadByOwn)(port, paths, turn, seconds, ask);
+  turns.set(paths, turn + measured.requests);
   const after = processorTime(pid);
   const spent = before !== null && after !== null ? (after - before) / 1e9 : 0;
-  return { ...measured, perCore: spent > 0 ? requests / spent : measured.rate };
+  return { ...measured, perCore: spent > 0 ? measured.requests / spent : measured.rate };
 }
 
-type Loaded = Omit<Measured, 'perCore'> & { readonly requests: number };
+/** How far the list of a file of paths has been asked for: each load goes on where the one before it ended. */
+const turns = new Map<string, number>();
 
-function loadByOwn(port: number, paths: string, seconds: number, ask: readonly string[]): Promise<Loaded> {
-  const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), ...ask];
+type Loaded = Omit<Measured, 'perCore'>;
+
+function loadByOwn(
+  port: number,
+  paths: string,
+  turn: number,
+  seconds: number,
+  ask: readonly string[],
+): Promise<Loaded> {
+  const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn), ...ask];
   return said(launch(loadCore, process.execPath, args));
 }
 
-async function loadByWrk(port: number, paths: string, seconds: number, ask: readonly string[]): Promise<Loaded> {
+async function loadByWrk(
+  port: number,
+  paths: string,
+  turn: number,
+  seconds: number,
+  ask: readonly string[],
+): Promise<Loaded> {
   const script = `${paths}.lua`;
   writeFileSync(
     script,
@@ -256,7 +274,7 @@ async function loadByWrk(port: number, paths: string, seconds: number, ask: read
 function init()
   for path in io.lines("${paths}") do requests[#requests + 1] = wrk.format("GET", path) end
 end
-local turn = 0
+local turn = ${turn}
 function request()
   turn = turn % #requests + 1
   return requests[turn]

@@ -1,11 +1,11 @@
 /**
  * The bench's own load generator, for machines without wrk: `node load.ts <port> <paths file> <connections> <seconds>
- * [header …]`. Keep-alive connections of one request at a time; prints requests per second, p99 and wrong answers.
+ * <turn> [header …]`. Keep-alive connections of one request at a time; prints requests per second, p99 and wrong answers.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-const [port = '0', pathsFile = '', connections = '32', seconds = '3', ...headers] = process.argv.slice(2);
+const [port = '0', pathsFile = '', connections = '32', seconds = '3', first = '0', ...headers] = process.argv.slice(2);
 const lines = ['Host: 127.0.0.1', ...headers].join('\r\n');
 const requests = readFileSync(pathsFile, 'utf8')
   .trim()
@@ -14,7 +14,7 @@ const requests = readFileSync(pathsFile, 'utf8')
 
 /** Latencies in steps of 10 µs, up to a second. */
 const histogram = new Uint32Array(100_000);
-let turn = 0;
+let turn = Number(first);
 let answered = 0;
 let total = 0;
 let wrong = 0;

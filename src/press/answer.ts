@@ -41,14 +41,13 @@ export function answerPage(
   const { headers } = incoming;
   const made = ready(entry, acceptedEncodings(headers['accept-encoding'] as string | undefined));
   if (!made) return false;
-  const { page } = entry;
-  const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
+  const unchanged = entry.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
   const list = unchanged ? made.notModified : made.headers;
-  const age = Math.max(0, secondNow() - Math.floor(page.renderedAt / 1000));
+  const age = Math.max(0, secondNow() - entry.second);
   // Node copies the list before it returns, so that it can be used again.
   list[list.length - ageAt] = texts[age] ?? String(age);
   list[list.length - timingAt] = timings[source];
-  outgoing.writeHead(unchanged ? 304 : page.status, list);
+  outgoing.writeHead(unchanged ? 304 : entry.status, list);
   if (unchanged || incoming.method === 'HEAD') outgoing.end();
   else outgoing.end(made.body, 'latin1');
   return true;

@@ -32,6 +32,11 @@ export const timingAt = 1;
 
 export interface Entry {
   readonly page: StoredPage;
+  /** What a hit needs of the page, so that it need not be touched: among many pages every object is a miss of the cache. */
+  readonly status: number;
+  readonly build: string;
+  /** Unix second of the rendering. */
+  readonly second: number;
   /** Reads since they were last written to the store. */
   reads: number;
   /** Whether it was read since eviction last looked at it. */
@@ -41,7 +46,7 @@ export interface Entry {
   /** Which look at the store found it current; see `Memory.epoch`. */
   epoch: number;
   /** The encodings that were asked for, or all of them where the store does not hold them. */
-  readonly ready: Partial<Record<Encoding, Ready>>;
+  readonly ready: Record<Encoding, Ready | undefined>;
 }
 
 /** Objects, map slots and array headers of one entry. */
@@ -59,7 +64,17 @@ function share(value: string): { readonly value: string; readonly cost: number }
 
 /** Puts a page into memory form. @param bodies what of its bytes is at hand */
 export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoch = 0): Entry {
-  const entry: Entry = { page, reads: 0, visited: false, bytes: 0, epoch, ready: {} };
+  const entry: Entry = {
+    page,
+    status: page.status,
+    build: page.build,
+    second: Math.floor(page.renderedAt / 1000),
+    reads: 0,
+    visited: false,
+    bytes: 0,
+    epoch,
+    ready: { br: undefined, gzip: undefined, identity: undefined },
+  };
   entry.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {
     const body = bodies[encoding];
