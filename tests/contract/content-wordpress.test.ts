@@ -226,8 +226,9 @@ describe('an editor at work', () => {
   it('edits the body, and only that page is touched', async () => {
     const [from, before] = [answered.length, changes.length];
     await write(`/wp/v2/articles/${id}`, { content: body('done').replace('Paragraph 1 tells', 'Paragraph one told') });
-    await webhook(from, ({ event, type }) => event === 'update' && type === 'articles');
-    expect(content.reader().article('bridge')?.bodyHtml).toContain('Paragraph one told');
+    // A change that follows on the heels of the publication may be told together with it, as one "publish".
+    const told = () => content.reader().article('bridge')?.bodyHtml.includes('Paragraph one told') ?? false;
+    await webhook(from, ({ type }) => type === 'articles' && told());
     const tags = new Set(changes.slice(before).flatMap((change) => [...change.tags]));
     expect(tags).toContain(`article:${id}`);
     expect([...tags].filter((tag) => /^(?:section|latest|author)/u.test(tag))).toEqual([]);
