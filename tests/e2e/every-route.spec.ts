@@ -47,6 +47,7 @@ const missing = [
   '/media/no-such-video',
   '/games/none',
   '/latest?page=9999',
+  '/_image?href=/icon-512.png&w=4096&f=png',
 ];
 
 const layout = publication.layout as { headerHidden: readonly string[]; footerHidden: readonly string[] };
