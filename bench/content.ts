@@ -1,6 +1,6 @@
 /**
  * `npm run bench:content [articles …]`: syncing 10,000 and 50,000 synthetic articles from a local REST server, the memory that
- * takes, the mirror's size, and how long its lists and its search take. Fails when sync needs 512 MB or more, or
+ * takes, the mirror's size, how long its lists and its search take, and how many articles a built site renders a second. Fails when sync needs 512 MB or more, or
  * loses an article. Takes about five to ten minutes on two cores and stops itself after thirty; `npm run bench:content
  * 2000` gives a first idea in half a minute.
  */
@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type QueryTime, timeQueries } from './content/queries.ts';
+import { canRender, timeRendering } from './content/rendering.ts';
 
 const memoryLimitMb = 512;
 const limitMs = 30 * 60_000;
@@ -51,18 +52,23 @@ interface Row {
   readonly sync: SyncResult;
   readonly bytes: number;
   readonly queries: readonly QueryTime[];
+  /** Article pages a second; `null` when the site is not built. */
+  readonly rendered: number | null;
 }
 
 async function measure(count: number): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'content-bench-'));
-  const file = join(folder, 'mirror.sqlite');
+  const file = join(folder, 'content.sqlite');
   const server = launch('server.ts', [String(count)]);
   try {
     const { port } = await said<{ port: number }>(server);
-    const syncing = launch('sync.ts', [`http://127.0.0.1:${port}`, file]);
+    const address = `http://127.0.0.1:${port}`;
+    const syncing = launch('sync.ts', [address, file]);
     const sync = await said<SyncResult>(syncing);
     if (syncing.exitCode === null) await once(syncing, 'exit');
-    return { count, sync, bytes: statSync(file).size, queries: timeQueries(file, count) };
+    const bytes = statSync(file).size;
+    const queries = timeQueries(file, count);
+    return { count, sync, bytes, queries, rendered: canRender() ? await timeRendering(folder, address, count) : null };
   } finally {
     server.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -78,6 +84,7 @@ function print(rows: readonly Row[]): void {
   line('synced, articles/s', ({ count, sync }) => figures(count / sync.seconds));
   line('edition readable after, s', ({ sync }) => figures((sync.readyMs ?? 0) / 1000));
   line('peak memory of sync, MB', ({ sync }) => figures(sync.peakKb / 1024));
+  line('rendered, articles/s', ({ rendered }) => (rendered === null ? 'not built' : figures(rendered)));
   line('mirror, MB', ({ bytes }) => figures(bytes / 1_048_576));
   for (const [index, { name }] of (rows[0]?.queries ?? []).entries()) {
     line(`${name}, ms p50 / p99`, ({ queries }) => {

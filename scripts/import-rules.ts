@@ -26,7 +26,7 @@ export interface Violation {
 }
 
 const config = '.dependency-cruiser.cjs';
-const folders = ['src', 'sandbox', 'scripts', 'tests', 'bench'];
+const folders = ['src', 'sandbox', 'scripts', 'tests', 'bench', 'wordpress'];
 const leftOut = /(?:^|\/)node_modules(?:\/|$)/;
 
 /** Names of all rules. */

@@ -21,6 +21,7 @@ const commands = {
   press: './press.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:content': '../bench/content.ts',
+  'bench:press': '../bench/press.ts',
 };
 
 const [command = '', ...rest] = process.argv.slice(2);

@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureSandbox } from '../sandbox/setup.mjs';
 import { startWorld, type World } from '../tests/world/world.ts';
 import { browserVariable, ensureBrowser } from './browser.ts';
 import { violations } from './import-rules.ts';
@@ -44,6 +45,7 @@ const parts: Record<string, (world: () => Promise<World>) => Promise<Counts>> = 
     await world();
     return vitest('contract');
   },
+  plugin: () => vitest('plugin'),
   browser: async (world) => {
     await world();
     process.env[browserVariable] = JSON.stringify(await ensureBrowser(process.env));
@@ -58,6 +60,15 @@ export async function run(wanted: readonly string[]): Promise<number> {
   process.env.ASTRO_TELEMETRY_DISABLED = '1';
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
+
+  // Types and import rules read the sandbox's packages, and several parts start its WordPress.
+  await step('Setting up the sandbox for the tests', (progress) =>
+    ensureSandbox({
+      root,
+      onProgress: ({ progress: note, done, total }: { progress: string; done?: number; total?: number }) =>
+        progress(total ? `${note}: ${done} of ${total}` : note),
+    }),
+  );
 
   let starting: Promise<World> | undefined;
   const world = (): Promise<World> => {

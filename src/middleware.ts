@@ -31,6 +31,8 @@ export const onRequest = defineMiddleware(async (context, next) => {
     }
     return next();
   }
+  // Astro brings a picture service of its own along, without the bounds of ours.
+  if (context.url.pathname === '/_image') return new Response(null, { status: 404 });
   try {
     return await next();
   } catch (error) {

@@ -6,7 +6,7 @@ import { renderArt } from './art/render.ts';
 import type { PictureWish } from './model.ts';
 
 /** Width and height of every picture in pixels. */
-export const PICTURE = { width: 1920, height: 1080 } as const;
+export const PICTURE = { width: 1600, height: 900 } as const;
 
 /** A picture that lies in `uploads/`. */
 export interface Picture {

@@ -21,6 +21,7 @@ import { COMPILED, openCompiledCode } from './compiled-code.ts';
 import { mountFileSet, readFileSet } from './core-files.ts';
 import { type CronDriver, driveCron } from './cron.ts';
 import { type HttpListener, listen } from './http.ts';
+import { openTurns } from './turns.ts';
 
 /** A plugin that is mounted from its folder, so that an edited PHP file counts at the next request. */
 export interface PluginFolder {
@@ -173,10 +174,18 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     const run = async (code: string, input?: unknown) => runPhp(handler, code, input);
     // A write may call the site, and the site may then read from here: one instance is always left for reading.
     const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
+    const turns = openTurns(instances, QUEUE_MILLISECONDS);
     const ask = async (request: PHPRequest) => {
-      const response = await handler.requestStreamed(request);
-      void passOn(response.stderr).catch(report);
-      return response;
+      const release = await turns.take(isSite(request));
+      try {
+        const response = await handler.requestStreamed(request);
+        void response.finished.finally(release).catch(() => {});
+        void passOn(response.stderr).catch(report);
+        return response;
+      } catch (error) {
+        release();
+        throw error;
+      }
     };
     const write = async (request: PHPRequest) => {
       const release = await writers.acquire();
@@ -271,6 +280,9 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
     reap();
   }
 }
+
+/** Only the site signs in with a password. After a save the editor asks for a dozen things, and the news would wait for them. */
+const isSite = ({ headers }: PHPRequest) => /^basic /i.test(headers?.authorization ?? '');
 
 /** PHP's warnings, for the log. */
 async function passOn(errors: ReadableStream<Uint8Array>) {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../lib/logging.ts';
 import type { Client } from './client.server.ts';
-import type { Ingester } from './ingester.server.ts';
+import { IngestClosed, type Ingester } from './ingester.server.ts';
 import { isDamage, type Mirror } from './mirror.server.ts';
 import type { DocumentType } from './model.ts';
 import { pathOf, pathsOfTags } from './paths.ts';
@@ -15,6 +15,7 @@ import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from
 import { storeComment, withdrawComment } from './store-comments.server.ts';
 import { storeTopStories } from './store-navigation.server.ts';
 import { tag } from './tags.ts';
+import { instantOf } from './wire-values.ts';
 
 export interface Applied {
   readonly stored: number;
@@ -59,6 +60,17 @@ const isPaid = (facts: string | undefined): boolean =>
 /** Whether a change means that a stored page must stop being served at once: withdrawn, or no longer free. */
 const mustGo = ({ status, before, after }: StoredChange): boolean =>
   status === 'withdrawn' || (before !== null && after !== null && !isPaid(before.facts) && isPaid(after.facts));
+
+/** Characters of a body; a newspaper's longest reads have a tenth of it, and a thread must have room for it as a tree. */
+const longestBody = 2_000_000;
+
+function tooLong(raw: unknown): Promise<never> | null {
+  const content = (raw as { content?: { rendered?: unknown } } | null)?.content?.rendered;
+  const length = typeof content === 'string' ? content.length : 0;
+  return length > longestBody
+    ? Promise.reject(new Error(`the body has ${length} characters, ${longestBody} is the limit`))
+    : null;
+}
 
 /** Makes the applier of one mirror. */
 export function createApplier({ mirror, client, ingester, log, now, onChange }: ApplierOptions): Applier {
@@ -142,12 +154,15 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
     async documents(type, raws, fetched, alongside) {
       const results = await Promise.all(
         raws.map((raw) =>
-          ingester.document(type, raw).catch((error: unknown) => {
-            const id = Number((raw as { id?: unknown } | null)?.id) || 0;
+          (tooLong(raw) ?? ingester.document(type, raw)).catch((error: unknown) => {
+            if (error instanceof IngestClosed) throw error;
+            const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
+            const id = Number(number) || 0;
+            const modified = instantOf(modified_gmt) ?? '';
             const problem = error instanceof Error ? error.message : String(error);
             return {
               kind: 'rejected' as const,
-              rejection: { type, id, field: '(document)', value: '', problem, modified: '' },
+              rejection: { type, id, field: '(document)', value: '', problem, modified },
             };
           }),
         ),

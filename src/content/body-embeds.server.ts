@@ -1,5 +1,5 @@
 /** Frames and players in a body: shells that load on click where the host is allowed, plain links elsewhere. */
-import type { BodyContext } from './body.server.ts';
+import type { BodyContext } from './body-context.server.ts';
 import { type Embed, embedOf, webAddress } from './embeds.ts';
 import { cleanLine } from './plain-text.ts';
 import { textOf } from './sanitise.server.ts';

@@ -1,6 +1,6 @@
 /** Pictures in a body: through the image path, with known dimensions, loaded when they come near. */
 import { imageSrcset, imageUrl } from '../lib/images/url.ts';
-import { type BodyContext, unwrap } from './body.server.ts';
+import { type BodyContext, unwrap } from './body-context.server.ts';
 import { webAddress } from './embeds.ts';
 import { cleanLine } from './plain-text.ts';
 
@@ -58,12 +58,12 @@ async function settle(image: Element, context: BodyContext): Promise<void> {
   const foreign = new URL(source.url).host !== new URL(context.wordpress).host;
   if (!size || foreign) {
     const measured = await context.measure(source.url);
-    // The image path does not serve every host; a link is better than a broken picture.
-    if (!measured && foreign) {
+    // The image path does not serve every host, and not everything is a picture; a link is better than a broken one.
+    if (!measured) {
       link(image, source.url);
       return;
     }
-    size = measured ?? size;
+    size = measured;
   }
   const alt = cleanLine(image.getAttribute('alt') ?? '');
   const title = image.getAttribute('title');

@@ -2,21 +2,12 @@
  * What happens to a body between the two passes of the sanitiser: it takes the paper's own shape. Pictures go through the
  * image path, links lead to the site's own pages, frames become click-to-load shells, structure is put right.
  */
+import { type BodyContext, unwrap } from './body-context.server.ts';
 import { embedBlocks } from './body-embeds.server.ts';
 import { settlePictures } from './body-pictures.server.ts';
 import { linkTarget } from './links.ts';
 import { hasRightToLeft } from './plain-text.ts';
 import type { Sanitiser } from './sanitise.server.ts';
-
-export interface BodyContext {
-  /** Addresses without a slash at the end. */
-  readonly wordpress: string;
-  readonly site: string;
-  /** Address of the document itself, against which relative ones are resolved. */
-  readonly base: string;
-  readonly frameHosts: readonly string[];
-  measure(url: string): Promise<{ width: number; height: number } | null>;
-}
 
 /** Makes ids and names harmless: nothing on a page looks for this prefix. */
 export const idPrefix = 'user-content-';
@@ -70,11 +61,6 @@ function dropComments(body: HTMLElement): void {
   const found: Node[] = [];
   while (walker.nextNode()) found.push(walker.currentNode);
   for (const node of found) node.parentNode?.removeChild(node);
-}
-
-/** Replaces an element by what it holds. */
-export function unwrap(element: Element): void {
-  element.replaceWith(...element.childNodes);
 }
 
 function settleAttributes(body: HTMLElement): void {
@@ -203,7 +189,7 @@ function wrapTables(body: HTMLElement): void {
     const wrapper = body.ownerDocument.createElement('div');
     wrapper.setAttribute('class', 'table-scroll');
     wrapper.setAttribute('tabindex', '0');
-    wrapper.setAttribute('role', 'region');
+    wrapper.setAttribute('role', 'group');
     wrapper.setAttribute('aria-label', 'Table');
     table.replaceWith(wrapper);
     wrapper.append(table);

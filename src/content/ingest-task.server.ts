@@ -1,6 +1,6 @@
 /** One task of ingest, in whichever thread this is loaded; loading it loads the DOM. */
 import { type IngestContext, ingestComment, ingestDocument } from './ingest.server.ts';
-import type { Done, Task } from './ingester.server.ts';
+import type { Done, Task } from './ingest-messages.ts';
 import { createSanitiser } from './sanitise.server.ts';
 
 export interface LocalWorker {

@@ -6,7 +6,8 @@
 import type { z } from 'zod';
 import { countWords, readingMinutes, truncateAtWord } from '../lib/text.ts';
 import { publication } from '../publication.ts';
-import { type BodyContext, shapeBody, shapeComment } from './body.server.ts';
+import { shapeBody, shapeComment } from './body.server.ts';
+import type { BodyContext } from './body-context.server.ts';
 import {
   type DocumentFacts,
   type IngestedComment,
@@ -92,6 +93,12 @@ function completed(raw: unknown): unknown {
   };
 }
 
+/** What relative addresses in a document begin from: its own address, but never one outside of WordPress. */
+function baseOf(link: string, wordpress: string): string {
+  const url = webAddress(link, wordpress);
+  return url && url.origin === new URL(wordpress).origin ? url.href : `${wordpress}/`;
+}
+
 async function documentOf(
   sanitiser: Sanitiser,
   type: DocumentType,
@@ -99,7 +106,7 @@ async function documentOf(
   context: IngestContext,
   topStories: TopStoriesChoice | null,
 ): Promise<IngestedDocument> {
-  const base = webAddress(post.link ?? '', context.wordpress)?.href ?? `${context.wordpress}/`;
+  const base = baseOf(post.link ?? '', context.wordpress);
   const shaped = await shapeBody(sanitiser, post.content?.rendered ?? '', { ...context, base });
   const bodyText = textOf(shaped.body).replace(/\s+/gu, ' ').trim();
   const words = countWords(bodyText);

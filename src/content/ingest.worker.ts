@@ -1,8 +1,8 @@
 /** The thread in which documents are sanitised; `ingester.server.ts` starts it and speaks with it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IngestContext } from './ingest.server.ts';
+import type { FromWorker, Task, ToWorker } from './ingest-messages.ts';
 import { createLocalWorker } from './ingest-task.server.ts';
-import type { FromWorker, Task, ToWorker } from './ingester.server.ts';
 
 const port = parentPort;
 if (!port) throw new Error('ingest.worker.ts is a worker thread and is started by ingester.server.ts');

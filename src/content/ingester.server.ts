@@ -7,8 +7,17 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from '../lib/logging.ts';
 import type { IngestedComment, IngestedDocument } from './documents.ts';
 import type { IngestContext, Ingested } from './ingest.server.ts';
+import type { Done, FromWorker, Task, ToWorker } from './ingest-messages.ts';
 import type { LocalWorker } from './ingest-task.server.ts';
 import type { DocumentType } from './model.ts';
+
+/** The ingester was closed while it had work; the document itself is not to blame. */
+export class IngestClosed extends Error {
+  constructor() {
+    super('ingest is closed');
+    this.name = 'IngestClosed';
+  }
+}
 
 export interface Ingester {
   document(type: DocumentType, raw: unknown, preview?: boolean): Promise<Ingested<IngestedDocument>>;
@@ -17,25 +26,6 @@ export interface Ingester {
   lines(texts: readonly string[]): Promise<string[]>;
   close(): Promise<void>;
 }
-
-/** What a thread is asked; `raw` is WordPress's JSON as it came. */
-export type Task =
-  | { readonly kind: 'document'; readonly type: DocumentType; readonly raw: unknown; readonly preview: boolean }
-  | { readonly kind: 'comment'; readonly raw: unknown }
-  | { readonly kind: 'lines'; readonly texts: readonly string[] };
-
-/** What comes back; its shape follows the task's kind. */
-export type Done = Ingested<IngestedDocument | IngestedComment> | string[];
-
-type Size = { width: number; height: number } | null;
-
-export type ToWorker =
-  | { readonly task: number; readonly what: Task }
-  | { readonly measured: number; readonly size: Size };
-export type FromWorker =
-  | { readonly task: number; readonly result: Done }
-  | { readonly task: number; readonly failure: string }
-  | { readonly measure: number; readonly url: string };
 
 /** The same questions, whatever carries them out. */
 const asking = (run: (what: Task) => Promise<Done>): Omit<Ingester, 'close'> => ({
@@ -71,8 +61,16 @@ interface Job {
 const inHand = 4;
 const idleMs = 20_000;
 
-/** Ingests in threads of its own. */
-export function createThreadedIngester(context: IngestContext, log: Logger): Ingester {
+/**
+ * Ingests in threads of its own.
+ *
+ * @param module what runs in a thread; another one in tests
+ */
+export function createThreadedIngester(
+  context: IngestContext,
+  log: Logger,
+  module: URL = new URL('./ingest.worker.ts', import.meta.url),
+): Ingester {
   const most = Math.max(1, Math.min(2, availableParallelism() - 1));
   const queue: Job[] = [];
   const threads = new Set<Thread>();
@@ -91,9 +89,22 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
   const feed = (): void => {
     if (closed) return;
     for (const thread of threads) {
-      while (queue.length > 0 && thread.jobs.size < inHand) give(thread, queue.shift() as Job);
+      fill(thread);
     }
     if (threads.size === 0 || (queue.length > inHand && threads.size < most)) spawn();
+  };
+
+  /** What was in hand when a thread was lost is tried alone, so that the one to blame takes no other with it. */
+  const mayTake = (thread: Thread, job: Job): boolean => {
+    const alone = job.tries > 0 || [...thread.jobs.values()].some(({ tries }) => tries > 0);
+    return thread.jobs.size < (alone ? 1 : inHand);
+  };
+
+  const fill = (thread: Thread): void => {
+    for (let job = queue[0]; job && mayTake(thread, job); job = queue[0]) {
+      queue.shift();
+      give(thread, job);
+    }
   };
 
   const give = (thread: Thread, job: Job): void => {
@@ -123,7 +134,7 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
 
   const spawn = (): void => {
     const { wordpress, site, frameHosts } = context;
-    const worker = new Worker(new URL('./ingest.worker.ts', import.meta.url), {
+    const worker = new Worker(module, {
       workerData: { wordpress, site, frameHosts },
       resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
     });
@@ -159,7 +170,7 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
     worker.on('error', lost);
     worker.on('exit', (code) => lost(`thread ended with ${code}`));
     // A thread that is new has nothing in hand yet.
-    while (queue.length > 0 && thread.jobs.size < inHand) give(thread, queue.shift() as Job);
+    fill(thread);
   };
 
   const runLocally = async ({ what, resolve, reject }: Job): Promise<void> => {
@@ -175,7 +186,7 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
 
   const run = (what: Task): Promise<Done> =>
     new Promise((resolve, reject) => {
-      if (closed) return reject(new Error('ingest is closed'));
+      if (closed) return reject(new IngestClosed());
       const job: Job = { what, resolve, reject, tries: 0 };
       if (local) return void runLocally(job);
       queue.push(job);
@@ -188,10 +199,10 @@ export function createThreadedIngester(context: IngestContext, log: Logger): Ing
     async close() {
       closed = true;
       await local?.close();
-      for (const job of queue.splice(0)) job.reject(new Error('ingest is closed'));
+      for (const job of queue.splice(0)) job.reject(new IngestClosed());
       await Promise.all(
         [...threads].map(async (thread) => {
-          for (const job of thread.jobs.values()) job.reject(new Error('ingest is closed'));
+          for (const job of thread.jobs.values()) job.reject(new IngestClosed());
           await thread.worker.terminate();
         }),
       );

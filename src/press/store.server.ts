@@ -5,7 +5,8 @@
 import { crc32 } from 'node:zlib';
 import type { Logger } from '../lib/logging.ts';
 import { openStoreFile, type StoreFile } from './store-file.server.ts';
-import { type Bodies, type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
+import { bodyId, checksumOf, checksumOfFields, columns, decayed, type Row, toPage, unique } from './store-rows.ts';
+import type { Bodies, Encoding, PageRef, StoredPage, Variant } from './stored-page.ts';
 
 export interface StoreOptions {
   readonly file: string;
@@ -84,15 +85,8 @@ export interface Change {
   readonly affected: readonly Affected[];
 }
 
-/** Reads count half after a day. */
-const halfLife = 24 * 60 * 60 * 1000;
 /** Longer than any render may take: what changed earlier can outdate none that is still running. */
 const rememberChanges = 15 * 60 * 1000;
-
-const columns = `id, ns, key, variant, version, status, headers, access, hash, size, tags, etags,
-  rendered_at AS renderedAt, render_ms AS renderMs, checksum`;
-
-type Row = Record<string, string | number | null> & { id: number; checksum: number };
 
 export function openStore(options: StoreOptions): PageStore {
   const { build, log, now = Date.now } = options;
@@ -415,46 +409,3 @@ export function openStore(options: StoreOptions): PageStore {
   });
   return store;
 }
-
-const bodyId = (version: number, encoding: Encoding): number => version * 4 + encodings.indexOf(encoding);
-
-const decayed = (score: number, at: number, now: number): number => score * 2 ** (-Math.max(0, now - at) / halfLife);
-
-function unique(rows: readonly Record<string, unknown>[]): PageRef[] {
-  const refs = new Map(rows.map((row) => [`${row.variant} ${row.key}`, row]));
-  return [...refs.values()].map((row) => ({ key: String(row.key), variant: row.variant as Variant }));
-}
-
-const fieldNames = [
-  'key',
-  'variant',
-  'version',
-  'status',
-  'headers',
-  'access',
-  'hash',
-  'size',
-  'tags',
-  'etags',
-  'renderedAt',
-  'renderMs',
-];
-
-const checksumOfFields = (values: readonly unknown[]): number => crc32(JSON.stringify(values));
-const checksumOf = (row: Record<string, unknown>): number => checksumOfFields(fieldNames.map((name) => row[name]));
-
-const toPage = (row: Row, build: string): StoredPage => ({
-  key: String(row.key),
-  variant: row.variant as Variant,
-  version: Number(row.version),
-  build,
-  status: Number(row.status),
-  headers: JSON.parse(String(row.headers)),
-  access: row.access as StoredPage['access'],
-  hash: String(row.hash),
-  size: Number(row.size),
-  tags: JSON.parse(String(row.tags)),
-  renderedAt: Number(row.renderedAt),
-  renderMs: Number(row.renderMs),
-  etags: JSON.parse(String(row.etags)),
-});

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silent } from '../lib/logging.ts';
 import { encode } from './encode.ts';
+import { bytesOf } from './entry.ts';
 import { openPress, type Press, type PressOptions } from './press.server.ts';
 import type { Rendering } from './rendering.server.ts';
 import { openStore, type PageStore, type StoreOptions } from './store.server.ts';
@@ -69,14 +70,14 @@ export function press(
 export function textOf(press: Press, entry: Parameters<Press['ready']>[0]): string {
   const ready = press.ready(entry, ['identity']);
   if (!ready) throw new Error('The page was replaced while it was read.');
-  return ready.body.toString();
+  return bytesOf(ready).toString();
 }
 
 /** The text of a page as a reader gets it, found again when its rendering has gone. */
 export async function readText(press: Press, key: string, variant: Variant = 'public'): Promise<string> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const ready = press.ready(await press.get(key, variant), ['identity']);
-    if (ready) return ready.body.toString();
+    if (ready) return bytesOf(ready).toString();
   }
   throw new Error('The page was replaced again and again.');
 }

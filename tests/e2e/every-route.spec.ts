@@ -47,6 +47,7 @@ const missing = [
   '/media/no-such-video',
   '/games/none',
   '/latest?page=9999',
+  '/_image?href=/icon-512.png&w=4096&f=png',
 ];
 
 const layout = publication.layout as { headerHidden: readonly string[]; footerHidden: readonly string[] };
@@ -92,7 +93,7 @@ async function look(page: Page, route: string, status: number, trouble: Trouble)
   trouble.errors.length = 0;
   const answer = await page.goto(route, { waitUntil: 'load' });
   expect.soft(answer?.status(), `status of ${route}`).toBe(status);
-  await expect.soft(page.locator('main h1').first(), `heading of ${route}`).toBeAttached();
+  await expect.soft(page.locator('h1').first(), `heading of ${route}`).toBeAttached();
   expect.soft(await page.locator('h1').count(), `one first heading on ${route}`).toBe(1);
   expect.soft(await page.locator('html').getAttribute('lang'), `language of ${route}`).toBe('en-US');
   const path = pathOf(route);

@@ -44,18 +44,22 @@ export function throwDice(seed: string): Dice {
   };
 }
 
+/** Opacity of the ink instead of the shape: the latter makes the renderer lay each shape on a plate of its own. */
+const inked = (more: string): string =>
+  more.replace(/(^|\s)opacity="([^"]+)"/, '$1fill-opacity="$2" stroke-opacity="$2"');
+
 const n = (value: number): string => (Math.round(value * 10) / 10).toString();
 export const rect = (x: number, y: number, w: number, h: number, fill: string, more = ''): string =>
-  `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="${fill}" ${more}/>`;
+  `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="${fill}" ${inked(more)}/>`;
 export const circle = (x: number, y: number, r: number, fill: string, more = ''): string =>
-  `<circle cx="${n(x)}" cy="${n(y)}" r="${n(r)}" fill="${fill}" ${more}/>`;
+  `<circle cx="${n(x)}" cy="${n(y)}" r="${n(r)}" fill="${fill}" ${inked(more)}/>`;
 export const ellipse = (x: number, y: number, rx: number, ry: number, fill: string, more = ''): string =>
-  `<ellipse cx="${n(x)}" cy="${n(y)}" rx="${n(rx)}" ry="${n(ry)}" fill="${fill}" ${more}/>`;
-export const path = (d: string, fill: string, more = ''): string => `<path d="${d}" fill="${fill}" ${more}/>`;
+  `<ellipse cx="${n(x)}" cy="${n(y)}" rx="${n(rx)}" ry="${n(ry)}" fill="${fill}" ${inked(more)}/>`;
+export const path = (d: string, fill: string, more = ''): string => `<path d="${d}" fill="${fill}" ${inked(more)}/>`;
 export const poly = (points: readonly (readonly [number, number])[], fill: string, more = ''): string =>
   path(`M${points.map(([x, y]) => `${n(x)} ${n(y)}`).join('L')}Z`, fill, more);
 export const stroke = (d: string, color: string, w: number, more = ''): string =>
-  `<path d="${d}" fill="none" stroke="${color}" stroke-width="${n(w)}" ${more}/>`;
+  `<path d="${d}" fill="none" stroke="${color}" stroke-width="${n(w)}" ${inked(more)}/>`;
 export const group = (inner: string, more: string): string => `<g ${more}>${inner}</g>`;
 export const at = (x: number, y: number, scale: number, inner: string, turn = 0): string =>
   `<g transform="translate(${n(x)} ${n(y)}) rotate(${n(turn)}) scale(${scale.toFixed(3)})">${inner}</g>`;

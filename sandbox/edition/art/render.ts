@@ -62,6 +62,6 @@ export async function renderArt(options: ArtOptions): Promise<Buffer> {
   return sharp(Buffer.from(drawArt(options)))
     .flatten({ background: '#f9f9f5' })
     .composite([{ input: await grain, tile: true }])
-    .jpeg({ quality: 84, mozjpeg: true })
+    .jpeg({ quality: 84 })
     .toBuffer();
 }

@@ -64,5 +64,10 @@ describe('takesDropCap', () => {
     [`<p>${'7'.repeat(200)}</p>`, false],
     [`<h2>a</h2>${p(200)}`, false],
     ['', false],
+    [`<p class="wp-block-paragraph">It ${'x'.repeat(200)}</p>`, true],
+    [`<p class="wp-block-paragraph"><em>${'x'.repeat(200)}</em></p>`, false],
+    [`<p>PORT AUBURN, Mo. — Denise ${'x'.repeat(200)}</p>`, false],
+    [`<p>NEW YORK – It ${'x'.repeat(200)}</p>`, false],
+    [`<p>NATO met — as ever ${'x'.repeat(200)}</p>`, false],
   ])('%#', (html, expected) => expect(takesDropCap(html)).toBe(expected));
 });

@@ -97,9 +97,11 @@ export function partsForAds(html: string, most: number): string[] {
 /** Whether a body begins with a paragraph of Latin letters long enough to hold a drop cap of three lines. */
 export function takesDropCap(html: string): boolean {
   const first = blocks(html).find((block) => block.name !== '' || block.html.trim() !== '');
-  if (first?.name !== 'p' || /^<p[^>]*\s(?:dir|class|style)=/iu.test(first.html)) return false;
+  if (first?.name !== 'p' || /^<p[^>]*\s(?:dir|style)=/iu.test(first.html)) return false;
   // Emphasis around the first letter would stretch the initial's style over both; an editor's note is set like that.
-  if (/^<p>\s*<(?!a\b)/iu.test(first.html)) return false;
+  if (/^<p[^>]*>\s*<(?!a\b)/iu.test(first.html)) return false;
   const text = bare(first.html);
+  // "PORT AUBURN, Mo. — ": a dateline has capitals of its own.
+  if (/^\p{Lu}[\p{Lu}\s.’'-]+\p{Lu}.{0,24}?[—–]/u.test(text)) return false;
   return /^["'“‘]?\p{Script=Latin}/u.test(text) && text.length >= 180;
 }

@@ -256,6 +256,30 @@ describe('the cache', () => {
     await Promise.all(['256', '640', '828'].map((width) => ask('/photo.jpg', { width })));
     expect(asked).toEqual(['/photo.jpg']);
   });
+  test('a query or a fragment behind a file of WordPress makes no second picture', async () => {
+    const answers = await Promise.all(['', '?n=1', '?n=2', '#a', '?n=3#b'].map((more) => ask(`/photo.jpg${more}`)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(asked).toEqual(['/photo.jpg']);
+    expect(await readdir(dir)).toHaveLength(2);
+  });
+  test('many pictures that do not exist are asked for over few connections', async () => {
+    let open = 0;
+    let most = 0;
+    const count = (_req: IncomingMessage, res: ServerResponse) => {
+      open += 1;
+      most = Math.max(most, open);
+      setTimeout(() => {
+        open -= 1;
+        res.writeHead(404).end();
+      }, 10);
+    };
+    const names = Array.from({ length: 40 }, (_, n) => `/none-${n}.jpg`);
+    for (const name of names) files.set(name, count);
+    const answers = await Promise.all(names.map((name) => ask(name)));
+    expect(answers.every(({ status }) => status === 404)).toBe(true);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(6);
+  });
   test('a restart keeps what was made and removes half-written files', async () => {
     const first = await ask('/photo.jpg');
     await images.close();

@@ -76,7 +76,7 @@ export interface SourceOptions {
 
 export interface ImageSource {
   /**
-   * Checks an address without fetching it.
+   * Checks an address without fetching it, and takes from it what does not tell one picture from another.
    * @throws ImageError 400 for what is no web address, 403 for a host that is not allowed
    */
   check(url: string): URL;
@@ -89,6 +89,10 @@ export interface ImageSource {
 }
 
 const maxRedirects = 3;
+/** A path that names a file; WordPress's answer then does not depend on the query. */
+const imageFile = /\.(?:jpe?g|png|webp|avif|gif|tiff?)$/i;
+/** Connections to WordPress at once: whoever asks for many pictures that do not exist must not keep it from editors. */
+const trustedConnections = 6;
 const imageTypes = /^image\/(jpeg|jpg|pjpeg|png|webp|avif|gif|tiff)\s*(;|$)/i;
 
 /** Opens a fetcher of originals with its own connections. */
@@ -113,7 +117,7 @@ export function openImageSource(options: SourceOptions): ImageSource {
       },
     },
   });
-  const trusted: Dispatcher = new Agent({ connect: { timeout: 5000 } });
+  const trusted: Dispatcher = new Agent({ connections: trustedConnections, connect: { timeout: 5000 } });
 
   function check(text: string): URL {
     let url: URL;
@@ -127,7 +131,12 @@ export function openImageSource(options: SourceOptions): ImageSource {
     }
     if (url.username || url.password)
       throw new ImageError(400, 'The address must not carry a user name or a password.');
-    if (url.host === options.trustedHost) return url;
+    // Neither part tells one picture from another; each new one would be fetched, made and kept again.
+    url.hash = '';
+    if (url.host === options.trustedHost) {
+      if (imageFile.test(url.pathname)) url.search = '';
+      return url;
+    }
     if (!allowed.has(url.host)) throw new ImageError(403, `Pictures from ${url.host} are not served here.`);
     const bare = url.hostname.replace(/^\[|\]$/g, '');
     if (isIP(bare) && isPrivateAddress(bare)) throw new ImageError(403, `The address ${bare} is not public.`);

@@ -96,7 +96,7 @@ export const isFree = (access: Card['access']): boolean => access === 'free' || 
 /** An article. Its text is not repeated here: the page carries it, and the paid part must not be in two places. */
 export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   '@context': context,
-  '@type': article.sections.some(({ slug }) => ['opinion', 'editorials', 'columnists'].includes(slug))
+  '@type': article.sections.some(({ slug }) => publication.opinionSections.some((each) => each === slug))
     ? 'OpinionNewsArticle'
     : 'NewsArticle',
   mainEntityOfPage: { '@type': 'WebPage', '@id': `${siteUrl}/article/${article.slug}` },

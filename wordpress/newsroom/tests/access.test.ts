@@ -66,7 +66,10 @@ const routes = (): [string, string][] => {
     ...rest.map((route): [string, string] => [route, `/wp-json/wp/v2/${route}`]),
     ['a route by query', `/?rest_route=/wp/v2/articles/${one}`],
     ['oEmbed', `/wp-json/oembed/1.0/embed?url=${encodeURIComponent(`${newsroom.url}/?post_type=articles&p=${one}`)}`],
-    ['oEmbed as XML', `/wp-json/oembed/1.0/embed?format=xml&url=${encodeURIComponent(`${newsroom.url}/?post_type=articles&p=${one}`)}`],
+    [
+      'oEmbed as XML',
+      `/wp-json/oembed/1.0/embed?format=xml&url=${encodeURIComponent(`${newsroom.url}/?post_type=articles&p=${one}`)}`,
+    ],
     ['the frame of an oEmbed', '/article/for-subscribers/embed/'],
     ['RSS', '/feed/?post_type=articles'],
     ['RSS 0.92', '/feed/rss/?post_type=articles'],
@@ -90,7 +93,10 @@ const leaks = (answer: Answer) => answer.text.includes(CANARY);
 
 describe('to strangers', () => {
   it('no address gives a restricted body away', async () => {
-    const free = await newsroom.php(`wp_update_post( array( 'ID' => $input['free'], 'post_status' => 'draft' ) ); wp_update_post( array( 'ID' => $input['default'], 'post_status' => 'draft' ) ); return 1;`, ids);
+    const free = await newsroom.php(
+      `wp_update_post( array( 'ID' => $input['free'], 'post_status' => 'draft' ) ); wp_update_post( array( 'ID' => $input['default'], 'post_status' => 'draft' ) ); return 1;`,
+      ids,
+    );
     expect(free).toBe(1);
     const leaking: string[] = [];
     const opened: string[] = [];
@@ -103,17 +109,30 @@ describe('to strangers', () => {
     await newsroom.php(`wp_publish_post( $input['free'] ); wp_publish_post( $input['default'] ); return 1;`, ids);
     expect(leaking).toEqual([]);
     // The addresses do reach the article: its opening is there for everyone.
-    expect(opened).toEqual(expect.arrayContaining([`articles/${ids.paid}`, 'RSS', 'Atom', 'the theme', 'a list in a page', 'articles?per_page=100&_embed=1', 'the frame of an oEmbed']));
+    expect(opened).toEqual(
+      expect.arrayContaining([
+        `articles/${ids.paid}`,
+        'RSS',
+        'Atom',
+        'the theme',
+        'a list in a page',
+        'articles?per_page=100&_embed=1',
+        'the frame of an oEmbed',
+      ]),
+    );
   });
 
   it('a search does not tell which restricted article holds a word', async () => {
-    const hits = async (address: string) => (await newsroom.get(address)).json.map(({ id }: { id: number }) => id).sort();
+    const hits = async (address: string) =>
+      (await newsroom.get(address)).json.map(({ id }: { id: number }) => id).sort();
     const open = [ids.free, ids.default].sort();
     expect(await hits(`/wp-json/wp/v2/articles?search=${CANARY}`)).toEqual(open);
     expect(await hits(`/wp-json/wp/v2/articles?search=${CANARY}&search_columns=post_content`)).toEqual(open);
     expect(await hits(`/wp-json/wp/v2/articles?search=${CANARY}&orderby=relevance`)).toEqual(open);
     expect(await hits(`/wp-json/wp/v2/search?search=${CANARY}`)).toEqual(open);
-    expect(await hits(`/wp-json/wp/v2/articles?search=${encodeURIComponent("wp_posts.post_content LIKE '%")}`)).toEqual([]);
+    expect(await hits(`/wp-json/wp/v2/articles?search=${encodeURIComponent("wp_posts.post_content LIKE '%")}`)).toEqual(
+      [],
+    );
     expect(await hits(`/wp-json/wp/v2/articles?search=subscribers`)).toEqual([ids.paid]);
   });
 
@@ -141,12 +160,22 @@ describe('to strangers', () => {
 
 describe('the opening', () => {
   const opening = (content: string): Promise<string> =>
-    newsroom.php(`return newsroom_opening( new WP_Post( (object) array( 'ID' => 0, 'post_type' => 'articles', 'post_content' => $input ) ) );`, content);
-  const words = (html: string) => html.replace(/<[^>]+>/g, ' ').trim().split(/\s+/).length;
-  const many = (count: number, word = 'word') => Array.from({ length: count }, (_, index) => `${word}${index}`).join(' ');
+    newsroom.php(
+      `return newsroom_opening( new WP_Post( (object) array( 'ID' => 0, 'post_type' => 'articles', 'post_content' => $input ) ) );`,
+      content,
+    );
+  const words = (html: string) =>
+    html
+      .replace(/<[^>]+>/g, ' ')
+      .trim()
+      .split(/\s+/).length;
+  const many = (count: number, word = 'word') =>
+    Array.from({ length: count }, (_, index) => `${word}${index}`).join(' ');
 
   it('is two paragraphs with their inline markup', async () => {
-    const html = await opening(`<p>One <em>fine</em> day.</p><p>Two <a href="https://example.com/">links</a>.</p><p>${many(40)}</p>`);
+    const html = await opening(
+      `<p>One <em>fine</em> day.</p><p>Two <a href="https://example.com/">links</a>.</p><p>${many(40)}</p>`,
+    );
     expect(html).toBe('<p>One <em>fine</em> day.</p>\n\n<p>Two <a href="https://example.com/">links</a>.</p>');
   });
 
@@ -198,23 +227,33 @@ describe('to those who may read', () => {
     expect(headers.get('cache-control')).toMatch(/private/);
     expect(headers.get('cache-control')).toMatch(/no-store/);
     expect(headers.get('vary')).toContain('Authorization');
-    expect((await newsroom.rest(`/wp/v2/articles/${ids.paid}`)).headers.get('cache-control') ?? '').not.toContain('no-store');
+    expect((await newsroom.rest(`/wp/v2/articles/${ids.paid}`)).headers.get('cache-control') ?? '').not.toContain(
+      'no-store',
+    );
   });
 
   it('the site reads drafts, autosaves and revisions, and writes nothing', async () => {
-    await newsroom.rest(`/wp/v2/articles/${ids.paid}/autosaves`, { as: 'admin', method: 'POST', body: { content: 'Fresher words, still unsaved.' } });
+    await newsroom.rest(`/wp/v2/articles/${ids.paid}/autosaves`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'Fresher words, still unsaved.' },
+    });
     const read = async (route: string) => (await newsroom.rest(`/wp/v2/articles/${route}`, { as: 'site' })).status;
     expect(await read(`${ids.draft}`)).toBe(200);
     expect(await read(`${ids.paid}/revisions`)).toBe(200);
     const autosaves = await newsroom.rest(`/wp/v2/articles/${ids.paid}/autosaves`, { as: 'site' });
     expect(autosaves.json[0].content.rendered).toContain('Fresher words');
-    const write = async (method: string, route: string, content?: unknown) => (await newsroom.rest(`/wp/v2/${route}`, { as: 'site', method, body: content })).status;
+    const write = async (method: string, route: string, content?: unknown) =>
+      (await newsroom.rest(`/wp/v2/${route}`, { as: 'site', method, body: content })).status;
     expect(await write('POST', `articles/${ids.paid}`, { title: 'Mine now' })).toBe(403);
     expect(await write('POST', `articles/${ids.paid}/autosaves`, { title: 'Mine now' })).toBe(403);
     expect(await write('DELETE', `articles/${ids.draft}`)).toBe(403);
     expect(await write('POST', 'articles', { title: 'Mine' })).toBe(403);
     expect(await write('POST', 'pages', { title: 'Mine' })).toBe(403);
-    const overridden = await newsroom.rest(`/wp/v2/articles/${ids.paid}?_method=DELETE`, { as: 'site', method: 'POST' });
+    const overridden = await newsroom.rest(`/wp/v2/articles/${ids.paid}?_method=DELETE`, {
+      as: 'site',
+      method: 'POST',
+    });
     expect(overridden.status).toBe(403);
     expect((await newsroom.rest(`/wp/v2/articles/${ids.draft}`)).status).toBe(401);
   });

@@ -18,7 +18,10 @@ beforeAll(async () => {
     body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
   });
   expect(login.status).toBe(302);
-  cookie = login.headers.getSetCookie().map((line) => line.split(';')[0]).join('; ');
+  cookie = login.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
   ids = await newsroom.php(
     `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
     $insert  = function ( $type, $title, $status = 'publish', $more = array() ) use ( $input ) { return wp_insert_post( array( 'post_type' => $type, 'post_title' => $title, 'post_status' => $status, 'post_content' => $input ) + $more ); };
@@ -44,14 +47,20 @@ const screen = async (address: string) => {
   return answer.text;
 };
 const submit = (address: string, fields: Record<string, string> | [string, string][]) =>
-  newsroom.get(`/wp-admin/${address}`, { method: 'POST', redirect: 'manual', headers: { cookie }, body: new URLSearchParams(fields) });
+  newsroom.get(`/wp-admin/${address}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie },
+    body: new URLSearchParams(fields),
+  });
 const field = (html: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 /** The hidden fields of the form on a screen that does this action. */
 const action = (html: string, name: string) => {
   const form = html.split('<form').find((part) => part.includes(`value="${name}"`)) ?? '';
   return { action: name, _wpnonce: field(form, '_wpnonce') };
 };
-const meta = (id: number | undefined, key: string) => newsroom.php(`return get_post_meta( $input[0], $input[1], true );`, [id, key]);
+const meta = (id: number | undefined, key: string) =>
+  newsroom.php(`return get_post_meta( $input[0], $input[1], true );`, [id, key]);
 
 describe('Settings → Newsroom', () => {
   const page = 'options-general.php?page=newsroom';
@@ -68,7 +77,9 @@ describe('Settings → Newsroom', () => {
     receiver.clear();
     const sent = await submit('admin-post.php', action(await screen(page), 'newsroom_test'));
     expect(sent.status).toBe(302);
-    expect(receiver.deliveries.map(({ body: payload }) => payload)).toEqual([expect.objectContaining({ event: 'test', type: 'site', id: 0 })]);
+    expect(receiver.deliveries.map(({ body: payload }) => payload)).toEqual([
+      expect.objectContaining({ event: 'test', type: 'site', id: 0 }),
+    ]);
     const html = await screen(`${page}&newsroom=test`);
     expect(html).toMatch(/The site answered in \d+ ms and accepted the signature/);
     receiver.reply = () => ({ status: 401 });
@@ -79,13 +90,20 @@ describe('Settings → Newsroom', () => {
   it('lists deliveries and tries one again on demand', async () => {
     receiver.reply = () => ({ status: 422 });
     receiver.clear();
-    await newsroom.rest(`/wp/v2/articles/${ids.second}`, { as: 'admin', method: 'POST', body: { title: 'Second thoughts' } });
+    await newsroom.rest(`/wp/v2/articles/${ids.second}`, {
+      as: 'admin',
+      method: 'POST',
+      body: { title: 'Second thoughts' },
+    });
     await receiver.find(({ id }) => id === ids.second);
     await expect.poll(() => screen(page), { timeout: 10_000 }).toContain('could not read the message');
     receiver.reply = () => ({ status: 200, body: { ok: true, refreshed: ['/article/second'], ms: 12 } });
     const html = await screen(page);
     const part = html.split('<form').find((form) => form.includes('value="newsroom_retry"')) ?? '';
-    const { status } = await submit('admin-post.php', { ...action(html, 'newsroom_retry'), delivery: field(part, 'delivery') });
+    const { status } = await submit('admin-post.php', {
+      ...action(html, 'newsroom_retry'),
+      delivery: field(part, 'delivery'),
+    });
     expect(status).toBe(302);
     const after = await screen(page);
     expect(after).toContain('/article/second');
@@ -103,7 +121,12 @@ describe('Settings → Newsroom', () => {
   it('takes an address and refuses what is none', async () => {
     const save = async (newsroom_site_url: string) => {
       const html = await screen(page);
-      await submit('options.php', { option_page: 'newsroom', action: 'update', _wpnonce: field(html, '_wpnonce'), newsroom_site_url });
+      await submit('options.php', {
+        option_page: 'newsroom',
+        action: 'update',
+        _wpnonce: field(html, '_wpnonce'),
+        newsroom_site_url,
+      });
       return newsroom.php(`return get_option( 'newsroom_site_url' );`);
     };
     expect(await save('https://www.example.com/?x=1')).toBe('https://www.example.com');
@@ -113,7 +136,10 @@ describe('Settings → Newsroom', () => {
 
   it('makes a new secret', async () => {
     await submit('admin-post.php', action(await screen(page), 'newsroom_secret'));
-    const secret = await newsroom.php(`$secret = get_option( 'newsroom_secret' ); update_option( 'newsroom_secret', $input ); return $secret;`, newsroom.secret);
+    const secret = await newsroom.php(
+      `$secret = get_option( 'newsroom_secret' ); update_option( 'newsroom_secret', $input ); return $secret;`,
+      newsroom.secret,
+    );
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     expect(secret).not.toBe(newsroom.secret);
   });
@@ -153,8 +179,14 @@ describe('the editor’s boxes', () => {
   });
 
   it('save what editors choose, in order and cleaned', async () => {
-    await save(ids.first, [['newsroom_author', String(ids.author)], ['newsroom_access', 'subscriber']]);
-    expect([await meta(ids.first, 'newsroom_author'), await meta(ids.first, 'newsroom_access')]).toEqual([String(ids.author), 'subscriber']);
+    await save(ids.first, [
+      ['newsroom_author', String(ids.author)],
+      ['newsroom_access', 'subscriber'],
+    ]);
+    expect([await meta(ids.first, 'newsroom_author'), await meta(ids.first, 'newsroom_access')]).toEqual([
+      String(ids.author),
+      'subscriber',
+    ]);
     await save(ids.video, [['newsroom_video_url', 'javascript:alert(1)']]);
     expect(await meta(ids.video, 'newsroom_video_url')).toBe('');
     await save(ids.video, [['newsroom_video_url', 'https://youtu.be/abcdefghijk']]);
@@ -167,9 +199,17 @@ describe('the editor’s boxes', () => {
       ['newsroom_featured_excerpt', 'It’s "here"\r\nand <b>there</b>'],
     ]);
     const { json } = await newsroom.rest(`/wp/v2/pages/${ids.top}`);
-    expect(json.acf).toEqual({ top_articles: [ids.second, ids.first], breaking: true, featured_excerpt: 'It’s "here"\nand there', bulleted_featured_excerpt: false });
+    expect(json.acf).toEqual({
+      top_articles: [ids.second, ids.first],
+      breaking: true,
+      featured_excerpt: 'It’s "here"\nand there',
+      bulleted_featured_excerpt: false,
+    });
     await save(ids.top, [['newsroom_top_stories_shown', '1']]);
-    expect((await newsroom.rest(`/wp/v2/pages/${ids.top}`)).json.acf).toMatchObject({ top_articles: [], breaking: false });
+    expect((await newsroom.rest(`/wp/v2/pages/${ids.top}`)).json.acf).toMatchObject({
+      top_articles: [],
+      breaking: false,
+    });
   });
 
   it('save nothing without their nonce', async () => {
@@ -187,10 +227,16 @@ describe('the editor’s boxes', () => {
   });
 
   it('keep a picture’s credit', async () => {
-    const picture = await newsroom.php(`return wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x' ), 'x.png' );`);
+    const picture = await newsroom.php(
+      `return wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x' ), 'x.png' );`,
+    );
     const html = await screen(`post.php?post=${picture}&action=edit`);
     expect(html).toContain(`attachments[${picture}][newsroom_credit]`);
-    const { json } = await newsroom.rest(`/wp/v2/media/${picture}`, { as: 'admin', method: 'POST', body: { meta: { newsroom_credit: '<b>Ada</b> Vale' } } });
+    const { json } = await newsroom.rest(`/wp/v2/media/${picture}`, {
+      as: 'admin',
+      method: 'POST',
+      body: { meta: { newsroom_credit: '<b>Ada</b> Vale' } },
+    });
     expect(json.meta.newsroom_credit).toBe('Ada Vale');
   });
 });
@@ -200,15 +246,41 @@ describe('the screens of sections', () => {
     const [culture] = (await newsroom.rest('/wp/v2/categories?slug=culture')).json;
     const html = await screen(`term.php?taxonomy=category&tag_ID=${culture.id}`);
     expect(html).toContain('name="newsroom_label" value="Arts+"');
-    const fields = { action: 'editedtag', tag_ID: String(culture.id), taxonomy: 'category', name: 'Culture', slug: 'culture', _wpnonce: field(html, '_wpnonce') };
-    const settings = { newsroom_label: 'Arts & more', newsroom_navigation_position: '3', newsroom_home_count: '99', newsroom_color: 'red' };
+    const fields = {
+      action: 'editedtag',
+      tag_ID: String(culture.id),
+      taxonomy: 'category',
+      name: 'Culture',
+      slug: 'culture',
+      _wpnonce: field(html, '_wpnonce'),
+    };
+    const settings = {
+      newsroom_label: 'Arts & more',
+      newsroom_navigation_position: '3',
+      newsroom_home_count: '99',
+      newsroom_color: 'red',
+    };
     await submit('edit-tags.php', { ...fields, ...settings });
-    expect((await newsroom.rest(`/wp/v2/categories/${culture.id}`)).json.newsroom.label, 'without the nonce').toBe('Arts+');
+    expect((await newsroom.rest(`/wp/v2/categories/${culture.id}`)).json.newsroom.label, 'without the nonce').toBe(
+      'Arts+',
+    );
     await submit('edit-tags.php', { ...fields, ...settings, newsroom_term_nonce: field(html, 'newsroom_term_nonce') });
-    expect((await newsroom.rest(`/wp/v2/categories/${culture.id}`)).json.newsroom).toEqual({ label: 'Arts & more', navigation_position: 3, home_count: 50, color: 'red', show_in_media: false });
+    expect((await newsroom.rest(`/wp/v2/categories/${culture.id}`)).json.newsroom).toEqual({
+      label: 'Arts & more',
+      navigation_position: 3,
+      home_count: 50,
+      color: 'red',
+      show_in_media: false,
+    });
     const list = await screen('edit-tags.php?taxonomy=category');
     expect(list).toContain('Arts &amp; more');
-    for (const column of ['newsroom_navigation_position', 'newsroom_home_count', 'newsroom_color', 'newsroom_show_in_media']) expect(list).toContain(`column-${column}`);
+    for (const column of [
+      'newsroom_navigation_position',
+      'newsroom_home_count',
+      'newsroom_color',
+      'newsroom_show_in_media',
+    ])
+      expect(list).toContain(`column-${column}`);
     expect(list).toContain('name="newsroom_term_nonce"');
   });
 });
@@ -222,7 +294,11 @@ describe('preview', () => {
     const left = Number(query.get('expires')) - Date.now() / 1000;
     expect(left).toBeGreaterThan(590 - 60);
     expect(left).toBeLessThanOrEqual(600);
-    expect(query.get('signature')).toBe(createHmac('sha256', newsroom.secret).update(`preview.${type}.${id}.${query.get('expires')}`).digest('hex'));
+    expect(query.get('signature')).toBe(
+      createHmac('sha256', newsroom.secret)
+        .update(`preview.${type}.${id}.${query.get('expires')}`)
+        .digest('hex'),
+    );
   };
 
   it('leads to the site through a signed link, for each type that has one', async () => {
@@ -235,20 +311,32 @@ describe('preview', () => {
   });
 
   it('comes with the autosave of the block editor', async () => {
-    const { json } = await newsroom.rest(`/wp/v2/articles/${ids.first}/autosaves`, { as: 'admin', method: 'POST', body: { content: 'New words' } });
+    const { json } = await newsroom.rest(`/wp/v2/articles/${ids.first}/autosaves`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'New words' },
+    });
     check(json.preview_link, 'articles', ids.first);
   });
 
   it('is given to nobody who may not edit the document', async () => {
-    const link = await newsroom.php(`wp_set_current_user( get_user_by( 'login', 'reporter' )->ID ); return get_preview_post_link( $input );`, ids.draft);
+    const link = await newsroom.php(
+      `wp_set_current_user( get_user_by( 'login', 'reporter' )->ID ); return get_preview_post_link( $input );`,
+      ids.draft,
+    );
     expect(link).not.toContain('signature');
   });
 
   it('is where WordPress’s own preview leads', async () => {
-    const own = await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, { headers: { cookie }, redirect: 'manual' });
+    const own = await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, {
+      headers: { cookie },
+      redirect: 'manual',
+    });
     expect(own.status).toBe(302);
     check(own.headers.get('location') ?? '', 'articles', ids.draft);
-    expect((await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, { redirect: 'manual' })).status).toBe(404);
+    expect(
+      (await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, { redirect: 'manual' })).status,
+    ).toBe(404);
   });
 });
 
@@ -270,7 +358,10 @@ describe('addresses', () => {
   });
 
   it('are WordPress’s own while no site is known', async () => {
-    const link = await newsroom.php(`add_filter( 'newsroom_site_url', '__return_empty_string' ); return get_permalink( $input );`, ids.first);
+    const link = await newsroom.php(
+      `add_filter( 'newsroom_site_url', '__return_empty_string' ); return get_permalink( $input );`,
+      ids.first,
+    );
     expect(link).toBe(`${newsroom.url}/article/first-foremost/`);
   });
 });

@@ -67,7 +67,10 @@ export async function startNewsroom(siteUrl: string): Promise<Newsroom> {
     sections: [],
   });
   const php = async (code: string, input?: unknown) => {
-    const printed = await wordpress.run(`wp_set_current_user( 1 ); echo wp_json_encode( ( function ( $input ) { ${code} } )( $input ) );`, input);
+    const printed = await wordpress.run(
+      `wp_set_current_user( 1 ); echo wp_json_encode( ( function ( $input ) { ${code} } )( $input ) );`,
+      input,
+    );
     try {
       return JSON.parse(printed);
     } catch {
@@ -120,7 +123,10 @@ export async function startNewsroom(siteUrl: string): Promise<Newsroom> {
 
 /** Twelve numbered paragraphs as blocks; the last one holds the word that must not leak. */
 export function body(canary = 'unrevealed'): string {
-  const paragraphs = Array.from({ length: 12 }, (_, index) => `Paragraph ${index + 1} tells a little more of the story than the one before it.`);
+  const paragraphs = Array.from(
+    { length: 12 },
+    (_, index) => `Paragraph ${index + 1} tells a little more of the story than the one before it.`,
+  );
   paragraphs.push(`And here stands ${canary}.`);
   return paragraphs.map((text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`).join('\n\n');
 }

@@ -23,7 +23,10 @@ export interface Reply {
 export class Receiver {
   readonly deliveries: Delivery[] = [];
   /** What to answer; may take its time. */
-  reply: (delivery: Delivery) => Reply | Promise<Reply> = () => ({ status: 200, body: { ok: true, refreshed: ['/', '/latest'], ms: 7 } });
+  reply: (delivery: Delivery) => Reply | Promise<Reply> = () => ({
+    status: 200,
+    body: { ok: true, refreshed: ['/', '/latest'], ms: 7 },
+  });
   #server: http.Server | undefined;
   #port = 0;
   #changed = new Set<() => void>();
@@ -82,7 +85,8 @@ export class Receiver {
       const found = this.deliveries.find((delivery) => fits(delivery.body));
       if (found) return found;
       const left = until - Date.now();
-      if (left <= 0) throw new Error(`No such delivery among ${JSON.stringify(this.deliveries.map(({ body }) => body))}`);
+      if (left <= 0)
+        throw new Error(`No such delivery among ${JSON.stringify(this.deliveries.map(({ body }) => body))}`);
       await new Promise<void>((resolve) => {
         const wake = () => {
           clearTimeout(timer);

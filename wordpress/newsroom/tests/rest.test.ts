@@ -51,12 +51,24 @@ const picture = () => ({
   caption: 'The tower & the river',
   credit: 'Ada Vale',
 });
-const author = () => ({ id: ids.author, name: 'Ada O’Vale', slug: 'ada-ovale', excerpt: 'Writes about rivers.', image: picture() });
+const author = () => ({
+  id: ids.author,
+  name: 'Ada O’Vale',
+  slug: 'ada-ovale',
+  excerpt: 'Writes about rivers.',
+  image: picture(),
+});
 
 describe('documents', () => {
   it('carry author, picture, sections and access', async () => {
     const { json } = await newsroom.rest(`/wp/v2/articles/${ids.article}`);
-    expect(json).toMatchObject({ acf: { author: author() }, image: picture(), access: 'registered', restricted: true, old_slugs: [] });
+    expect(json).toMatchObject({
+      acf: { author: author() },
+      image: picture(),
+      access: 'registered',
+      restricted: true,
+      old_slugs: [],
+    });
     expect(json.category).toEqual([
       { id: expect.any(Number), name: 'Politics', slug: 'politics', label: 'Politics', color: 'default' },
       { id: expect.any(Number), name: 'Culture', slug: 'culture', label: 'Arts+', color: 'default' },
@@ -65,7 +77,13 @@ describe('documents', () => {
 
   it('say so when there is none of it, and never name an author who is not published', async () => {
     const { json } = await newsroom.rest(`/wp/v2/articles/${ids.bare}`);
-    expect(json).toMatchObject({ acf: { author: null }, image: null, category: [], access: 'default', restricted: false });
+    expect(json).toMatchObject({
+      acf: { author: null },
+      image: null,
+      category: [],
+      access: 'default',
+      restricted: false,
+    });
   });
 
   it('carry the fields of their type, cleaned', async () => {
@@ -80,7 +98,14 @@ describe('documents', () => {
   it('carry the order of the front page', async () => {
     const { json } = await newsroom.rest('/wp/v2/pages?slug=top-stories-2&_fields=acf');
     expect(json).toEqual([
-      { acf: { top_articles: [ids.bare, ids.article], breaking: true, featured_excerpt: 'one\ntwo', bulleted_featured_excerpt: false } },
+      {
+        acf: {
+          top_articles: [ids.bare, ids.article],
+          breaking: true,
+          featured_excerpt: 'one\ntwo',
+          bulleted_featured_excerpt: false,
+        },
+      },
     ]);
     expect((await newsroom.rest(`/wp/v2/pages/${ids.about}?_fields=acf`)).json).toEqual({ acf: {} });
   });
@@ -113,7 +138,7 @@ describe('filters', () => {
     expect(await found(`category=${culture.id}`)).toEqual([ids.article]);
     expect(await found('category=nothing-of-the-kind')).toEqual([]);
     expect(await found('category=national', 'video')).toEqual([ids.video]);
-    expect(await found('category=culture&exclude=' + ids.article)).toEqual([]);
+    expect(await found(`category=culture&exclude=${ids.article}`)).toEqual([]);
   });
 
   it('finds an author’s documents', async () => {
@@ -136,13 +161,21 @@ describe('filters', () => {
     expect(await changedSince(`wp_set_object_terms( $input['bare'], 'justice', 'category' );`)).toEqual([ids.bare]);
     expect(await changedSince(`delete_post_thumbnail( $input['article'] );`)).toEqual([ids.article]);
     expect(await changedSince(`set_post_thumbnail( $input['article'], $input['picture'] );`)).toEqual([ids.article]);
-    expect(await changedSince(`update_post_meta( $input['picture'], 'newsroom_credit', 'Another' );`)).toEqual([ids.article]);
-    expect(await changedSince(`wp_update_post( array( 'ID' => $input['picture'], 'post_excerpt' => 'New words' ) );`)).toEqual([ids.article]);
+    expect(await changedSince(`update_post_meta( $input['picture'], 'newsroom_credit', 'Another' );`)).toEqual([
+      ids.article,
+    ]);
+    expect(
+      await changedSince(`wp_update_post( array( 'ID' => $input['picture'], 'post_excerpt' => 'New words' ) );`),
+    ).toEqual([ids.article]);
     const added = await changedSince(
       `wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Archive', 'post_status' => 'publish', 'post_date' => '2020-01-01 00:00:00' ) );`,
     );
     expect(added).toHaveLength(1);
-    expect(await changedSince(`$id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Later', 'post_status' => 'future', 'post_date' => gmdate( 'Y-m-d H:i:s', time() + 9000 ) ) ); global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_modified' => '2026-01-01 00:00:00', 'post_modified_gmt' => '2026-01-01 00:00:00' ), array( 'ID' => $id ) ); clean_post_cache( $id ); wp_publish_post( $id );`)).toHaveLength(1);
+    expect(
+      await changedSince(
+        `$id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Later', 'post_status' => 'future', 'post_date' => gmdate( 'Y-m-d H:i:s', time() + 9000 ) ) ); global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_modified' => '2026-01-01 00:00:00', 'post_modified_gmt' => '2026-01-01 00:00:00' ), array( 'ID' => $id ) ); clean_post_cache( $id ); wp_publish_post( $id );`,
+      ),
+    ).toHaveLength(1);
   });
 
   it('leaves password-protected documents to the site’s credentials', async () => {
@@ -159,8 +192,17 @@ describe('sections, menus, status', () => {
   it('sets up the ten sections on a WordPress without categories', async () => {
     const { json } = await newsroom.rest('/wp/v2/categories?per_page=100');
     const sections = json
-      .filter((term: { newsroom: { navigation_position: number | null } }) => term.newsroom.navigation_position !== null)
-      .map(({ slug, newsroom: s }: { slug: string; newsroom: Record<string, unknown> }) => [s.navigation_position, slug, s.label, s.home_count, s.color, s.show_in_media])
+      .filter(
+        (term: { newsroom: { navigation_position: number | null } }) => term.newsroom.navigation_position !== null,
+      )
+      .map(({ slug, newsroom: s }: { slug: string; newsroom: Record<string, unknown> }) => [
+        s.navigation_position,
+        slug,
+        s.label,
+        s.home_count,
+        s.color,
+        s.show_in_media,
+      ])
       .sort((a: [number], b: [number]) => a[0] - b[0]);
     expect(sections).toEqual([
       [1, 'editorials', 'Editorials', 5, 'red', false],
@@ -175,25 +217,47 @@ describe('sections, menus, status', () => {
       [10, 'opinion', 'Opinion', 4, 'red', false],
     ]);
     const other = json.find((term: { slug: string }) => term.slug === 'uncategorized');
-    expect(other.newsroom).toMatchObject({ navigation_position: null, home_count: 0, color: 'default', show_in_media: false });
+    expect(other.newsroom).toMatchObject({
+      navigation_position: null,
+      home_count: 0,
+      color: 'default',
+      show_in_media: false,
+    });
   });
 
   it('shows the footer’s menu', async () => {
     expect((await newsroom.rest('/newsroom/v1/menus')).json).toEqual([]);
-    await newsroom.php(`
+    await newsroom.php(
+      `
       $menu = wp_create_nav_menu( 'Foot' );
       wp_update_nav_menu_item( $menu, 0, array( 'menu-item-title' => 'Q &amp; A', 'menu-item-url' => 'https://example.com/qa', 'menu-item-status' => 'publish' ) );
       wp_update_nav_menu_item( $menu, 0, array( 'menu-item-object' => 'page', 'menu-item-object-id' => $input['about'], 'menu-item-type' => 'post_type', 'menu-item-status' => 'publish' ) );
       set_theme_mod( 'nav_menu_locations', array( 'footer' => $menu ) );
-      return 1;`, ids);
+      return 1;`,
+      ids,
+    );
     expect((await newsroom.rest('/newsroom/v1/menus')).json).toEqual([
-      { location: 'footer', items: [{ title: 'Q & A', url: 'https://example.com/qa' }, { title: 'About', url: 'http://127.0.0.1:9/about' }] },
+      {
+        location: 'footer',
+        items: [
+          { title: 'Q & A', url: 'https://example.com/qa' },
+          { title: 'About', url: 'http://127.0.0.1:9/about' },
+        ],
+      },
     ]);
   });
 
   it('says what is installed and whether the asker may read everything', async () => {
-    const status = async (as?: 'site' | 'admin' | 'reporter') => (await newsroom.rest('/newsroom/v1/status', { as })).json;
-    expect(await status()).toEqual({ plugin: expect.stringMatching(/^\d/), wordpress: expect.any(String), php: expect.any(String), site_url: 'http://127.0.0.1:9', time_zone: 'America/New_York', credentials: false });
+    const status = async (as?: 'site' | 'admin' | 'reporter') =>
+      (await newsroom.rest('/newsroom/v1/status', { as })).json;
+    expect(await status()).toEqual({
+      plugin: expect.stringMatching(/^\d/),
+      wordpress: expect.any(String),
+      php: expect.any(String),
+      site_url: 'http://127.0.0.1:9',
+      time_zone: 'America/New_York',
+      credentials: false,
+    });
     expect((await status('site')).credentials).toBe(true);
     expect((await status('admin')).credentials).toBe(true);
     expect((await status('reporter')).credentials).toBe(false);
@@ -202,7 +266,9 @@ describe('sections, menus, status', () => {
 
 describe('Advanced Custom Fields', () => {
   it('wins where it has a field, and leaves the rest to the plugin', async () => {
-    const other = await newsroom.php(`return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Bo', 'post_status' => 'publish' ) );`);
+    const other = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Bo', 'post_status' => 'publish' ) );`,
+    );
     const acf = {
       [ids.article as number]: { author: { ID: other, post_title: 'Bo' } },
       [ids.video as number]: { video_url: 'https://youtu.be/zzzzzzzzzzz' },
@@ -210,9 +276,20 @@ describe('Advanced Custom Fields', () => {
     };
     await newsroom.pretend({ acf });
     try {
-      expect((await newsroom.rest(`/wp/v2/articles/${ids.article}`)).json.acf.author).toMatchObject({ id: other, name: 'Bo' });
-      expect((await newsroom.rest(`/wp/v2/video/${ids.video}`)).json.acf).toMatchObject({ author: { id: ids.author }, video_url: 'https://youtu.be/zzzzzzzzzzz' });
-      expect((await newsroom.rest(`/wp/v2/pages/${ids.top}`)).json.acf).toEqual({ top_articles: [ids.article], breaking: false, featured_excerpt: 'one\ntwo', bulleted_featured_excerpt: false });
+      expect((await newsroom.rest(`/wp/v2/articles/${ids.article}`)).json.acf.author).toMatchObject({
+        id: other,
+        name: 'Bo',
+      });
+      expect((await newsroom.rest(`/wp/v2/video/${ids.video}`)).json.acf).toMatchObject({
+        author: { id: ids.author },
+        video_url: 'https://youtu.be/zzzzzzzzzzz',
+      });
+      expect((await newsroom.rest(`/wp/v2/pages/${ids.top}`)).json.acf).toEqual({
+        top_articles: [ids.article],
+        breaking: false,
+        featured_excerpt: 'one\ntwo',
+        bulleted_featured_excerpt: false,
+      });
     } finally {
       await newsroom.pretend({});
     }
@@ -223,17 +300,29 @@ describe('Advanced Custom Fields', () => {
 describe('writing', () => {
   it('lets editors set fields through meta, cleaned, and nobody else', async () => {
     const meta = { newsroom_access: 'everyone!', newsroom_author: ids.bare };
-    expect((await newsroom.rest(`/wp/v2/articles/${ids.bare}`, { as: 'reporter', method: 'POST', body: { meta } })).status).toBe(403);
-    expect((await newsroom.rest(`/wp/v2/articles/${ids.bare}`, { as: 'site', method: 'POST', body: { meta } })).status).toBe(403);
+    expect(
+      (await newsroom.rest(`/wp/v2/articles/${ids.bare}`, { as: 'reporter', method: 'POST', body: { meta } })).status,
+    ).toBe(403);
+    expect(
+      (await newsroom.rest(`/wp/v2/articles/${ids.bare}`, { as: 'site', method: 'POST', body: { meta } })).status,
+    ).toBe(403);
     const saved = await newsroom.rest(`/wp/v2/articles/${ids.bare}`, { as: 'admin', method: 'POST', body: { meta } });
     expect(saved.status).toBe(200);
     expect(saved.json).toMatchObject({ access: 'default', acf: { author: null } });
   });
 
   it('takes a reader’s comment from the site and from nobody without credentials', async () => {
-    const comment = { post: ids.article, author_name: 'A Reader', author_email: 'reader@example.com', author_ip: '203.0.113.9', content: 'Well said, I think.' };
+    const comment = {
+      post: ids.article,
+      author_name: 'A Reader',
+      author_email: 'reader@example.com',
+      author_ip: '203.0.113.9',
+      content: 'Well said, I think.',
+    };
     expect((await newsroom.rest('/wp/v2/comments', { method: 'POST', body: comment })).status).toBe(401);
-    expect((await newsroom.rest('/wp/v2/comments', { as: 'reporter', method: 'POST', body: comment })).status).toBe(403);
+    expect((await newsroom.rest('/wp/v2/comments', { as: 'reporter', method: 'POST', body: comment })).status).toBe(
+      403,
+    );
     const { status, json } = await newsroom.rest('/wp/v2/comments', { as: 'site', method: 'POST', body: comment });
     expect([status, json.author, json.author_name, json.status]).toEqual([201, 0, 'A Reader', 'hold']);
   });

@@ -27,14 +27,23 @@ async function save(route: string, content: unknown, method = 'POST') {
   return json;
 }
 const publish = (title: string, more = {}) => save('articles', { title, status: 'publish', content: body(), ...more });
-const about = (id: number, event?: string) => (payload: { id: number; event: string }) => payload.id === id && (!event || payload.event === event);
+const about = (id: number, event?: string) => (payload: { id: number; event: string }) =>
+  payload.id === id && (!event || payload.event === event);
 /** Events that have arrived about a document, once everything queued has been sent. */
 async function events(id: number) {
   await idle();
   return receiver.deliveries.filter(({ body: payload }) => payload.id === id).map(({ body: payload }) => payload.event);
 }
 async function idle() {
-  await expect.poll(() => newsroom.php(`global $wpdb; return (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' )" );`), { timeout: 20_000, interval: 100 }).toBe(0);
+  await expect
+    .poll(
+      () =>
+        newsroom.php(
+          `global $wpdb; return (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' )" );`,
+        ),
+      { timeout: 20_000, interval: 100 },
+    )
+    .toBe(0);
 }
 const row = (id: number) => newsroom.php(`return newsroom_last_delivery( $input[0], $input[1] );`, ['articles', id]);
 
@@ -56,17 +65,27 @@ describe('a delivery', () => {
       modified: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     });
     await idle();
-    expect(await row(article.id)).toMatchObject({ state: 'done', status_code: '200', tries: '1', site_ms: '7', refreshed: '["\\/","\\/latest"]' });
+    expect(await row(article.id)).toMatchObject({
+      state: 'done',
+      status_code: '200',
+      tries: '1',
+      site_ms: '7',
+      refreshed: '["\\/","\\/latest"]',
+    });
     const note = await newsroom.rest(`/newsroom/v1/delivery/${article.id}`, { as: 'admin' });
-    expect(note.json).toMatchObject({ state: 'done', message: expect.stringMatching(/^Live on the site in \d+ ms\.$/) });
+    expect(note.json).toMatchObject({
+      state: 'done',
+      message: expect.stringMatching(/^Live on the site in \d+ ms\.$/),
+    });
     expect((await newsroom.rest(`/newsroom/v1/delivery/${article.id}`)).status).toBe(401);
   });
 
   it('is sent after the editor has the answer', async () => {
     let release = () => {};
-    receiver.reply = () => new Promise((resolve) => {
-      release = () => resolve({ status: 200, body: { ok: true } });
-    });
+    receiver.reply = () =>
+      new Promise((resolve) => {
+        release = () => resolve({ status: 200, body: { ok: true } });
+      });
     const arrived = receiver.find(({ slug }) => slug === 'not-waiting');
     // Answered although the site has not: otherwise this would never end.
     const article = await publish('Not waiting');
@@ -153,7 +172,9 @@ describe('events of documents', () => {
   });
 
   it('announce a scheduled article when it goes live', async () => {
-    const { id, status } = await publish('Soon', { date_gmt: new Date(Date.now() + 3_600_000).toISOString().slice(0, 19) });
+    const { id, status } = await publish('Soon', {
+      date_gmt: new Date(Date.now() + 3_600_000).toISOString().slice(0, 19),
+    });
     expect(status).toBe('future');
     // An hour passes.
     await newsroom.php(
@@ -176,9 +197,16 @@ describe('events of documents', () => {
 describe('events of everything else', () => {
   it('tell of authors, pages and videos', async () => {
     const author = await save('authors', { title: 'Cleo', status: 'publish' });
-    expect((await receiver.find(about(author.id))).body).toMatchObject({ event: 'author', type: 'authors', slug: 'cleo' });
+    expect((await receiver.find(about(author.id))).body).toMatchObject({
+      event: 'author',
+      type: 'authors',
+      slug: 'cleo',
+    });
     await save(`authors/${author.id}`, { slug: 'cleo-marsh' });
-    expect((await receiver.find(({ slug }) => slug === 'cleo-marsh')).body).toMatchObject({ event: 'author', previous_slug: 'cleo' });
+    expect((await receiver.find(({ slug }) => slug === 'cleo-marsh')).body).toMatchObject({
+      event: 'author',
+      previous_slug: 'cleo',
+    });
     await save(`authors/${author.id}`, { status: 'draft' });
     await receiver.find(about(author.id, 'unpublish'));
     const page = await save('pages', { title: 'Terms', status: 'publish' });
@@ -189,7 +217,8 @@ describe('events of everything else', () => {
 
   it('tell of sections, their settings and their end', async () => {
     const term = await save('categories', { name: 'Weather' });
-    const about = (slug: string, fits = (_: { status: string }) => true) => receiver.find((payload) => payload.type === 'categories' && payload.slug === slug && fits(payload));
+    const about = (slug: string, fits = (_: { status: string }) => true) =>
+      receiver.find((payload) => payload.type === 'categories' && payload.slug === slug && fits(payload));
     expect((await about('weather')).body).toMatchObject({ event: 'term', id: term.id, previous_slug: null });
     receiver.clear();
     await save(`categories/${term.id}`, { meta: { newsroom_label: 'Skies' } });
@@ -197,20 +226,38 @@ describe('events of everything else', () => {
     await save(`categories/${term.id}`, { slug: 'skies' });
     expect((await about('skies')).body.previous_slug).toBe('weather');
     await save(`categories/${term.id}?force=true`, undefined, 'DELETE');
-    expect((await about('skies', ({ status }) => status === 'trash')).body).toMatchObject({ event: 'term', id: term.id });
+    expect((await about('skies', ({ status }) => status === 'trash')).body).toMatchObject({
+      event: 'term',
+      id: term.id,
+    });
   });
 
   it('tell of menus', async () => {
-    const menu = await newsroom.php(`$menu = wp_create_nav_menu( 'Foot' ); set_theme_mod( 'nav_menu_locations', array( 'footer' => $menu ) ); return $menu;`);
+    const menu = await newsroom.php(
+      `$menu = wp_create_nav_menu( 'Foot' ); set_theme_mod( 'nav_menu_locations', array( 'footer' => $menu ) ); return $menu;`,
+    );
     expect((await receiver.find(({ type }) => type === 'menus')).body).toMatchObject({ event: 'menu', id: menu });
   });
 
   it('tell of comments that readers see, and not of those that wait', async () => {
     const article = await publish('Discussed');
-    const write = async () => (await newsroom.rest('/wp/v2/comments', { as: 'site', method: 'POST', body: { post: article.id, author_name: 'Reader', author_email: 'reader@example.com', content: `Thought ${crypto.randomUUID()}` } })).json;
+    const write = async () =>
+      (
+        await newsroom.rest('/wp/v2/comments', {
+          as: 'site',
+          method: 'POST',
+          body: {
+            post: article.id,
+            author_name: 'Reader',
+            author_email: 'reader@example.com',
+            content: `Thought ${crypto.randomUUID()}`,
+          },
+        })
+      ).json;
     const comment = await write();
     expect(comment.status).toBe('hold');
-    const of = (status: string) => receiver.find((payload) => payload.type === 'comments' && payload.id === comment.id && payload.status === status);
+    const of = (status: string) =>
+      receiver.find((payload) => payload.type === 'comments' && payload.id === comment.id && payload.status === status);
     await idle();
     expect(receiver.deliveries.some(({ body: payload }) => payload.type === 'comments')).toBe(false);
     await save(`comments/${comment.id}`, { status: 'approved' });
@@ -232,7 +279,8 @@ describe('when the site does not take it', () => {
   it('is tried again until the site is back, with the same id and a new signature', async () => {
     receiver.clear();
     let refusals = 2;
-    receiver.reply = () => (refusals-- > 0 ? { status: 503, headers: { 'retry-after': '1' } } : { status: 200, body: { ok: true } });
+    receiver.reply = () =>
+      refusals-- > 0 ? { status: 503, headers: { 'retry-after': '1' } } : { status: 200, body: { ok: true } };
     const { id } = await publish('Stubborn');
     await receiver.find(about(id));
     await expect
@@ -269,7 +317,13 @@ describe('when the site does not take it', () => {
     expect(Date.now() - begun, 'saving does not wait for a dead site').toBeLessThan(15_000);
     // One of the two may be on its way just now, to fail and come back.
     await expect
-      .poll(() => newsroom.php(`global $wpdb; return $wpdb->get_results( 'SELECT object_id, event, state FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' ) ORDER BY object_id" );`), { timeout: 20_000, interval: 100 })
+      .poll(
+        () =>
+          newsroom.php(
+            `global $wpdb; return $wpdb->get_results( 'SELECT object_id, event, state FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' ) ORDER BY object_id" );`,
+          ),
+        { timeout: 20_000, interval: 100 },
+      )
       .toEqual([
         { object_id: String(kept.id), event: 'slug', state: 'pending' },
         { object_id: String(gone.id), event: 'delete', state: 'pending' },
@@ -320,7 +374,9 @@ describe('when the site does not take it', () => {
 
   it('waits longer each time, never all at one moment', async () => {
     await newsroom.pretend({});
-    const delays = await newsroom.php(`return array_map( function ( $tries ) { return array_map( function () use ( $tries ) { return newsroom_retry_delay( $tries ); }, range( 1, 40 ) ); }, range( 1, 14 ) );`);
+    const delays = await newsroom.php(
+      `return array_map( function ( $tries ) { return array_map( function () use ( $tries ) { return newsroom_retry_delay( $tries ); }, range( 1, 40 ) ); }, range( 1, 14 ) );`,
+    );
     await newsroom.pretend({ retry: 1 });
     const middle = [15, 30, 60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 21600, 21600, 21600];
     delays.forEach((some: number[], index: number) => {
@@ -335,7 +391,10 @@ describe('when the site does not take it', () => {
 
 describe('the queue', () => {
   const merge = (older: string, newer: string, previous: string | null = null) =>
-    newsroom.php(`$of = function ( $event, $slug ) { return array( 'event' => $event, 'previous_slug' => $slug ); }; return newsroom_merge( $of( $input[0], $input[2] ), $of( $input[1], null ) );`, [older, newer, previous]);
+    newsroom.php(
+      `$of = function ( $event, $slug ) { return array( 'event' => $event, 'previous_slug' => $slug ); }; return newsroom_merge( $of( $input[0], $input[2] ), $of( $input[1], null ) );`,
+      [older, newer, previous],
+    );
 
   it('merges two events into the one that matters', async () => {
     const cases: [string, string, string][] = [
@@ -350,18 +409,25 @@ describe('the queue', () => {
       ['trash', 'delete', 'delete'],
       ['delete', 'publish', 'delete'],
     ];
-    for (const [older, newer, expected] of cases) expect((await merge(older, newer)).event, `${older} + ${newer}`).toBe(expected);
+    for (const [older, newer, expected] of cases)
+      expect((await merge(older, newer)).event, `${older} + ${newer}`).toBe(expected);
     expect((await merge('slug', 'publish', 'first')).previous_slug).toBe('first');
   });
 
   it('keeps the last hundred deliveries', async () => {
-    await newsroom.php(`for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } newsroom_prune_log(); return 1;`);
-    const counted = await newsroom.php(`global $wpdb; return array( (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() ), count( newsroom_recent_deliveries() ) );`);
+    await newsroom.php(
+      `for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } newsroom_prune_log(); return 1;`,
+    );
+    const counted = await newsroom.php(
+      `global $wpdb; return array( (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() ), count( newsroom_recent_deliveries() ) );`,
+    );
     expect(counted).toEqual([100, 100]);
   });
 
   it('is taken by one process only', async () => {
-    const taken = await newsroom.php(`add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 999, 's', 'publish' ) ); $a = newsroom_claim( $id ); $b = newsroom_claim( $id ); newsroom_update_row( $id, array( 'state' => 'done' ) ); return array( null !== $a, null === $b );`);
+    const taken = await newsroom.php(
+      `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 999, 's', 'publish' ) ); $a = newsroom_claim( $id ); $b = newsroom_claim( $id ); newsroom_update_row( $id, array( 'state' => 'done' ) ); return array( null !== $a, null === $b );`,
+    );
     expect(taken).toEqual([true, true]);
   });
 });

@@ -1,0 +1,287 @@
+/**
+ * `npm run bench:press [--quick]`: requests per second and p99 of a stored 26 kB article beside nginx serving the same bytes,
+ * beside Astro's memoryCache, and of a 304; then the same press with 1,000, 10,000 and 100,000 stored pages. Server and load
+ * have a core each; contenders take turns, and ratios are taken within each round from the requests per second of
+ * processor time, which what else the machine does hardly touches. Needs no wrk and no nginx, and is better with both. Takes about four minutes and 3 GB of disk;
+ * `--quick` leaves out the 100,000 pages.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Contender,
+  fill,
+  found,
+  load,
+  type Measured,
+  pinned,
+  startMemoryCache,
+  startNginx,
+  startPress,
+  stopAll,
+  withWrk,
+} from './press/contenders.ts';
+import { keyOf } from './press/page.ts';
+
+const limitMs = 20 * 60_000;
+const rounds = 5;
+const seconds = 2;
+const budget = 512 * 1024 * 1024;
+const gzip = 'Accept-Encoding: gzip';
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const number = (value: number, digits = 0): string =>
+  value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+function table(rows: readonly (readonly string[])[]): void {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) {
+    console.log(
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('  '),
+    );
+  }
+}
+
+let failed = false;
+function bound(what: string, holds: boolean, figure: string): void {
+  if (!holds) failed = true;
+  console.log(`${holds ? 'pass' : 'FAIL'}  ${what}: ${figure}`);
+}
+
+interface Runner {
+  readonly name: string;
+  readonly contender: Contender;
+  readonly ask: readonly string[];
+  readonly results: Measured[];
+}
+
+/** Lets all run in turns. */
+async function compete(runners: readonly Runner[], paths: string): Promise<void> {
+  for (const { contender, ask } of runners) await load(contender, paths, 1, ask);
+  for (let round = 0; round < rounds; round++) {
+    for (const { contender, ask, results } of runners) results.push(await load(contender, paths, seconds, ask));
+  }
+}
+
+/** Median of the ratios within each round. */
+const ratioOf = (results: readonly Measured[], base: readonly Measured[]): number =>
+  median(results.map(({ perCore }, round) => perCore / (base[round]?.perCore ?? Number.NaN)));
+const ratio = (runner: Runner, base: Runner): number => ratioOf(runner.results, base.results);
+const rateOf = (results: readonly Measured[]): string => number(median(results.map(({ rate }) => rate)));
+const perCoreOf = (results: readonly Measured[]): string => number(median(results.map(({ perCore }) => perCore)));
+
+async function oneArticle(folder: string): Promise<void> {
+  const file = join(folder, 'one', 'pages.sqlite');
+  await fill(file, 1);
+  const paths = join(folder, 'one.txt');
+  writeFileSync(paths, `${keyOf(0)}\n`);
+  const press = await startPress(file, budget);
+  const etag = (
+    await fetch(`http://127.0.0.1:${press.port}${keyOf(0)}`, { headers: { 'accept-encoding': 'gzip' } })
+  ).headers.get('etag');
+  const runner = (name: string, contender: Contender, ask = [gzip]): Runner => ({ name, contender, ask, results: [] });
+  const page = runner('press', press);
+  const unchanged = runner('press, 304', press, [gzip, `If-None-Match: ${etag}`]);
+  const runners = [page, unchanged, runner('node:http, one ready answer', await startPress(file, budget, 'plain'))];
+  let nginx: Runner | undefined;
+  if (found('nginx', '-v')) {
+    nginx = runner('nginx gzip_static', await startNginx(folder, false));
+    runners.push(nginx, runner('nginx gzip_static, open_file_cache', await startNginx(folder, true)));
+  } else {
+    console.log('nginx is not installed and was left out; on Debian and Ubuntu: apt-get install nginx-light');
+  }
+  let memoryCache: Runner | undefined;
+  const project = join(import.meta.dirname, '../var/bench-press-astro');
+  try {
+    memoryCache = runner('Astro memoryCache', await startMemoryCache(project));
+    runners.push(memoryCache);
+  } catch (error) {
+    console.log(
+      `Astro's memoryCache could not be built and was left out: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  await compete(runners, paths);
+
+  const base = nginx ?? page;
+  table([
+    ['A stored 26 kB article', 'requests/s', 'per core', `× ${base.name}`, 'p99 ms', 'wrong'],
+    ...runners.map((one) => [
+      one.name,
+      rateOf(one.results),
+      perCoreOf(one.results),
+      number(ratio(one, base), 2),
+      number(median(one.results.map(({ p99 }) => p99)), 2),
+      String(one.results.reduce((sum, { wrong }) => sum + wrong, 0)),
+    ]),
+  ]);
+  console.log('');
+  if (nginx) bound('press at least 0.9 × nginx gzip_static', ratio(page, nginx) >= 0.9, number(ratio(page, nginx), 2));
+  if (memoryCache)
+    bound('press at least 6 × memoryCache', ratio(page, memoryCache) >= 6, number(ratio(page, memoryCache), 1));
+  const wrong = runners.reduce((sum, one) => sum + one.results.reduce((all, result) => all + result.wrong, 0), 0);
+  bound('no wrong answers', wrong === 0, String(wrong));
+  for (const { contender } of new Map(runners.map((one) => [one.contender.pid, one])).values()) await contender.stop();
+  rmSync(project, { recursive: true, force: true });
+}
+
+/** Paths as readers ask: the most read story twice as often as the second, and so on (Zipf). */
+function zipfPaths(count: number, length: number): string[] {
+  const sums: number[] = [];
+  let sum = 0;
+  for (let i = 1; i <= count; i++) {
+    sum += 1 / i;
+    sums.push(sum);
+  }
+  return Array.from({ length }, () => {
+    const wanted = Math.random() * sum;
+    let low = 0;
+    let high = count - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sums[middle] ?? 0) < wanted) low = middle + 1;
+      else high = middle;
+    }
+    // The most read are not the first that were stored.
+    return keyOf((low * 7919) % count);
+  });
+}
+
+const asked = 100_000;
+
+/** Asks for every path of a file once: what a server has behind it after its first minutes. */
+async function warmUp(press: Contender, paths: string): Promise<void> {
+  for (let sent = 0; sent < asked; ) sent += (await load(press, paths, 2, [gzip])).requests;
+}
+
+async function manyArticles(folder: string, counts: readonly number[]): Promise<void> {
+  const rows: string[][] = [];
+  const stores: {
+    count: number;
+    press: Contender;
+    zipf: string;
+    uniform: string;
+    results: Measured[];
+    flat: Measured[];
+    firstMs: number;
+    disk: number;
+  }[] = [];
+  for (const count of counts) {
+    const file = join(folder, String(count), 'pages.sqlite');
+    const { fileBytes } = await fill(file, count);
+    const zipf = join(folder, `${count}-zipf.txt`);
+    const uniform = join(folder, `${count}-uniform.txt`);
+    writeFileSync(zipf, `${zipfPaths(count, asked).join('\n')}\n`);
+    writeFileSync(
+      uniform,
+      `${Array.from({ length: asked }, () => keyOf(Math.floor(Math.random() * count))).join('\n')}\n`,
+    );
+    const starts: number[] = [];
+    let press: Contender | undefined;
+    for (let start = 0; start < 3; start++) {
+      await press?.stop();
+      const began = performance.now();
+      press = await startPress(file, budget);
+      const answer = await fetch(`http://127.0.0.1:${press.port}${keyOf(count - 1)}`);
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`The first answer was ${answer.status}.`);
+      starts.push(performance.now() - began);
+    }
+    if (press)
+      stores.push({ count, press, zipf, uniform, results: [], flat: [], firstMs: median(starts), disk: fileBytes });
+  }
+  for (const { press, zipf } of stores) await warmUp(press, zipf);
+  for (let round = 0; round < rounds; round++) {
+    for (const { press, zipf, results } of stores) results.push(await load(press, zipf, seconds, [gzip]));
+  }
+  const base = stores[0];
+  const ratios: number[] = [];
+  const memories: number[] = [];
+  for (const store of stores) {
+    const { memory, rss } = await store.press.stats();
+    await load(store.press, store.uniform, 2, [gzip]);
+    store.flat.push(await load(store.press, store.uniform, seconds, [gzip]));
+    const after = await store.press.stats();
+    memories.push(memory.bytes, after.memory.bytes);
+    const within = ratioOf(store.results, base?.results ?? []);
+    ratios.push(within);
+    rows.push([
+      number(store.count),
+      rateOf(store.results),
+      perCoreOf(store.results),
+      number(within, 2),
+      number(median(store.results.map(({ p99 }) => p99)), 2),
+      perCoreOf(store.flat),
+      number(memory.bytes / 1024 / 1024),
+      number(Math.max(rss, after.rss) / 1024 / 1024),
+      number(store.disk / 1024 / 1024),
+      number(store.firstMs),
+    ]);
+  }
+  table([
+    [
+      'Stored pages',
+      'requests/s',
+      'per core',
+      '× fewest',
+      'p99 ms',
+      'evenly read',
+      'pages MB',
+      'process MB',
+      'disk MB',
+      'first answer ms',
+    ],
+    ...rows,
+  ]);
+  console.log('');
+  const most = stores.at(-1);
+  bound(
+    `throughput at ${number(most?.count ?? 0)} pages within 10 %`,
+    (ratios.at(-1) ?? 0) >= 0.9,
+    number(ratios.at(-1) ?? 0, 2),
+  );
+  bound(
+    'pages in memory within their budget',
+    memories.every((bytes) => bytes <= budget),
+    `${number(Math.max(...memories) / 1024 / 1024)} of ${budget / 1024 / 1024} MB`,
+  );
+  bound(
+    'start to first answer under one second',
+    stores.every(({ firstMs }) => firstMs < 1000),
+    `${number(Math.max(...stores.map(({ firstMs }) => firstMs)))} ms`,
+  );
+  const wrong = stores.reduce(
+    (sum, { results, flat }) => sum + [...results, ...flat].reduce((all, one) => all + one.wrong, 0),
+    0,
+  );
+  bound('no wrong answers', wrong === 0, String(wrong));
+  for (const { press } of stores) await press.stop();
+}
+
+/** @param args `--quick` */
+export async function run(args: readonly string[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'press-bench-'));
+  mkdirSync(folder, { recursive: true });
+  const timer = setTimeout(() => {
+    console.log('The bench takes too long and stops.');
+    stopAll();
+    process.exit(1);
+  }, limitMs);
+  try {
+    console.log(
+      `${withWrk ? 'wrk' : 'own load generator (wrk is not installed)'}, 32 connections, ${pinned ? 'server and load pinned to a core each' : 'not pinned'}; medians of ${rounds} rounds\n`,
+    );
+    await oneArticle(folder);
+    console.log('');
+    await manyArticles(folder, args.includes('--quick') ? [1000, 10_000] : [1000, 10_000, 100_000]);
+  } finally {
+    clearTimeout(timer);
+    stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return failed ? 1 : 0;
+}
+
+if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

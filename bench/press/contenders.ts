@@ -1,0 +1,296 @@
+/** Starts what is compared, each pinned to the server's core, and puts load on it from the other. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { article, headers } from './page.ts';
+
+const here = (file: string): string => join(import.meta.dirname, file);
+const children = new Set<ChildProcess>();
+const quiet = '--disable-warning=ExperimentalWarning';
+
+/** Whether a program can be started. */
+export function found(program: string, argument = '--version'): boolean {
+  try {
+    execFileSync(program, [argument], { stdio: 'ignore' });
+    return true;
+  } catch (error) {
+    // wrk answers its version with an exit code of 1.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
+
+export const pinned = availableParallelism() > 1 && found('taskset');
+export const withWrk = found('wrk', '-v');
+const serverCore = 0;
+const loadCore = 1;
+
+function launch(core: number, program: string, args: readonly string[], ipc = false): ChildProcess {
+  const [command, ...rest] = pinned ? ['taskset', '-c', String(core), program, ...args] : [program, ...args];
+  const child = spawn(command ?? program, rest, {
+    stdio: ['ignore', 'pipe', 'inherit', ...(ipc ? ['ipc' as const] : [])],
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}
+
+/** First line of JSON that a process prints. */
+async function said<T>(child: ChildProcess): Promise<T> {
+  let text = '';
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk;
+    if (text.includes('\n')) return JSON.parse(text.slice(0, text.indexOf('\n'))) as T;
+  }
+  throw new Error('A process of the bench ended without a word.');
+}
+
+/** Ends what is still running. */
+export function stopAll(): void {
+  for (const child of children) child.kill('SIGKILL');
+}
+
+export interface Contender {
+  readonly port: number;
+  readonly pid: number;
+  /** What the press's own server says of itself. */
+  stats(): Promise<{ memory: { pages: number; bytes: number }; rss: number }>;
+  stop(): Promise<void>;
+}
+
+function contender(child: ChildProcess, port: number, signal: NodeJS.Signals = 'SIGKILL'): Contender {
+  return {
+    port,
+    pid: child.pid ?? 0,
+    stats: () =>
+      new Promise((resolve) => {
+        child.once('message', (message) => resolve(message as Awaited<ReturnType<Contender['stats']>>));
+        child.send?.('stats');
+      }),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill(signal);
+      }),
+  };
+}
+
+/** The press's server over a filled store. @param mode `plain`: node:http with one ready answer and nothing else */
+export async function startPress(file: string, budget: number, mode: 'press' | 'plain' = 'press'): Promise<Contender> {
+  const child = launch(serverCore, process.execPath, [quiet, here('server.ts'), file, String(budget), mode], true);
+  const { port } = await said<{ port: number }>(child);
+  return contender(child, port);
+}
+
+export async function fill(file: string, count: number): Promise<{ fileBytes: number; seconds: number }> {
+  return said(launch(loadCore, process.execPath, [quiet, here('fill.ts'), file, String(count)]));
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function listening(port: number): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (performance.now() < end) {
+    try {
+      await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) });
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  throw new Error(`Nothing answers on port ${port}.`);
+}
+
+/** nginx with one worker, serving the same compressed bytes with the same headers from a file. */
+export async function startNginx(folder: string, openFileCache: boolean): Promise<Contender> {
+  const root = join(folder, openFileCache ? 'nginx-cached' : 'nginx');
+  mkdirSync(join(root, 'html', 'article'), { recursive: true });
+  const html = article();
+  writeFileSync(join(root, 'html', 'article', 'story-0.html'), html);
+  writeFileSync(join(root, 'html', 'article', 'story-0.html.gz'), gzipSync(html, { level: 6 }));
+  const port = await freePort();
+  const added = Object.entries(headers).filter(([name]) => name !== 'content-type');
+  writeFileSync(
+    join(root, 'nginx.conf'),
+    `worker_processes 1; daemon off; pid ${root}/nginx.pid; error_log ${root}/error.log crit; user root;
+events { worker_connections 1024; }
+http {
+  default_type "text/html; charset=utf-8"; access_log off; sendfile on; tcp_nopush on; tcp_nodelay on;
+  keepalive_requests 100000000; keepalive_timeout 65; gzip_static on; gzip_vary on; etag on;
+  client_body_temp_path ${root}; proxy_temp_path ${root}; fastcgi_temp_path ${root}; uwsgi_temp_path ${root}; scgi_temp_path ${root};
+  ${openFileCache ? 'open_file_cache max=1000 inactive=60s; open_file_cache_valid 60s;' : ''}
+  server {
+    listen 127.0.0.1:${port}; root ${root}/html;
+    ${added.map(([name, value]) => `add_header ${name} "${value}";`).join('\n    ')}
+    location / { try_files $uri.html =404; }
+  }
+}
+`,
+  );
+  const child = launch(serverCore, 'nginx', [
+    '-c',
+    join(root, 'nginx.conf'),
+    '-p',
+    root,
+    '-e',
+    join(root, 'error.log'),
+  ]);
+  await listening(port);
+  return contender(child, port, 'SIGTERM');
+}
+
+/** A small site of Astro's with `memoryCache`, one page of the same bytes; built on the spot. */
+export async function startMemoryCache(project: string): Promise<Contender> {
+  mkdirSync(join(project, 'src', 'pages', 'article'), { recursive: true });
+  cpSync(here('page.ts'), join(project, 'src', 'page.ts'));
+  writeFileSync(join(project, 'package.json'), '{"type":"module","private":true}');
+  writeFileSync(
+    join(project, 'astro.config.mjs'),
+    `import node from '@astrojs/node';
+import { defineConfig, memoryCache } from 'astro/config';
+export default defineConfig({ output: 'server', adapter: node({ mode: 'standalone' }), devToolbar: { enabled: false },
+  session: false, cache: { provider: memoryCache() } });
+`,
+  );
+  const html = article().toString();
+  writeFileSync(join(project, 'src', 'article.json'), JSON.stringify({ html, headers }));
+  writeFileSync(
+    join(project, 'src', 'pages', 'article', '[slug].astro'),
+    `---
+import page from '../../article.json';
+export const prerender = false;
+Astro.cache.set({ maxAge: 3600, tags: ['article'] });
+for (const [name, value] of Object.entries(page.headers)) Astro.response.headers.set(name, value);
+---
+<Fragment set:html={page.html} />
+`,
+  );
+  execFileSync(
+    process.execPath,
+    [join(import.meta.dirname, '../../node_modules/astro/bin/astro.mjs'), 'build', '--root', project],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
+    },
+  );
+  const port = await freePort();
+  const child = launch(serverCore, '/usr/bin/env', [
+    `PORT=${port}`,
+    'HOST=127.0.0.1',
+    'ASTRO_NODE_LOGGING=disabled',
+    process.execPath,
+    join(project, 'dist/server/entry.mjs'),
+  ]);
+  child.stdout?.resume();
+  await listening(port);
+  return contender(child, port);
+}
+
+export interface Measured {
+  /** Requests per second. */
+  readonly rate: number;
+  /**
+   * Requests per second of processor time that the server took: what one core does when nothing else runs on it. Where that
+   * cannot be told (no /proc), the same as `rate`.
+   */
+  readonly perCore: number;
+  /** Milliseconds. */
+  readonly p99: number;
+  /** Answers that were neither 200 nor 304. */
+  readonly wrong: number;
+  readonly requests: number;
+}
+
+const connections = 32;
+
+/** Nanoseconds that a process and its children were running; `null` where the system does not tell. */
+function processorTime(pid: number): number | null {
+  try {
+    let sum = 0;
+    for (const task of readdirSync(`/proc/${pid}/task`)) {
+      sum += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ', 1)[0]);
+      for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ')) {
+        if (child) sum += processorTime(Number(child)) ?? 0;
+      }
+    }
+    return sum;
+  } catch {
+    return null;
+  }
+}
+
+/** Puts load on a contender for some seconds, asking for the paths of a file by turns. */
+export async function load(
+  { port, pid }: Pick<Contender, 'port' | 'pid'>,
+  paths: string,
+  seconds: number,
+  ask: readonly string[],
+): Promise<Measured> {
+  const before = processorTime(pid);
+  const turn = turns.get(paths) ?? 0;
+  const measured = await (withWrk ? loadByWrk : loadByOwn)(port, paths, turn, seconds, ask);
+  turns.set(paths, turn + measured.requests);
+  const after = processorTime(pid);
+  const spent = before !== null && after !== null ? (after - before) / 1e9 : 0;
+  return { ...measured, perCore: spent > 0 ? measured.requests / spent : measured.rate };
+}
+
+/** How far the list of a file of paths has been asked for: each load goes on where the one before it ended. */
+const turns = new Map<string, number>();
+
+type Loaded = Omit<Measured, 'perCore'>;
+
+function loadByOwn(
+  port: number,
+  paths: string,
+  turn: number,
+  seconds: number,
+  ask: readonly string[],
+): Promise<Loaded> {
+  const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn), ...ask];
+  return said(launch(loadCore, process.execPath, args));
+}
+
+async function loadByWrk(
+  port: number,
+  paths: string,
+  turn: number,
+  seconds: number,
+  ask: readonly string[],
+): Promise<Loaded> {
+  const script = `${paths}.lua`;
+  writeFileSync(
+    script,
+    `local requests = {}
+function init()
+  for path in io.lines("${paths}") do requests[#requests + 1] = wrk.format("GET", path) end
+end
+local turn = ${turn}
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end
+`,
+  );
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script];
+  for (const header of ask) args.push('-H', header);
+  const child = launch(loadCore, 'wrk', [...args, `http://127.0.0.1:${port}`]);
+  let text = '';
+  for await (const chunk of child.stdout ?? []) text += chunk;
+  const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+  const requests = Number(/(\d+) requests in/.exec(text)?.[1]);
+  const [, value = 'NaN', unit = 'ms'] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
+  const factor = { us: 0.001, ms: 1, s: 1000 }[unit] ?? 1;
+  const wrong = Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0);
+  if (!(rate > 0)) throw new Error(`wrk said: ${text}`);
+  return { rate, requests, p99: Number(value) * factor, wrong };
+}

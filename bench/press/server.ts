@@ -1,0 +1,63 @@
+/**
+ * A server of the press alone, as the bench measures it: the way of a hit through key, memory and answer, with the headers
+ * of a page. Prints its port when it listens.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { silent } from '../../src/lib/logging.ts';
+import { servePage } from '../../src/press/answer.ts';
+import { createKeys } from '../../src/press/key.ts';
+import { openPress } from '../../src/press/press.server.ts';
+import { openStore } from '../../src/press/store.server.ts';
+import { headers } from './page.ts';
+
+const [file = '', budget = '268435456', mode = 'press'] = process.argv.slice(2);
+const store = openStore({ file, build: 'bench', log: silent });
+const press = openPress({
+  store,
+  memoryBytes: Number(budget),
+  log: silent,
+  dress: (page) => ({ ...page.headers, ...headers }),
+  render: async () => ({ status: 404, headers: {}, body: Buffer.from('not found'), tags: [], storable: false }),
+});
+const keyOf = createKeys({
+  queries: [{ path: /^\/article\//, allow: { comments: /^[1-9]\d{0,3}$/ } }],
+  pass: [/^\/api\//],
+  capitals: [],
+  exists: () => false,
+  redirects: [],
+});
+
+const server = createServer(
+  { keepAliveTimeout: 65_000, noDelay: true, optimizeEmptyRequests: true },
+  (incoming, outgoing) => {
+    const key = keyOf(incoming.method ?? 'GET', incoming.url ?? '/');
+    if (key.kind === 'page') {
+      servePage(press, key.key, 'public', incoming, outgoing)?.catch(() => outgoing.destroy());
+      return;
+    }
+    outgoing.writeHead(404).end();
+  },
+);
+
+// The floor: node:http itself with one ready answer, whatever is asked.
+if (mode === 'plain') {
+  server.removeAllListeners('request');
+  const entry = press.peek('/article/story-0', 'public');
+  const ready = entry && press.ready(entry, ['gzip']);
+  if (!ready) throw new Error('There is no article to serve.');
+  server.on('request', (_incoming, outgoing) => {
+    outgoing.writeHead(200, ready.headers);
+    outgoing.end(ready.body, 'latin1');
+  });
+}
+
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
+});
+process.on('message', () => {
+  const { memory, counters } = press.stats();
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+  process.send?.({ memory, counters, rss, heapUsed, arrayBuffers });
+});
+process.on('disconnect', () => process.exit(0));

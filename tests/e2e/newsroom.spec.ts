@@ -1,0 +1,90 @@
+/** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
+import { createHmac } from 'node:crypto';
+import { type APIRequestContext, expect, test } from '@playwright/test';
+import { testWordPress } from '../world/world.ts';
+
+/** A newsroom that publishes through WordPress's own REST API, signed in as the demo's administrator. */
+async function newsroom(request: APIRequestContext) {
+  const { url, adminUser, adminPassword } = testWordPress();
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  const headers = { 'X-WP-Nonce': nonce };
+  return {
+    async save(path: string, data: object): Promise<{ id: number; slug: string }> {
+      const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, { headers, data });
+      expect(answer.ok(), `${path}: ${answer.status()}`).toBe(true);
+      return answer.json();
+    },
+    async trash(path: string): Promise<void> {
+      expect((await request.delete(`${url}/wp-json/wp/v2/${path}`, { headers })).ok(), path).toBe(true);
+    },
+    async find(path: string): Promise<{ id: number }[]> {
+      return (await request.get(`${url}/wp-json/wp/v2/${path}`, { headers })).json();
+    },
+  };
+}
+
+test('an article that moves answers 301, one that is withdrawn 410', async ({ request, playwright, page }) => {
+  test.setTimeout(120_000);
+  const desk = await newsroom(await playwright.request.newContext());
+  const slug = `moving-story-${Date.now()}`;
+  const post = await desk.save('articles', {
+    title: 'A Story That Moves',
+    slug,
+    status: 'publish',
+    content: '<p>Here today.</p>',
+  });
+  const status = async (path: string) => (await request.get(path, { maxRedirects: 0 })).status();
+  await expect.poll(() => status(`/article/${slug}`), { timeout: 60_000 }).toBe(200);
+
+  await desk.save(`articles/${post.id}`, { slug: `${slug}-on` });
+  await expect.poll(() => status(`/article/${slug}`), { timeout: 60_000 }).toBe(301);
+  const moved = await request.get(`/article/${slug}`, { maxRedirects: 0 });
+  expect(moved.headers().location).toMatch(new RegExp(`/article/${slug}-on$`));
+  expect(await status(`/article/${slug}-on`)).toBe(200);
+
+  await desk.trash(`articles/${post.id}`);
+  await expect.poll(() => status(`/article/${slug}-on`), { timeout: 60_000 }).toBe(410);
+  await page.goto(`/article/${slug}-on`);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('no longer in the paper');
+  await expect(page.getByRole('link', { name: 'Go to Homepage' })).toBeVisible();
+  expect(await status('/article/never-written')).toBe(404);
+});
+
+test.describe('previews', () => {
+  const link = (type: string, id: number, expires: number, secret = testWordPress().secret) => {
+    const signature = createHmac('sha256', secret).update(`preview.${type}.${id}.${expires}`).digest('hex');
+    return `/preview?type=${type}&id=${id}&expires=${expires}&signature=${signature}`;
+  };
+  const inAMinute = () => Math.floor(Date.now() / 1000) + 60;
+
+  test('show a draft to whoever holds the link, and keep it nowhere', async ({ page, playwright }) => {
+    const desk = await newsroom(await playwright.request.newContext());
+    const [draft] = await desk.find('articles?slug=still-being-written&status=draft');
+    expect(draft).toBeDefined();
+    const answer = await page.goto(link('articles', draft?.id ?? 0, inAMinute()));
+    expect(answer?.status()).toBe(200);
+    expect(answer?.headers()['cache-control']).toBe('private, no-store');
+    expect(answer?.headers()['x-robots-tag']).toBe('noindex, nofollow');
+    await expect(page.getByText('Preview.')).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('The Mayor’s Boat');
+    await expect(page.locator('.prose')).toContainText('CANARY-draft');
+    expect((await page.request.get('/article/still-being-written')).status()).toBe(404);
+  });
+
+  test('refuse an old, a forged and a broken link in words', async ({ page }) => {
+    const past = Math.floor(Date.now() / 1000) - 60;
+    for (const [path, words] of [
+      [link('articles', 1, past), /expired/],
+      [link('articles', 1, inAMinute(), 'not-the-secret-of-the-newsroom'), /not signed/],
+      ['/preview', /no preview link/],
+    ] as const) {
+      const answer = await page.goto(path);
+      expect.soft(answer?.status(), path).toBeGreaterThanOrEqual(400);
+      expect.soft(answer?.headers()['cache-control'], path).toBe('private, no-store');
+      await expect.soft(page.getByRole('heading', { level: 1 }), path).toContainText(words);
+    }
+  });
+});

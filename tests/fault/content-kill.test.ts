@@ -1,0 +1,113 @@
+/** `kill -9` during the back-fill: nothing half, nothing lost, and it goes on where it was. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openMirror } from '../../src/content/mirror.server.ts';
+import { createReader } from '../../src/content/reader.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../fixtures/wordpress.ts';
+
+const count = 800;
+let folder: string;
+let file: string;
+let wordpress: FakeWordPress;
+let server: http.Server;
+let address: string;
+let child: ChildProcess | null = null;
+/** Called with every request for a page of articles. */
+let onPage: (offset: number) => void = () => {};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'content-kill-'));
+  file = join(folder, 'mirror.sqlite');
+  server = http.createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', address);
+    if (url.pathname.endsWith('/articles') && !url.searchParams.has('_fields'))
+      onPage(Number(url.searchParams.get('offset')));
+    const answer = await wordpress.handle(new Request(url));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  wordpress = fakeWordPress(address);
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
+  for (let id = 1; id <= count; id++) {
+    const date = new Date(Date.UTC(2026, 9, 1) + id * 60_000).toISOString().slice(0, 19);
+    wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }], date_gmt: date }) });
+  }
+});
+afterAll(() => {
+  child?.kill('SIGKILL');
+  server.close();
+  server.closeAllConnections();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function begin(): ChildProcess {
+  child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/content-backfill.ts'), address, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return child;
+}
+
+/** What the mirror holds, checked by SQLite itself. */
+function inspect(): { articles: number; offset: number } {
+  const db = new DatabaseSync(file);
+  expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  const cursor = db.prepare("SELECT value FROM cursors WHERE name = 'backfill:articles'").get();
+  const held = db.prepare("SELECT count(*) AS n FROM documents WHERE type = 'articles'").get();
+  const search = db.prepare('SELECT count(*) AS n FROM search').get();
+  db.close();
+  // What a document consists of is there as a whole or not at all.
+  expect(search).toEqual(held);
+  return {
+    articles: Number(held?.n),
+    offset: cursor ? (JSON.parse(String(cursor.value)) as { offset: number }).offset : 0,
+  };
+}
+
+it('goes on where it was, as often as it is killed', async () => {
+  let before = 0;
+  for (const pages of [3, 2, 4, 3]) {
+    const process = begin();
+    const asked: number[] = [];
+    const killed = once(process, 'exit');
+    onPage = (offset) => {
+      asked.push(offset);
+      // The page before this one is being sanitised or written just now.
+      if (asked.length === pages) process.kill('SIGKILL');
+    };
+    expect(await killed).toEqual([null, 'SIGKILL']);
+    expect(asked[0]).toBe(before);
+    const { articles, offset } = inspect();
+    expect(offset).toBeGreaterThanOrEqual(before);
+    // The cursor and what it speaks of were committed together.
+    expect(articles).toBe(offset);
+    before = offset;
+  }
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(count);
+
+  const asked: number[] = [];
+  onPage = (offset) => void asked.push(offset);
+  const last = begin();
+  let printed = '';
+  last.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  expect(await once(last, 'exit')).toEqual([0, null]);
+  expect(JSON.parse(printed)).toMatchObject({ ok: true, problem: null, stored: count - before });
+  expect(asked[0]).toBe(before);
+  const mirror = openMirror({ file, origin: address, log: silent });
+  const { items, total } = createReader(mirror).articles({ limit: count });
+  expect(total).toBe(count);
+  expect(new Set(items.map(({ id }) => id)).size).toBe(count);
+  mirror.close();
+});
