@@ -80,8 +80,8 @@ export interface FrontOptions {
 
 /** Seconds after which to ask again while there is no edition. */
 const retryAfter = '5';
-/** What is answered without an edition: machines' calls and pictures; their routes know what they can do. */
-const ungated = /^\/(?:api\/|image$)/;
+/** What is answered without an edition: machines’ calls, pictures and operators; their routes know what they can do. */
+const ungated = /^\/(?:api\/|-\/|image$)/;
 
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
