@@ -1,5 +1,8 @@
 /** The built site with its press, as an editor and readers meet it, and when things go wrong around it. */
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -332,3 +335,56 @@ it('renders ahead beside the running site, goes on where it was, and takes a par
   expect(wrong.code).not.toBe(0);
   expect(wrong.text).toContain('--only politics is no path');
 }, 120_000);
+
+it('purges the CDN by tag after a publish, and everything after a crash', async () => {
+  const purges: string[][] = [];
+  const vendor = createServer((incoming, outgoing) => {
+    let body = '';
+    incoming.on('data', (chunk) => {
+      body += chunk;
+    });
+    incoming.on('end', () => {
+      purges.push((JSON.parse(body) as { tags: string[] }).tags);
+      outgoing.writeHead(200, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify({ success: true, errors: [], messages: [], result: { id: 'zone' } }));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(vendor, 'listening');
+  try {
+    paper = await startPaper({
+      CDN_PROVIDER: 'cloudflare',
+      CLOUDFLARE_ZONE: 'zone',
+      CLOUDFLARE_TOKEN: 'token',
+      CLOUDFLARE_API_URL: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/client/v4`,
+    });
+    await warm();
+    const page = await paper.ask('/article/story-1');
+    expect(String(page.headers['cache-tag']).split(',')).toContain('article:1');
+    expect(page.headers['cdn-cache-control']).toContain('max-age=31536000');
+    const full = createAccessCookie({ name: 'access', keys: [accessKey] }).sign('subscriber', Date.now() / 1000 + 100);
+    const whole = await paper.ask('/article/story-9', { headers: { cookie: `access=${full}` } });
+    expect([whole.headers['cdn-cache-control'], whole.headers['cache-tag']]).toEqual(['no-store', undefined]);
+
+    purges.length = 0;
+    paper.edit(1, { content: { rendered: '<p>Opening 1.</p><p>CORRECTED</p>', protected: false } });
+    await paper.deliver({ id: 1 });
+    await until(() => purges.flat().includes('article:1'), paper.output);
+    expect(purges.flat()).not.toContain('site');
+
+    await paper.kill();
+    purges.length = 0;
+    await paper.start();
+    await until(() => purges.flat().includes('site'), paper.output);
+    // An end in order leaves nothing to make good.
+    await paper.kill('SIGTERM');
+    purges.length = 0;
+    await paper.start();
+    paper.edit(1, { content: { rendered: '<p>Opening 1.</p><p>AGAIN</p>', protected: false } });
+    await paper.deliver({ id: 1 });
+    await until(() => purges.flat().includes('article:1'), paper.output);
+    expect(purges.flat()).not.toContain('site');
+  } finally {
+    vendor.closeAllConnections();
+    vendor.close();
+  }
+}, 90_000);
