@@ -28,6 +28,16 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
     if (embed) replaceWithShell(wrapper, embed, '');
     else replaceWithLink(wrapper, webAddress(address)?.href ?? null, '');
   }
+  // An address typed alone in a paragraph is meant as a player; the editor makes one only of what is pasted.
+  for (const paragraph of body.querySelectorAll('p')) {
+    const address = (paragraph.textContent ?? '').trim();
+    const inside = [...paragraph.children];
+    if (!/^https?:\/\/\S+$/u.test(address) || inside.length > 1 || inside.some(({ localName }) => localName !== 'a'))
+      continue;
+    if (paragraph.closest('figure, blockquote, li, td, th')) continue;
+    const embed = embedOf(inside[0]?.getAttribute('href') ?? address, context.frameHosts);
+    if (embed) replaceWithShell(paragraph, embed, '');
+  }
 }
 
 /** The figure that WordPress puts around an embed, if the embed is all that it shows. */
@@ -41,7 +51,7 @@ function frameOf(element: Element): Element {
 /** Blocks cannot stand in a paragraph; the paragraph goes when the frame was all that it held. */
 function place(old: Element, block: Element): void {
   const paragraph = old.closest('p, h1, h2, h3, h4, h5, h6');
-  if (!paragraph) {
+  if (!paragraph || paragraph === old) {
     old.replaceWith(block);
     return;
   }

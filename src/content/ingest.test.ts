@@ -267,6 +267,22 @@ describe('a body', () => {
     expect(html).toContain('<p><a href="https://evil.example/x" rel="noopener noreferrer">evil.example</a></p>');
   });
 
+  it('makes a player of an address that stands alone in a paragraph, and of no other', async () => {
+    const address = 'https://www.youtube.com/watch?v=aqz-KE-bpKQ';
+    for (const alone of [address, ` ${address}\n`, `<a href="${address}">${address}</a>`]) {
+      const html = await body(`<p>Before.</p><p>${alone}</p><p>After.</p>`);
+      expect(html).toContain('data-embed-src="https://www.youtube-nocookie.com/embed/aqz-KE-bpKQ"');
+      expect(html.match(/<p>/gu)).toHaveLength(2);
+    }
+    const others = [
+      `<p>See ${address}</p>`,
+      `<p><a href="${address}">the film</a></p>`,
+      '<p>https://evil.example/embed/aqz-KE-bpKQ</p>',
+      `<blockquote><p>${address}</p></blockquote>`,
+    ];
+    for (const other of others) expect(await body(other)).not.toContain('data-embed-src');
+  });
+
   it('makes a player of an address that WordPress could not embed, and a quotation of a social post', async () => {
     const html = await body(
       '<figure class="wp-block-embed"><div class="wp-block-embed__wrapper">\nhttps://vimeo.com/76979871\n</div></figure><blockquote class="twitter-tweet"><p>Post</p><a href="https://x.com/a/status/1">Date</a></blockquote><script src="https://platform.x.com/widgets.js"></script>',

@@ -289,6 +289,20 @@ describe('the cache', () => {
     expect(asked).toEqual(['/photo.jpg']);
     expect((await readdir(dir)).some((name) => name.endsWith('.part'))).toBe(false);
   });
+  test('an original that has grown old is used on while its host is down, and not when it is gone', async () => {
+    await images.close();
+    let now = Date.now();
+    const photo = files.get('/photo.jpg') as (req: IncomingMessage, res: ServerResponse) => void;
+    files.set('/old.jpg', photo);
+    images = await open({ now: () => now });
+    expect((await ask('/old.jpg')).status).toBe(200);
+    now += 8 * 86_400_000;
+    files.set('/old.jpg', (_req, res) => res.writeHead(503).end());
+    expect((await ask('/old.jpg', { width: '384' })).status).toBe(200);
+    now += 8 * 86_400_000;
+    files.delete('/old.jpg');
+    expect((await ask('/old.jpg', { width: '256' })).status).toBe(404);
+  });
   test('it stays within its bound', async () => {
     await images.close();
     images = await open({ maxBytes: 30_000 });

@@ -85,8 +85,19 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     return flight;
   }
 
-  const original = (url: URL): Promise<Buffer> =>
-    once(`${digest(url.href)}.src`, originalsMaxAge, () => source.fetch(url.href));
+  const original = (url: URL): Promise<Buffer> => {
+    const name = `${digest(url.href)}.src`;
+    return once(name, originalsMaxAge, async () => {
+      try {
+        return await source.fetch(url.href);
+      } catch (error) {
+        // An old original is better than none while its host is down.
+        const kept = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
+        if (kept) return kept;
+        throw error;
+      }
+    });
+  };
 
   /** Opens bytes as a picture of a kind that we serve. SVG never gets here as a picture: it is a program. */
   async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
