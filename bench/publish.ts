@@ -1,0 +1,159 @@
+/**
+ * `npm run bench:publish`: from an editor's click to fresh pages, while readers read them. A synthetic WordPress, the
+ * site and its readers are processes of their own.
+ *
+ *     npm run bench:publish -- [--articles 10000] [--edits 200] [--readers 64] [--pause 50] [--stored start|all] [--growth]
+ *
+ * `--stored start` (as it is) has those pages stored that `npm start` makes ahead, and those that readers asked for; `all`
+ * presses the whole paper first. `--growth` compares 1,000 articles with 50,000 (`--from`, `--to`). `--pause` is a reader's
+ * rest between two pages in milliseconds. Fails when a bound is broken; the bounds are printed.
+ */
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/build.ts';
+import { type KindResult, measure, type Run } from './publish/measure.ts';
+import { type Kind, kinds } from './publish/plan.ts';
+import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
+
+const bounds = { p50: 50, p99: 100, growth: 1.25 };
+
+const own = ({ edits }: KindResult, share: number): number =>
+  percentile(
+    edits.map(({ took, fetch }) => took - fetch),
+    share,
+  );
+const verdict = (holds: boolean): string => (holds ? 'pass' : 'FAIL');
+
+function show(run: Run): boolean {
+  const { articles, stored, readers, pauseMs, results } = run;
+  console.log(
+    `\n${count(articles)} articles, ${count(stored)} pages stored, ${readers} readers with a pause of ${pauseMs} ms, ${count(results[0]?.edits.length ?? 0)} edits of each kind; milliseconds`,
+  );
+  const head = [
+    '',
+    'p50',
+    'p99',
+    'its own ms p50',
+    'fetch p50',
+    'p99',
+    'rendered',
+    'expected',
+    'exact',
+    'p50 ≤ 50',
+    'p99 ≤ 100',
+  ];
+  const lines = [head];
+  let good = true;
+  for (const result of results) {
+    const { edits } = result;
+    const all = (value: (edit: (typeof edits)[number]) => number): number[] => edits.map(value);
+    const exact = edits.filter(({ rendered, expected }) => rendered === expected).length;
+    const fast = own(result, 0.5) <= bounds.p50;
+    const sure = own(result, 0.99) <= bounds.p99;
+    good &&= fast && sure && exact === edits.length;
+    const mean = (values: number[]): string => (values.reduce((sum, each) => sum + each, 0) / values.length).toFixed(1);
+    lines.push([
+      result.kind,
+      ...[
+        ms(own(result, 0.5)),
+        ms(own(result, 0.99)),
+        ms(
+          percentile(
+            all((edit) => edit.ms - edit.fetch),
+            0.5,
+          ),
+        ),
+      ],
+      ...[
+        ms(
+          percentile(
+            all((edit) => edit.fetch),
+            0.5,
+          ),
+        ),
+        ms(
+          percentile(
+            all((edit) => edit.fetch),
+            0.99,
+          ),
+        ),
+      ],
+      ...[mean(all((edit) => edit.rendered)), mean(all((edit) => edit.expected)), `${exact}/${edits.length}`],
+      ...[verdict(fast), verdict(sure)],
+    ]);
+  }
+  printTable(lines);
+  console.log(
+    'p50 and p99: signed webhook sent to answer received, without the time that WordPress took to answer the site;',
+  );
+  console.log('its own ms: the same from the answer’s own count. rendered, expected: pages per edit, on average.\n');
+  printTable([
+    ['', 'answers', 'errors', 'stale', 'p99', 'slowest', 'errors 0', 'stale 0'],
+    ...results.map(({ kind, readers: { answers, errors, stale, p99, slowest }, missed }) => [
+      ...[kind, count(answers), count(errors), count(stale + missed), ms(p99), ms(slowest)],
+      ...[verdict(errors === 0), verdict(stale + missed === 0)],
+    ]),
+  ]);
+  for (const { kind, readers } of results) for (const fault of readers.faults) console.log(`${kind}: ${fault}`);
+  return good && results.every(({ readers, missed }) => readers.errors + readers.stale + missed === 0);
+}
+
+function compare(small: Run, large: Run): boolean {
+  console.log(
+    `\nGrowth, ${count(large.articles)} articles beside ${count(small.articles)}; bound ${bounds.growth} at p50`,
+  );
+  let good = true;
+  const lines = [['', 'p50', 'ratio', 'p99', 'ratio', 'rendered', 'ratio', 'the same']];
+  for (const [at, result] of large.results.entries()) {
+    const before = small.results[at];
+    if (!before) continue;
+    const pages = ({ edits }: KindResult): number =>
+      edits.reduce((sum, { rendered }) => sum + rendered, 0) / edits.length;
+    const ratio = own(result, 0.5) / own(before, 0.5);
+    good &&= ratio <= bounds.growth;
+    lines.push([
+      ...[result.kind, ms(own(result, 0.5)), ratio.toFixed(2)],
+      ...[ms(own(result, 0.99)), (own(result, 0.99) / own(before, 0.99)).toFixed(2)],
+      ...[pages(result).toFixed(1), (pages(result) / pages(before)).toFixed(2), verdict(ratio <= bounds.growth)],
+    ]);
+  }
+  printTable(lines);
+  return good;
+}
+
+/** @returns exit code: 1 when a bound is broken */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...{
+        articles: { type: 'string' },
+        edits: { type: 'string' },
+        readers: { type: 'string' },
+        pause: { type: 'string' },
+      },
+      ...{ from: { type: 'string' }, to: { type: 'string' }, kind: { type: 'string', multiple: true } },
+      ...{ stored: { type: 'string', default: 'start' }, growth: { type: 'boolean', default: false } },
+    },
+  });
+  if (values.stored !== 'start' && values.stored !== 'all') throw new Error('--stored is start or all.');
+  const wanted = values.kind ?? kinds;
+  const unknown = wanted.find((kind) => !kinds.includes(kind as Kind));
+  if (unknown !== undefined) throw new Error(`--kind ${unknown} is none of: ${kinds.join(', ')}.`);
+  await ensureBuilt();
+  const common = {
+    edits: wholeFlag('edits', values.edits, 200),
+    readers: wholeFlag('readers', values.readers, 64),
+    pauseMs: wholeFlag('pause', values.pause, 50),
+    stored: values.stored,
+    kinds: kinds.filter((kind) => wanted.includes(kind)),
+  } as const;
+  if (!values.growth) {
+    return show(await measure({ ...common, articles: wholeFlag('articles', values.articles, 10_000) })) ? 0 : 1;
+  }
+  const small = await measure({ ...common, articles: wholeFlag('from', values.from, 1000) });
+  const large = await measure({ ...common, articles: wholeFlag('to', values.to, 50_000) });
+  const good = [show(small), show(large), compare(small, large)];
+  return good.every(Boolean) ? 0 : 1;
+}
+
+if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

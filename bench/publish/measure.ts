@@ -1,0 +1,130 @@
+/** One run: fills a data folder, starts the site and its readers, and delivers the edits one after another. */
+import { join } from 'node:path';
+import { textOf } from '../support/http.ts';
+import { mark } from '../support/marks.ts';
+import { type Helper, helper } from '../support/processes.ts';
+import { ahead, type BenchSite, dataFolder, startSite } from '../support/site.ts';
+import { type Kind, type Plan, planner } from './plan.ts';
+import type { Order, Report } from './readers.ts';
+import { openStored, type Stored } from './stored.ts';
+
+export interface RunOptions {
+  readonly articles: number;
+  readonly edits: number;
+  readonly readers: number;
+  readonly pauseMs: number;
+  /** What is stored before the first edit: what `npm start` makes ahead, or everything. */
+  readonly stored: 'start' | 'all';
+  readonly kinds: readonly Kind[];
+}
+
+export interface EditResult {
+  /** Milliseconds from the webhook to its answer. */
+  readonly took: number;
+  /** The answer's own count of the same. */
+  readonly ms: number;
+  /** Milliseconds that WordPress took to answer the site. */
+  readonly fetch: number;
+  readonly rendered: number;
+  readonly expected: number;
+}
+
+export interface KindResult {
+  readonly kind: Kind;
+  readonly edits: readonly EditResult[];
+  readonly readers: Report;
+  /** Edits that a page did not show although the webhook had been answered. */
+  readonly missed: number;
+}
+
+export interface Run {
+  readonly articles: number;
+  readonly stored: number;
+  readonly readers: number;
+  readonly pauseMs: number;
+  readonly results: readonly KindResult[];
+}
+
+interface Stage {
+  readonly wordpress: Helper;
+  readonly readers: Helper;
+  readonly site: BenchSite;
+  readonly stored: Stored;
+}
+
+const here = (file: string): string => join(import.meta.dirname, file);
+const renders = 'broadsheet_render_duration_seconds_count';
+/** Most pages that the readers read in turn around one edit. */
+const mostRead = 64;
+
+export async function measure(options: RunOptions): Promise<Run> {
+  const wordpress = helper(here('wordpress.ts'), [String(options.articles)]);
+  const data = dataFolder(await wordpress.ask<number>({ get: 'port' }));
+  try {
+    await ahead(data, 4, options.stored === 'all' ? [] : ['/robots.txt']);
+    const site = await startSite(data);
+    const readers = helper(here('readers.ts'), [site.port, options.readers, options.pauseMs].map(String));
+    const stored = openStored(data.folder);
+    try {
+      const pages = stored.pages;
+      const plan = planner(options.articles);
+      const stage: Stage = { wordpress, readers, site, stored };
+      const results: KindResult[] = [];
+      for (const kind of options.kinds) results.push(await measureKind(stage, kind, options.edits, plan));
+      const { articles, readers: count, pauseMs } = options;
+      return { articles, stored: pages, readers: count, pauseMs, results };
+    } finally {
+      stored.close();
+      await readers.stop();
+      await site.stop();
+    }
+  } finally {
+    await wordpress.stop();
+    data.remove();
+  }
+}
+
+async function measureKind(stage: Stage, kind: Kind, edits: number, plan: (kind: Kind) => Plan): Promise<KindResult> {
+  const tell = <T = null>(order: Order): Promise<T> => stage.readers.ask<T>(order);
+  await tell({ get: 'report' });
+  const results: EditResult[] = [];
+  let missed = 0;
+  for (let at = 0; at < edits; at++) {
+    const { result, shown } = await publish(stage, plan(kind), tell);
+    results.push(result);
+    if (!shown) missed++;
+  }
+  await tell({ pages: [] });
+  return { kind, edits: results, missed, readers: await tell<Report>({ get: 'report' }) };
+}
+
+async function publish(
+  { wordpress, site, stored }: Stage,
+  plan: Plan,
+  tell: (order: Order) => Promise<unknown>,
+): Promise<{ result: EditResult; shown: boolean }> {
+  await wordpress.ask({ get: 'taken' });
+  await wordpress.ask({ edit: plan.edit });
+  const concerned = stored.concerned(plan.tags, plan.gone);
+  const leaving = plan.gone === null ? undefined : plan.sure[0];
+  const read = [...new Set(concerned.map(({ key }) => key))].slice(0, mostRead);
+  await tell({ pages: read, ...(leaving !== undefined && { leaving }) });
+  // Under way before the edit as well as after it.
+  await tell({ get: 'round' });
+  const before = await site.metric(renders);
+  const { took, ms } = await site.deliver(plan.hook);
+  await tell({ current: plan.what, version: plan.version });
+  const rendered = (await site.metric(renders)) - before;
+  const fetch = (await wordpress.ask<number[]>({ get: 'taken' })).reduce((sum, each) => sum + each, 0);
+  const shown = await showsIt(site, plan);
+  await tell({ get: 'round' });
+  return { result: { took, ms, fetch, rendered, expected: concerned.length }, shown };
+}
+
+/** Whether the pages that must have the edit have it. */
+async function showsIt(site: BenchSite, { sure, gone, what, version }: Plan): Promise<boolean> {
+  const answers = await Promise.all(sure.map((path) => site.ask(path)));
+  return answers.every((answer) =>
+    gone === null ? answer.status === 200 && textOf(answer).includes(mark(what, version)) : answer.status === 410,
+  );
+}

@@ -1,0 +1,33 @@
+/** Numbers of a bench as people read them. */
+
+/** The value below which a share of all lies; 0 when there are none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+export const ms = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
+
+export const count = (value: number): string => value.toLocaleString('en-US');
+
+/** Prints lines of cells, the first column to the left, all others to the right. */
+export function printTable(lines: readonly (readonly string[])[]): void {
+  const widths: number[] = [];
+  for (const cells of lines)
+    cells.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+    });
+  for (const cells of lines) {
+    const padded = cells.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    console.log(padded.join('   ').trimEnd());
+  }
+}
+
+/** A whole number given as a flag, e.g. `--articles 300`. @throws Error that says what is wrong */
+export function wholeFlag(name: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  if (!/^\d+$/.test(text)) throw new Error(`--${name} ${text} is no whole number.`);
+  return Number(text);
+}

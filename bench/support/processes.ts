@@ -1,0 +1,114 @@
+/** Processes of a bench: each has one job, so that nobody's work is counted as another's. They end with the bench. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export interface Helper {
+  /** Sends a message and waits for what the process makes of it. @throws when the process has ended */
+  ask<T>(message: object): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** What it has written so far. */
+  readonly output: () => string;
+  /** Waits until it has written something. @throws Error with its last words when it ends before, or takes too long */
+  said(what: RegExp, withinMs?: number): Promise<RegExpExecArray>;
+  stop(): Promise<void>;
+}
+
+/** Stops a process as an operator would, and waits for its end. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exit;
+}
+
+const flags = ['--disable-warning=ExperimentalWarning'];
+
+/** Starts a module that serves questions, see {@link serve}. */
+export function helper(module: string, args: readonly string[]): Helper {
+  const child = spawn(process.execPath, [...flags, module, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  children.add(child);
+  const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  let last = 0;
+  child.on('message', ({ number, answer, problem }: { number: number; answer: never; problem?: string }) => {
+    const asked = open.get(number);
+    open.delete(number);
+    if (problem === undefined) asked?.resolve(answer);
+    else asked?.reject(new Error(problem));
+  });
+  child.once('exit', () => {
+    children.delete(child);
+    for (const { reject } of open.values()) reject(new Error(`${module} ended before it had answered.`));
+  });
+  return {
+    ask: (message) =>
+      new Promise((resolve, reject) => {
+        if (!child.connected) return reject(new Error(`${module} has ended.`));
+        open.set(++last, { resolve, reject });
+        child.send({ number: last, message });
+      }),
+    stop: () => end(child),
+  };
+}
+
+/** The other side of {@link helper}: answers each message of the process that started this one, and ends with it. */
+export function serve<T>(answer: (message: T) => unknown): void {
+  process.on('message', async ({ number, message }: { number: number; message: T }) => {
+    try {
+      process.send?.({ number, answer: await answer(message) });
+    } catch (error) {
+      process.send?.({ number, problem: String(error) });
+    }
+  });
+  process.once('disconnect', () => process.exit(0));
+}
+
+/** Starts a program of the product with these settings and no others. */
+export function start(args: readonly string[], env: Readonly<Record<string, string>>): Started {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-200_000);
+    });
+  }
+  return {
+    child,
+    output: () => output,
+    said: (what, withinMs = 600_000) =>
+      new Promise((resolve, reject) => {
+        const done = (work: () => void): void => {
+          clearTimeout(timer);
+          child.stdout.off('data', look);
+          child.off('close', ended);
+          work();
+        };
+        const fail = (why: string): void => done(() => reject(new Error(`${why}\n${output.slice(-2000)}`)));
+        const look = (): void => {
+          const found = what.exec(output);
+          if (found) done(() => resolve(found));
+        };
+        const ended = (): void => fail('The process ended early.');
+        const timer = setTimeout(() => fail(`${what} was not said within ${withinMs} ms.`), withinMs);
+        child.stdout.on('data', look);
+        child.once('close', ended);
+        look();
+      }),
+    stop: () => end(child),
+  };
+}

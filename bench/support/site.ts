@@ -1,0 +1,101 @@
+/** The built site as a process on a data folder that goes when the bench ends. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Warmed } from '../../src/press/warming.server.ts';
+import { type Ask, asker, textOf } from './http.ts';
+import { start } from './processes.ts';
+
+const secret = 'a-secret-of-the-bench-and-of-nothing-else';
+const token = 'operators-token-of-the-bench';
+
+export interface DataFolder {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  remove(): void;
+}
+
+/** @param wordpress port of a WordPress on this machine */
+export function dataFolder(wordpress: number): DataFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-site-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
+  return {
+    folder,
+    env: {
+      NODE_ENV: 'production',
+      PORT: '0',
+      SITE_URL: 'https://paper.example',
+      DATA_DIR: folder,
+      WORDPRESS_URL: `http://127.0.0.1:${wordpress}`,
+      WORDPRESS_USER: 'bench',
+      WORDPRESS_APP_PASSWORD: 'bench',
+      NEWSROOM_SECRET: secret,
+      OPERATOR_TOKEN: token,
+      // Whatever arrives during a run arrives by webhook.
+      SYNC_POLL_SECONDS: '86400',
+    },
+    remove: () => {
+      process.off('exit', remove);
+      remove();
+    },
+  };
+}
+
+/** Collects the edition and renders some of it ahead; no path: all of it. */
+export async function ahead({ env }: DataFolder, concurrency: number, only: readonly string[]): Promise<Warmed> {
+  const module = join(import.meta.dirname, 'ahead.ts');
+  const rendering = start([module, String(concurrency), ...only], env);
+  const [line] = await rendering.said(/^\{"rendered".*\}$/mu, 4 * 3_600_000);
+  if (rendering.child.exitCode === null) await once(rendering.child, 'exit');
+  return JSON.parse(line) as Warmed;
+}
+
+export interface BenchSite {
+  readonly port: number;
+  readonly ask: Ask;
+  /** Delivers a webhook as the plugin signs it. @returns the milliseconds until its answer was there, and the answer */
+  deliver(hook: object): Promise<{ took: number; ms: number; refreshed: readonly string[] }>;
+  metric(name: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Starts the site and waits until the pages that it makes ahead are made. */
+export async function startSite({ env }: DataFolder): Promise<BenchSite> {
+  const site = start(['src/server/main.ts'], env);
+  const port = Number((await site.said(/"port":(\d+)/u))[1]);
+  await site.said(/The important pages are ready/u);
+  const { ask, close } = asker(port, 8);
+  return {
+    port,
+    ask,
+    async deliver(hook) {
+      const body = JSON.stringify(hook);
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const headers = {
+        'content-type': 'application/json',
+        'x-newsroom-timestamp': timestamp,
+        'x-newsroom-delivery': randomUUID(),
+        'x-newsroom-signature': `sha256=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
+      };
+      const began = performance.now();
+      const answer = await ask('/api/v1/revalidate', { method: 'POST', body, headers });
+      const took = performance.now() - began;
+      if (answer.status !== 200) throw new Error(`The webhook was answered ${answer.status}: ${textOf(answer)}`);
+      const { ms, refreshed } = JSON.parse(textOf(answer)) as { ms: number; refreshed: string[] };
+      return { took, ms, refreshed };
+    },
+    async metric(name) {
+      const text = textOf(await ask('/metrics', { headers: { authorization: `Bearer ${token}` } }));
+      const value = new RegExp(`^${name} (\\S+)$`, 'mu').exec(text)?.[1];
+      if (value === undefined) throw new Error(`The site has no metric ${name}.`);
+      return Number(value);
+    },
+    async stop() {
+      close();
+      await site.stop();
+    },
+  };
+}
