@@ -87,12 +87,15 @@ function show(run: Run): boolean {
   );
   console.log('its own ms: the same from the answer’s own count. rendered, expected: pages per edit, on average.\n');
   printTable([
-    ['', 'answers', 'errors', 'stale', 'p99', 'slowest', 'errors 0', 'stale 0'],
-    ...results.map(({ kind, readers: { answers, errors, stale, p99, slowest }, missed }) => [
-      ...[kind, count(answers), count(errors), count(stale + missed), ms(p99), ms(slowest)],
+    ['', 'answers', 'current', 'errors', 'stale', 'p99', 'slowest', 'errors 0', 'stale 0'],
+    ...results.map(({ kind, readers: { answers, current, errors, stale, p99, slowest }, missed }) => [
+      ...[kind, count(answers), count(current), count(errors), count(stale + missed), ms(p99), ms(slowest)],
       ...[verdict(errors === 0), verdict(stale + missed === 0)],
     ]),
   ]);
+  console.log(
+    'current: answers that showed the version of an edit; stale: an older one after the webhook had been answered.',
+  );
   for (const { kind, readers } of results) for (const fault of readers.faults) console.log(`${kind}: ${fault}`);
   return good && results.every(({ readers, missed }) => readers.errors + readers.stale + missed === 0);
 }

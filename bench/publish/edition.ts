@@ -31,7 +31,10 @@ export function createEdition(articles: number) {
   const names = new Map<number, { name: string; modified: string }>();
   let top = { ids: [...live].slice(-6).reverse(), excerpt: 'The morning’s reports.', modified: began };
   let clock = Date.parse(`${began}Z`);
-  const next = (): string => new Date((clock += 1000)).toISOString().slice(0, 19);
+  const next = (): string => {
+    clock += 1000;
+    return new Date(clock).toISOString().slice(0, 19);
+  };
 
   const post = (id: number, slug: string, title: string, modified: string): Json => ({
     ...{ id, slug, status: 'publish', date_gmt: began, modified_gmt: modified },

@@ -20,6 +20,8 @@ export type Order =
 
 export interface Report {
   readonly answers: number;
+  /** Answers that showed a version that had become the current one: without them `stale` would say nothing. */
+  readonly current: number;
   readonly errors: number;
   readonly stale: number;
   readonly p99: number;
@@ -38,7 +40,7 @@ const leaving = new Set<string>();
 const current = new Map<string, number>();
 /** What was found on a page whose bytes have been looked at already. */
 const looked = new Map<string, { readonly etag: string; readonly marks: ReturnType<typeof marksIn> }>();
-let figures = { errors: 0, stale: 0, times: [] as number[], faults: [] as string[] };
+let figures = { current: 0, errors: 0, stale: 0, times: [] as number[], faults: [] as string[] };
 
 const fault = (text: string): void => void (figures.faults.length < 5 && figures.faults.push(text));
 
@@ -58,6 +60,7 @@ async function readOne(path: string): Promise<void> {
       page = { etag, marks: marksIn(textOf(answer)) };
       looked.set(path, page);
     }
+    if (page.marks.some(([what, version]) => version === known.get(what))) figures.current++;
     for (const [what, version] of page.marks) {
       if (version >= (known.get(what) ?? 0)) continue;
       figures.stale++;
@@ -91,7 +94,7 @@ serve<Order>((order) => {
     return new Promise<void>((done) => waiting.push({ until: asked + pages.length, done }));
   } else {
     const { times, ...rest } = figures;
-    figures = { errors: 0, stale: 0, times: [], faults: [] };
+    figures = { current: 0, errors: 0, stale: 0, times: [], faults: [] };
     return {
       ...rest,
       answers: times.length,

@@ -36,7 +36,7 @@ function list(kind: string, query: URLSearchParams, base: string): { items: unkn
     wanted = wanted.slice(offset, offset + Number(query.get('per_page') ?? 10));
   }
   const fields = query.get('_fields')?.split(',');
-  const items = wanted.flatMap((id) => one(id, base) ?? []);
+  const items = wanted.map((id) => one(id, base)).filter((item) => item !== null);
   return {
     items: fields ? items.map((item) => Object.fromEntries(fields.map((field) => [field, item[field]]))) : items,
     total,
