@@ -1,5 +1,6 @@
 /** The synthetic edition as WordPress has it: articles of the content bench, and what the editors have done to them since. */
 import { article, authorCount, firstId, sectionSlugs, word } from '../content/synthetic.ts';
+import { mark } from '../support/marks.ts';
 
 /** What an editor does; nothing tells the site of it but a webhook. */
 export type Edit =
@@ -23,13 +24,15 @@ export const topStoriesId = 900;
 const began = '2026-01-01T00:00:00';
 const rendered = (text: string) => ({ rendered: text, protected: false });
 
-export const authorName = (id: number): string => `Author ${word(id + 500)}`;
+/** Everything has a mark from the beginning, so that even its first edit can be missed. */
+export const authorName = (id: number, version: number): string =>
+  `Author ${word(id + 500)} ${mark(`a${id}`, version)}`;
 
 export function createEdition(articles: number) {
   const live = new Set(Array.from({ length: articles }, (_, index) => firstId + index));
   const changed = new Map<number, { body?: string; title?: string; section?: number; modified: string }>();
   const names = new Map<number, { name: string; modified: string }>();
-  let top = { ids: [...live].slice(-6).reverse(), excerpt: 'The morning’s reports.', modified: began };
+  let top = { ids: [...live].slice(-6).reverse(), excerpt: mark('t1', 0), modified: began };
   let clock = Date.parse(`${began}Z`);
   const next = (): string => {
     clock += 1000;
@@ -65,20 +68,20 @@ export function createEdition(articles: number) {
         content: { rendered: string };
         acf: { author: Json };
       };
-      const { body, title, section, modified } = changed.get(id) ?? {};
+      const { body = mark(`b${id}`, 0), title = mark(`h${id}`, 0), section, modified } = changed.get(id) ?? {};
       const author = names.get(Number(made.acf.author.id));
       return {
         ...made,
         ...(modified && { modified_gmt: modified }),
-        ...(title && { title: rendered(`${made.title.rendered} ${title}`) }),
-        ...(body && { content: rendered(`<p>Corrected: ${body}.</p>\n\n${made.content.rendered}`) }),
+        title: rendered(`${made.title.rendered} ${title}`),
+        content: rendered(`<p>Told as ${body}.</p>\n\n${made.content.rendered}`),
         ...(section && { category: [{ id: section, slug: sectionSlugs[section - 1] }] }),
-        ...(author && { acf: { author: { ...made.acf.author, name: author.name } } }),
+        acf: { author: { ...made.acf.author, name: author?.name ?? authorName(Number(made.acf.author.id), 0) } },
       };
     },
     author(id: number): Json | null {
       if (id < 1 || id > authorCount) return null;
-      const { name = authorName(id), modified = began } = names.get(id) ?? {};
+      const { name = authorName(id, 0), modified = began } = names.get(id) ?? {};
       return post(id, `author-${id}`, name, modified);
     },
     authorIds: (): number[] => Array.from({ length: authorCount }, (_, index) => index + 1),

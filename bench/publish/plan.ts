@@ -89,7 +89,7 @@ export function planner(articles: number): (kind: Kind) => Plan {
         const what = `a${id}`;
         const version = raise(what);
         return {
-          edit: { kind: 'author', id, name: `${authorName(id)} ${mark(what, version)}` },
+          edit: { kind: 'author', id, name: authorName(id, version) },
           hook: hook('authors', id, `author-${id}`, { event: 'author' }),
           tags: [`profile:${id}`, `byline:${id}`, 'authors', 'search'],
           ...{ gone: null, sure: [path(article)], what, version },
