@@ -22,6 +22,7 @@ const commands = {
   'sandbox:reset': './sandbox-reset.ts',
   'bench:content': '../bench/content.ts',
   'bench:publish': '../bench/publish.ts',
+  'bench:render': '../bench/render.ts',
   'bench:press': '../bench/press.ts',
 };
 

@@ -1,0 +1,93 @@
+/**
+ * `npm run bench:render -- [--articles 2000] [--concurrency 4]`: pages per second of a full press beside `astro build` of
+ * the same pages prerendered, from one mirror. The press compresses each page twice and stores it durably with its
+ * tags, and renders what is paid for in two variants; `astro build` writes the plain public page to a file.
+ */
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/build.ts';
+import { writeProject } from './render/project.ts';
+import { count, printTable, wholeFlag } from './support/figures.ts';
+import { marksIn } from './support/marks.ts';
+import { helper, start } from './support/processes.ts';
+import { ahead, type DataFolder, dataFolder } from './support/site.ts';
+
+interface Speed {
+  readonly pages: number;
+  readonly seconds: number;
+}
+
+/** Time of `astro build`: all of it, and the part in which it renders the pages. */
+async function prerender({ env }: DataFolder): Promise<{ whole: Speed; pages: Speed }> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-astro-'));
+  try {
+    writeProject(folder);
+    const astro = join(folder, 'node_modules', 'astro', 'bin', 'astro.mjs');
+    const began = performance.now();
+    const build = start([astro, 'build', '--root', folder], { ...env, ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' });
+    let rendering = 0;
+    const noticed = build.said(/(?:prerendering|generating) static routes/u).then(() => {
+      rendering = performance.now();
+    });
+    if (build.child.exitCode === null) await once(build.child, 'close');
+    const ended = performance.now();
+    if (build.child.exitCode !== 0) throw new Error(`astro build failed:\n${build.output().slice(-4000)}`);
+    await noticed;
+    const written = join(folder, 'dist');
+    // A page without the mark of its story or its author is no such page.
+    const pages = readdirSync(written, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.html') && marksIn(readFileSync(join(written, name), 'utf8')).length > 0,
+    ).length;
+    return {
+      whole: { pages, seconds: (ended - began) / 1000 },
+      pages: { pages, seconds: (ended - rendering) / 1000 },
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @returns exit code: 1 when one of them left pages out */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { articles: { type: 'string' }, concurrency: { type: 'string' } },
+  });
+  const articles = wholeFlag('articles', values.articles, 10_000);
+  await ensureBuilt();
+  const wordpress = helper(join(import.meta.dirname, 'publish', 'wordpress.ts'), [String(articles)]);
+  const data = dataFolder(await wordpress.ask<number>({ get: 'port' }));
+  try {
+    // The mirror first, so that neither waits for it.
+    await ahead(data, 4, ['/robots.txt']);
+    const { rendered, failed, ms } = await ahead(data, wholeFlag('concurrency', values.concurrency, 4), [
+      '/article',
+      '/author',
+    ]);
+    const { whole, pages } = await prerender(data);
+    const line = (name: string, speed: Speed): string[] => [
+      name,
+      ...[count(speed.pages), speed.seconds.toFixed(1), (speed.pages / speed.seconds).toFixed(0)],
+    ];
+    console.log(`\n${count(articles)} articles and their authors`);
+    printTable([
+      ['', 'pages', 'seconds', 'pages/s'],
+      line('press: rendered, compressed, stored', { pages: rendered, seconds: ms / 1000 }),
+      line('astro build: prerendering alone', pages),
+      line('astro build: all of it', whole),
+    ]);
+    const ratio = rendered / ms / (pages.pages / pages.seconds / 1000);
+    console.log(`press beside prerendering alone: ${ratio.toFixed(2)}`);
+    if (failed === 0 && pages.pages >= articles) return 0;
+    console.error(`FAILED: ${failed} pages of the press failed; astro build wrote ${pages.pages}`);
+    return 1;
+  } finally {
+    await wordpress.stop();
+    data.remove();
+  }
+}
+
+if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

@@ -1,0 +1,20 @@
+/** What `astro build` is given to render the same pages from the same mirror: locals for each page, and its addresses. */
+import { silent } from '../../src/lib/logging.ts';
+import { compose } from '../../src/server/compose.ts';
+import { parseConfig } from '../../src/server/config.ts';
+import { articleKeys } from '../../src/server/edition-keys.ts';
+
+const house = await compose(parseConfig(process.env), silent);
+
+export const locals = house.locals;
+
+/** Slugs of all articles or all authors. */
+export function slugs(kind: string): string[] {
+  const { content } = house.services;
+  if (kind === 'author')
+    return content
+      .reader()
+      .authors()
+      .map(({ slug }) => slug);
+  return [...articleKeys(content.reader)].map((key) => key.slice('/article/'.length));
+}
