@@ -25,6 +25,8 @@ export interface EditResult {
   readonly ms: number;
   /** Milliseconds that WordPress took to answer the site. */
   readonly fetch: number;
+  /** Milliseconds of the site's processor time, the readers of that time included. */
+  readonly cpu: number;
   readonly rendered: number;
   readonly expected: number;
 }
@@ -53,7 +55,7 @@ interface Stage {
 }
 
 const here = (file: string): string => join(import.meta.dirname, file);
-const renders = 'broadsheet_render_duration_seconds_count';
+const counted = ['broadsheet_render_duration_seconds_count', 'process_cpu_seconds_total'] as const;
 /** Most pages that the readers read in turn around one edit. */
 const mostRead = 64;
 
@@ -111,14 +113,15 @@ async function publish(
   await tell({ pages: read, ...(leaving !== undefined && { leaving }) });
   // Under way before the edit as well as after it.
   await tell({ get: 'round' });
-  const before = await site.metric(renders);
+  const [renders, cpu] = await site.metrics(...counted);
   const { took, ms } = await site.deliver(plan.hook);
+  const [rendersAfter, cpuAfter] = await site.metrics(...counted);
   await tell({ current: plan.what, version: plan.version });
-  const rendered = (await site.metric(renders)) - before;
   const fetch = (await wordpress.ask<number[]>({ get: 'taken' })).reduce((sum, each) => sum + each, 0);
   const shown = await showsIt(site, plan);
   await tell({ get: 'round' });
-  return { result: { took, ms, fetch, rendered, expected: concerned.length }, shown };
+  const rendered = rendersAfter - renders;
+  return { result: { took, ms, fetch, cpu: (cpuAfter - cpu) * 1000, rendered, expected: concerned.length }, shown };
 }
 
 /** Whether the pages that must have the edit have it. */

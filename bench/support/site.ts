@@ -58,7 +58,8 @@ export interface BenchSite {
   readonly ask: Ask;
   /** Delivers a webhook as the plugin signs it. @returns the milliseconds until its answer was there, and the answer */
   deliver(hook: object): Promise<{ took: number; ms: number; refreshed: readonly string[] }>;
-  metric(name: string): Promise<number>;
+  /** Values of metrics, all of one moment. */
+  metrics<const Names extends readonly string[]>(...names: Names): Promise<{ [At in keyof Names]: number }>;
   stop(): Promise<void>;
 }
 
@@ -87,11 +88,13 @@ export async function startSite({ env }: DataFolder): Promise<BenchSite> {
       const { ms, refreshed } = JSON.parse(textOf(answer)) as { ms: number; refreshed: string[] };
       return { took, ms, refreshed };
     },
-    async metric(name) {
+    async metrics(...names) {
       const text = textOf(await ask('/metrics', { headers: { authorization: `Bearer ${token}` } }));
-      const value = new RegExp(`^${name} (\\S+)$`, 'mu').exec(text)?.[1];
-      if (value === undefined) throw new Error(`The site has no metric ${name}.`);
-      return Number(value);
+      return names.map((name) => {
+        const value = new RegExp(`^${name} (\\S+)$`, 'mu').exec(text)?.[1];
+        if (value === undefined) throw new Error(`The site has no metric ${name}.`);
+        return Number(value);
+      }) as { [At in keyof typeof names]: number };
     },
     async stop() {
       close();
