@@ -7,6 +7,11 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
+// Without a listener a signal would end the bench and leave its processes behind.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  if (process.listenerCount(signal) === 0) process.once(signal, () => process.exit(1));
+}
+
 export interface Helper {
   /** Sends a message and waits for what the process makes of it. @throws when the process has ended */
   ask<T>(message: object): Promise<T>;
