@@ -41,7 +41,8 @@ it('answers from the store, and has an edit on every page that shows it before t
   paper.edit(1, { title: { rendered: 'Bridge to open early' } });
   const headline = await paper.deliver({ id: 1 });
   const refreshed = refreshedBy(headline.text);
-  expect(refreshed[0]).toBe('/');
+  // Two pages are rendered at a time, and the smaller one may be done first.
+  expect(refreshed.slice(0, 2)).toContain('/');
   expect(new Set(refreshed)).toEqual(
     new Set(['/', '/latest', '/section/politics', '/article/story-1', ...neighbours(refreshed)]),
   );
