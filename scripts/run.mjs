@@ -18,6 +18,7 @@ const commands = {
   dev: './dev.ts',
   test: './test.ts',
   build: './build.ts',
+  press: './press.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:content': '../bench/content.ts',
   'bench:press': '../bench/press.ts',

@@ -7,6 +7,12 @@ declare namespace App {
     content: import('./content/model.ts').ContentReader;
     /** Which rendering of an access-controlled article is wanted. `full` only after the front checked the reader. */
     variant: 'public' | 'full';
+    /**
+     * Called by a page whose full variant is for readers of this level; the press then keeps both variants. The same in both.
+     */
+    markAccess(level: import('./content/model.ts').AccessLevel): void;
+    /** What `/-/press` shows; only for its own requests, and only where an operators' token is set. */
+    operators?: import('./server/operators.ts').OperatorsView;
     /** Parsed settings, see `server/config.ts`. */
     config: import('./server/config.ts').Config;
     /** Services that API routes call. */

@@ -2,6 +2,7 @@
  * Brings answers of WordPress into the mirror: ingest, one transaction for all of them, then one notice of what changed.
  * A document that does not fit is set aside with its address, field and value; everything else goes on.
  */
+import { randomUUID } from 'node:crypto';
 import type { Logger } from '../lib/logging.ts';
 import type { Client } from './client.server.ts';
 import { IngestClosed, type Ingester } from './ingester.server.ts';
@@ -13,6 +14,7 @@ import type { ContentChange } from './service.ts';
 import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from './store.server.ts';
 import { storeComment, withdrawComment } from './store-comments.server.ts';
 import { storeTopStories } from './store-navigation.server.ts';
+import { tag } from './tags.ts';
 import { instantOf } from './wire-values.ts';
 
 export interface Applied {
@@ -37,6 +39,8 @@ export interface Applier {
   write(work: () => ReadonlySet<string>): Promise<Applied>;
   /** Sets a document aside that could not even be fetched. */
   reject(rejection: Rejection): void;
+  /** Tells the listener of changes that were committed and whose telling did not come to its end. Once. */
+  replay(): void;
   /** Paths of one document's list entries; for tests and logs. */
   readonly counts: { stored: number; withdrawn: number; rejected: number };
 }
@@ -88,43 +92,65 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
       .run(type, id, url, field, value, problem, modified, now());
   };
 
+  const noteDown = (change: ContentChange): string => {
+    const key = `change:${now()}:${randomUUID()}`;
+    mirror.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
+    return key;
+  };
+
+  const tell = async (change: ContentChange, note: string): Promise<readonly string[]> => {
+    let refreshed = change.paths ?? [];
+    try {
+      const answer = await onChange?.(change);
+      if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
+    } catch (error) {
+      log.error({ error: String(error) }, 'content: a listener failed on a change');
+    }
+    if (note !== '') mirror.prepare('DELETE FROM meta WHERE key = ?').run(note);
+    return refreshed;
+  };
+
+  let replayed = false;
+  const replay = (): void => {
+    if (replayed) return;
+    replayed = true;
+    const notes = mirror.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
+    for (const { key, value } of notes) {
+      const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
+      void tell({ ...rest, tags: new Set(tags) }, String(key));
+    }
+  };
+
   /** Runs the transaction and tells the listener. Changes of the mirror are never undone by a listener that fails. */
   const commit = async (
     work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
   ): Promise<Applied> => {
-    let outcome: ReturnType<typeof work>;
+    let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; note: string };
     try {
-      outcome = mirror.transaction(work);
+      outcome = mirror.transaction(() => {
+        const { changes, tags, rejected } = work();
+        for (const change of changes) for (const each of change.tags) tags.add(each);
+        const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
+        const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
+        const change = tags.size > 0 ? changeOf(changes, tags) : null;
+        // Written with the change itself: a listener that has not heard of it when the process dies hears of it later.
+        return { rejected, stored, withdrawn, change, note: change && onChange ? noteDown(change) : '' };
+      });
     } catch (error) {
       if (isDamage(error)) mirror.rebuild(String(error));
       throw error;
     }
-    const { changes, tags, rejected } = outcome;
-    for (const change of changes) for (const each of change.tags) tags.add(each);
-    const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
-    const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
+    const { rejected, stored, withdrawn, change, note } = outcome;
     counts.stored += stored;
     counts.withdrawn += withdrawn;
-    let refreshed: readonly string[] = [];
-    if (tags.size > 0) {
-      const paths = [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])];
-      refreshed = paths;
-      const gone = changes
-        .filter(mustGo)
-        .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }]));
-      try {
-        const answer = await onChange?.({ tags, withdrawn: gone, paths });
-        if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
-      } catch (error) {
-        log.error({ error: String(error) }, 'content: a listener failed on a change');
-      }
-    }
+    const refreshed = change ? await tell(change, note) : [];
     return { stored, withdrawn, rejected, refreshed };
   };
 
   return {
     counts,
     reject,
+    replay,
     async documents(type, raws, fetched, alongside) {
       const results = await Promise.all(
         raws.map((raw) =>
@@ -197,6 +223,28 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
       })),
     write: (work) => commit(() => ({ changes: [], tags: new Set(work()), rejected: 0 })),
   };
+}
+
+function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): ContentChange {
+  return {
+    tags,
+    paths: [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])],
+    withdrawn: changes
+      .filter(mustGo)
+      .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
+    withdrawnTags: changes.filter(mustGo).flatMap(wholeTag),
+    published: changes.flatMap(({ status, type, slugs }) =>
+      status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],
+    ),
+  };
+}
+
+/** An author's profile is not among them: every article of theirs shows it, and none of those is withdrawn. */
+function wholeTag({ type, id, slugs }: StoredChange): string[] {
+  if (type === 'articles') return [tag.article(id)];
+  if (type === 'video') return [tag.video(id)];
+  if (type === 'crosswords') return [tag.crossword(id)];
+  return type === 'pages' && slugs[0] !== null ? [tag.page(slugs[0])] : [];
 }
 
 const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>

@@ -23,6 +23,7 @@ export function openContent(options: ContentOptions): Content {
 function offline(mirror: Mirror): Content {
   return {
     reader: () => createReader(mirror),
+    replay() {},
     start() {},
     async stop() {
       mirror.close();
@@ -66,7 +67,11 @@ function connected(options: Connected, mirror: Mirror): Content {
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
     reader: () => createReader(mirror),
-    start: () => sync.start(),
+    replay: () => applier.replay(),
+    start() {
+      applier.replay();
+      sync.start();
+    },
     async stop() {
       await sync.stop();
       await ingester.close();

@@ -31,6 +31,10 @@ export interface ContentChange {
   readonly tags: ReadonlySet<string>;
   /** Documents that left the paper: their pages must stop being served at once. */
   readonly withdrawn: readonly { readonly type: DocumentType; readonly slug: string }[];
+  /** Tags that pages carry which show a withdrawn document whole. */
+  readonly withdrawnTags?: readonly string[];
+  /** Documents that the mirror did not hold before; a first synchronisation names all of them. */
+  readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
   /** Paths of the site that most likely show the change; for logs and the webhook's answer, not for correctness. */
   readonly paths?: readonly string[];
 }
@@ -102,6 +106,11 @@ export interface PreviewAnswer {
 export interface Content {
   /** A reader for one request. */
   reader(): ContentReader;
+  /**
+   * Tells the listener again of changes that it may not have heard to the end when the process stopped. To be called before
+   * anything is served; `start` does so otherwise.
+   */
+  replay(): void;
   /** Begins to sync in the background; returns at once. */
   start(): void;
   /** Stops sync and closes the mirror. */

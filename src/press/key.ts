@@ -171,12 +171,12 @@ function segmentsOf(raw: string): { path: string; slash: boolean; moved: boolean
   return { path, slash: text.endsWith('/'), moved };
 }
 
-/** Letters in lower case, percent escapes as they are spelt. */
+/** Letters in lower case and composed, percent escapes as they are spelt. */
 const lowerCase = (path: string): string =>
   /[A-Z%]/.test(path)
     ? path
         .split('/')
-        .map((segment) => encodeURIComponent(decodeURIComponent(segment).toLowerCase()))
+        .map((segment) => encodeURIComponent(decodeURIComponent(segment).normalize('NFC').toLowerCase()))
         .join('/')
     : path;
 

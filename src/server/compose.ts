@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
+import type { ContentChange } from '../content/service.ts';
 import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import { publication } from '../publication.ts';
@@ -26,8 +27,15 @@ export interface House {
 /** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
-/** @throws Error with a sentence for the operator when the data folder cannot be written */
-export async function compose(config: Config, log: Logger): Promise<House> {
+/**
+ * @param onChange told of every change of the content; what it resolves to is what a webhook's answer names
+ * @throws Error with a sentence for the operator when the data folder cannot be written
+ */
+export async function compose(
+  config: Config,
+  log: Logger,
+  onChange?: (change: ContentChange) => Promise<readonly string[]>,
+): Promise<House> {
   try {
     mkdirSync(config.dataDir, { recursive: true });
   } catch (error) {
@@ -56,13 +64,14 @@ export async function compose(config: Config, log: Logger): Promise<House> {
     measure: (url) => images.measure(url),
     log,
     pollSeconds: config.syncPollSeconds,
+    ...(onChange && { onChange }),
   });
   const services: Services = { content, images, log, features };
 
   return {
     config,
     services,
-    locals: () => ({ content: content.reader(), variant: 'public', config, services }),
+    locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     start: () => {
       if (config.wordpress) content.start();
     },

@@ -26,6 +26,13 @@ describe('settings', () => {
       imageHosts: [],
       imageCacheBytes: 1024 * 1024 * 1024,
       frameHosts: [],
+      pressMemoryBytes: 256 * 1024 * 1024,
+      operatorToken: null,
+      accessKeys: null,
+      cdn: null,
+      cdnHeaders: false,
+      indexNow: null,
+      redirectsFile: null,
       logLevel: 'info',
     });
   });
@@ -44,6 +51,17 @@ describe('settings', () => {
       IMAGE_HOSTS: 'a.example.com, B.example.com:8080 ,a.example.com',
       IMAGE_CACHE_MB: '2',
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
+      PRESS_MEMORY_MB: '64',
+      OPERATOR_TOKEN: 'a-token-of-24-characters',
+      ACCESS_KEYS: `b:${'y'.repeat(32)}, a:${'x:'.repeat(20)}`,
+      CDN_PROVIDER: 'fastly',
+      CDN_HEADERS: 'off',
+      FASTLY_SERVICE: 'abc',
+      FASTLY_TOKEN: 'def',
+      FASTLY_API_URL: 'http://127.0.0.1:9999/',
+      FASTLY_SOFT_PURGE: 'on',
+      INDEXNOW_KEY: 'abcd1234',
+      REDIRECTS_FILE: 'redirects.txt',
       LOG_LEVEL: 'warn',
     });
     expect(config).toEqual({
@@ -57,6 +75,16 @@ describe('settings', () => {
       imageHosts: ['a.example.com', 'b.example.com:8080'],
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
+      pressMemoryBytes: 64 * 1024 * 1024,
+      operatorToken: 'a-token-of-24-characters',
+      accessKeys: [
+        { id: 'b', secret: 'y'.repeat(32) },
+        { id: 'a', secret: 'x:'.repeat(20) },
+      ],
+      cdn: { provider: 'fastly', service: 'abc', token: 'def', apiUrl: 'http://127.0.0.1:9999', soft: true },
+      cdnHeaders: false,
+      indexNow: { key: 'abcd1234', url: undefined },
+      redirectsFile: 'redirects.txt',
       logLevel: 'warn',
     });
   });
@@ -105,12 +133,22 @@ describe('settings', () => {
     [{ HOST: 'http://0.0.0.0' }, /^HOST is no address/],
     [{ WORDPRESS_URL: 'https://example.com', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_USER is missing/],
     [{ WORDPRESS_USER: 'x', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_URL is missing/],
+    [{ OPERATOR_TOKEN: 'short' }, /^OPERATOR_TOKEN is shorter than 24/],
+    [{ ACCESS_KEYS: 'a:short' }, /^ACCESS_KEYS holds a key \(number 1\) whose secret is shorter/],
+    [{ ACCESS_KEYS: 'x'.repeat(40) }, /^ACCESS_KEYS holds a key \(number 1\) that is not of the form/],
+    [{ CDN_PROVIDER: 'akamai' }, /^CDN_PROVIDER is "akamai"/],
+    [{ CDN_HEADERS: 'yes' }, /^CDN_HEADERS is "yes"; give on or off/],
+    [{ CDN_PROVIDER: 'cloudflare', CLOUDFLARE_ZONE: 'z' }, /^CLOUDFLARE_TOKEN is missing/],
+    [{ FASTLY_TOKEN: 'x' }, /^CDN_PROVIDER is missing; set it to fastly/],
+    [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY is no key/],
+    [{ INDEXNOW_URL: 'https://x.example' }, /^INDEXNOW_KEY is missing/],
   ])('says what to do about %j', (env, sentence) => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
   });
 
   it('never repeats a secret', () => {
     expect(problemsOf({ NEWSROOM_SECRET: 'topsecret' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ OPERATOR_TOKEN: 'topsecret', ACCESS_KEYS: 'a:topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
   });
 
@@ -125,11 +163,11 @@ describe('settings', () => {
     const shown = Object.fromEntries(
       [
         ...readFileSync('.env.example', 'utf8').matchAll(
-          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB)=(.*)$/gm,
+          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
         ),
       ].map((match) => [match[1], match[2]]),
     );
-    expect(Object.keys(shown)).toHaveLength(6);
+    expect(Object.keys(shown)).toHaveLength(7);
     expect(parseConfig(shown)).toEqual(parseConfig({}));
   });
 });

@@ -4,6 +4,10 @@
  * documents all of them, and a test compares it with {@link settingNames}.
  */
 import { z } from 'zod';
+import type { CdnSettings } from '../lib/cdn/cdn.server.ts';
+import { isIndexNowKey } from '../lib/indexnow/model.ts';
+import type { AccessKey } from '../press/access-cookie.ts';
+import { accessKeys, apiAddress, hosts, onOff, webAddress, whole } from './config-fields.ts';
 
 /** Settings as the house uses them. */
 export interface Config {
@@ -27,6 +31,19 @@ export interface Config {
   readonly imageCacheBytes: number;
   /** Hosts that may be framed besides those of the publication. */
   readonly frameHosts: readonly string[];
+  /** Bound of the stored pages that are held in memory, in bytes. */
+  readonly pressMemoryBytes: number;
+  /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
+  readonly operatorToken: string | null;
+  /** Keys of the access cookie, the first signs; `null`: one is made once and kept in the data folder. */
+  readonly accessKeys: readonly AccessKey[] | null;
+  /** The CDN that is purged; `null`: none is. */
+  readonly cdn: CdnSettings | null;
+  /** Whether pages carry headers for a CDN. */
+  readonly cdnHeaders: boolean;
+  readonly indexNow: { readonly key: string; readonly url?: string | undefined } | null;
+  /** File of the publisher's own redirects. */
+  readonly redirectsFile: string | null;
   readonly logLevel: LogLevel;
 }
 
@@ -55,45 +72,6 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
-
-/** A whole number between two bounds. */
-const whole = (fallback: number, low: number, high: number, unit: string) =>
-  z
-    .string()
-    .default(String(fallback))
-    .transform((text, context) => {
-      const value = Number(text);
-      if (/^\d+$/.test(text) && value >= low && value <= high) return value;
-      context.addIssue(`is ${JSON.stringify(text)}; give ${unit}, a whole number from ${low} to ${high}`);
-      return z.NEVER;
-    });
-
-/** An http or https address; `null` when it is none. */
-function webAddress(text: string): URL | null {
-  if (!URL.canParse(text)) return null;
-  const url = new URL(text);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
-}
-
-/** Hosts separated by commas, each a bare host with or without a port. */
-const hosts = (example: string) =>
-  z
-    .string()
-    .default('')
-    .transform((text, context) => {
-      const list = text
-        .split(',')
-        .map((part) => part.trim().toLowerCase())
-        .filter((part) => part !== '');
-      for (const host of list) {
-        if (!URL.canParse(`http://${host}`) || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/.test(host)) {
-          context.addIssue(
-            `holds ${JSON.stringify(host)}; give bare hosts separated by commas, such as ${example}, without https:// and paths`,
-          );
-        }
-      }
-      return [...new Set(list)];
-    });
 
 const schema = z.object({
   HOST: z
@@ -140,6 +118,35 @@ const schema = z.object({
   IMAGE_HOSTS: hosts('images.example.com'),
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
+  PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
+  OPERATOR_TOKEN: z
+    .string()
+    .min(24, 'is shorter than 24 characters; make one up, for instance with "openssl rand -hex 24"')
+    .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; give letters, digits and signs')
+    .optional(),
+  ACCESS_KEYS: accessKeys(),
+  CDN_PROVIDER: z
+    .enum(['cloudflare', 'fastly'], {
+      error: (issue) => `is ${JSON.stringify(issue.input)}; give cloudflare or fastly, or leave it out`,
+    })
+    .optional(),
+  CDN_HEADERS: onOff(),
+  CLOUDFLARE_ZONE: z
+    .string()
+    .regex(/^[\w-]+$/, 'is no zone id; copy it from the overview of the zone')
+    .optional(),
+  CLOUDFLARE_TOKEN: z.string().optional(),
+  CLOUDFLARE_API_URL: apiAddress('https://api.cloudflare.com/client/v4'),
+  FASTLY_SERVICE: z
+    .string()
+    .regex(/^[\w-]+$/, 'is no service id; copy it from the page of the service')
+    .optional(),
+  FASTLY_TOKEN: z.string().optional(),
+  FASTLY_API_URL: apiAddress('https://api.fastly.com'),
+  FASTLY_SOFT_PURGE: onOff(),
+  INDEXNOW_KEY: z.string().refine(isIndexNowKey, 'is no key; make up 8 to 128 letters, digits and dashes').optional(),
+  INDEXNOW_URL: apiAddress('https://api.indexnow.org/indexnow'),
+  REDIRECTS_FILE: z.string().optional(),
   LOG_LEVEL: z
     .enum(logLevels, { error: (issue) => `is ${JSON.stringify(issue.input)}; give one of ${logLevels.join(', ')}` })
     .default('info'),
@@ -181,8 +188,37 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     imageHosts: values.IMAGE_HOSTS,
     imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
     frameHosts: values.FRAME_HOSTS,
+    pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
+    operatorToken: values.OPERATOR_TOKEN ?? null,
+    accessKeys: values.ACCESS_KEYS ?? null,
+    cdn: cdnOf(values),
+    cdnHeaders: values.CDN_HEADERS ?? values.CDN_PROVIDER !== undefined,
+    indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
+    redirectsFile: values.REDIRECTS_FILE ?? null,
     logLevel: values.LOG_LEVEL,
   };
+}
+
+/** The CDN's part of the settings; that nothing of it is missing is {@link belongTogether}'s business. */
+function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
+  if (values.CDN_PROVIDER === 'cloudflare') {
+    return {
+      provider: 'cloudflare',
+      zone: values.CLOUDFLARE_ZONE ?? '',
+      token: values.CLOUDFLARE_TOKEN ?? '',
+      apiUrl: values.CLOUDFLARE_API_URL,
+    };
+  }
+  if (values.CDN_PROVIDER === 'fastly') {
+    return {
+      provider: 'fastly',
+      service: values.FASTLY_SERVICE ?? '',
+      token: values.FASTLY_TOKEN ?? '',
+      apiUrl: values.FASTLY_API_URL,
+      soft: values.FASTLY_SOFT_PURGE ?? false,
+    };
+  }
+  return null;
 }
 
 /** Problems of settings that make sense only together. */
@@ -197,6 +233,23 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
   }
   if ((user || password) && !url) {
     problems.push('WORDPRESS_URL is missing; set it to the WordPress that WORDPRESS_USER belongs to');
+  }
+  const needed: Readonly<Record<string, readonly string[]>> = {
+    cloudflare: ['CLOUDFLARE_ZONE', 'CLOUDFLARE_TOKEN'],
+    fastly: ['FASTLY_SERVICE', 'FASTLY_TOKEN'],
+  };
+  for (const [provider, names] of Object.entries(needed)) {
+    const chosen = given.CDN_PROVIDER === provider;
+    for (const name of names) {
+      if (chosen && !given[name])
+        problems.push(`${name} is missing; without it CDN_PROVIDER ${provider} cannot be purged`);
+      if (!chosen && given[name] && !given.CDN_PROVIDER) {
+        problems.push(`CDN_PROVIDER is missing; set it to ${provider}, or remove ${name}`);
+      }
+    }
+  }
+  if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
+    problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
   }
   return problems;
 }

@@ -58,6 +58,14 @@ export const noEditionPage: string = page({
   refresh: 5,
 });
 
+/** Answered with 410 where the publisher's list of redirects says so. */
+export const goneForGoodPage: string = page({
+  title: 'Gone',
+  heading: 'This page has been taken away for good',
+  lines: ['There is nothing at this address any more.'],
+  action: '<a href="/">Go to Homepage</a>',
+});
+
 /** Answered with 500 when even the site's own error page could not be rendered (spec section 2, "Layout rules"). */
 export const brokenPage: string = page({
   title: 'Error',

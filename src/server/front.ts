@@ -13,11 +13,44 @@ import {
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Logger } from '../lib/logging.ts';
+import type { AccessCookie } from '../press/access-cookie.ts';
+import { answerPage, type Source } from '../press/answer.ts';
+import { PressBusy } from '../press/desk.server.ts';
+import type { Entry } from '../press/entry.ts';
+import type { KeyOf } from '../press/key.ts';
+import type { Press } from '../press/press.server.ts';
+import { RenderFailed } from '../press/rendering.server.ts';
 import { bestEncoding, etagMatches, isCompressible } from './encodings.ts';
-import { brokenPage, noEditionPage } from './fallback-pages.ts';
+import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
+import type { FrontCounts } from './metrics.ts';
+import { freshAlways } from './press-render.ts';
 import { publicAddress, RefusedRequest, type Rendered, type RenderPage, renderWhole, toRequest } from './renderer.ts';
 import type { SecurityHeaders } from './security.ts';
-import type { Statics } from './statics.ts';
+import type { StaticAnswer, Statics } from './statics.ts';
+
+/** The press as the front sees it. */
+export interface StoredPages {
+  readonly press: Pick<Press, 'peek' | 'get' | 'ready' | 'variantFor'>;
+  readonly keyOf: KeyOf;
+  readonly access: Pick<AccessCookie, 'levelFor'>;
+}
+
+/** Who answers `/-/…` and `/metrics`. */
+export interface OperatorsDoor {
+  /** @returns `false` when the address is left to the pages */
+  answer(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    url: URL,
+    readBody: () => Promise<string>,
+  ): Promise<boolean>;
+  /** What the operators' page is given; `undefined` for whoever may not see it. */
+  view(incoming: IncomingMessage, url: URL): App.Locals['operators'];
+}
+
+export interface Front extends Server {
+  readonly counts: FrontCounts;
+}
 
 export interface FrontOptions {
   /** Public origin, no slash at its end. */
@@ -25,6 +58,15 @@ export interface FrontOptions {
   readonly statics: Statics;
   readonly security: SecurityHeaders;
   readonly render: RenderPage;
+  /** Stored pages; without them every page is rendered for each reader. */
+  readonly pages?: StoredPages;
+  readonly operators?: OperatorsDoor;
+  /** Files of earlier builds, by their path. */
+  readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
+  /** Fixed texts by path, such as the key file of IndexNow. */
+  readonly texts?: ReadonlyMap<string, string>;
+  /** Whether every answer is logged. */
+  readonly traced?: boolean;
   /** What a request gets as `Astro.locals`. */
   readonly locals: () => App.Locals;
   /** Whether there is an edition to serve. */
@@ -38,21 +80,76 @@ export interface FrontOptions {
 
 /** Seconds after which to ask again while there is no edition. */
 const retryAfter = '5';
-const freshAlways = 'public, max-age=0, must-revalidate';
-/** What is answered without an edition: machines' calls and pictures; their routes know what they can do. */
-const ungated = /^\/(?:api\/|image$)/;
+/** What is answered without an edition: machines’ calls, pictures and operators; their routes know what they can do. */
+const ungated = /^\/(?:api\/|-\/|image$)/;
 
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
 
+/** A page may be replaced between finding and sending it; more often than this, something is wrong. */
+const mostAttempts = 5;
+
 /** Makes the server; the caller lets it listen, and stops it with `shutDown` (shutdown.ts). */
-export function createFront(options: FrontOptions): Server {
-  const { security, log, statics } = options;
+export function createFront(options: FrontOptions): Front {
+  const { security, log, statics, pages } = options;
+  const counts = { hits: 0, notModified: 0, misses: 0, errors: 0 };
+
+  /** The stored page for this reader, if it is there: the public one, or the whole one for whoever may have it. */
+  function stored({ press, access }: StoredPages, key: string, incoming: IncomingMessage): Entry | undefined {
+    const entry = press.peek(key, 'public');
+    if (!entry || entry.page.access === null) return entry;
+    const variant = press.variantFor(entry.page.access, access.levelFor(incoming.headers.cookie));
+    return variant === 'public' ? entry : press.peek(key, 'full');
+  }
+
+  /** Answers with a stored page at once. This is the way of nearly every request; nothing here waits. */
+  function answerStored(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    const { method = '', url = '' } = incoming;
+    if (!pages || (method !== 'GET' && method !== 'HEAD') || statics.has(url)) return false;
+    const key = pages.keyOf(method, url);
+    if (key.kind !== 'page' || !options.editionReady()) return false;
+    const entry = stored(pages, key.key, incoming);
+    return entry !== undefined && sendStored(pages, entry, incoming, outgoing, 'hit');
+  }
+
+  function sendStored(
+    { press }: StoredPages,
+    entry: Entry,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    source: Source,
+  ): boolean {
+    if (!answerPage(entry, incoming, outgoing, press.ready, source)) return false;
+    if (source === 'hit') counts.hits++;
+    if (outgoing.statusCode === 304) counts.notModified++;
+    return true;
+  }
+
+  /** Answers with a page that is not stored yet: rendered once, however many wait for it. */
+  async function answerRendered(
+    door: StoredPages,
+    key: string,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> {
+    counts.misses++;
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      let entry = await door.press.get(key, 'public');
+      const { access } = entry.page;
+      if (door.press.variantFor(access, door.access.levelFor(incoming.headers.cookie)) === 'full') {
+        entry = await door.press.get(key, 'full');
+      }
+      // Whoever has gone in the meantime needs no answer.
+      if (outgoing.destroyed || sendStored(door, entry, incoming, outgoing, 'rendered')) return;
+    }
+    throw new Error('The page was replaced again and again while it was to be sent.');
+  }
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const url = publicAddress(incoming.url ?? '/', options.siteUrl);
-    const path = decodeURIComponent(url.pathname);
     const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
+    const key = pages?.keyOf(incoming.method ?? '', incoming.url ?? '/');
+    const url = publicAddress(key?.kind === 'pass' ? key.target : (incoming.url ?? '/'), options.siteUrl);
+    const path = decodeURIComponent(url.pathname);
 
     if (path === '/healthz' || path === '/readyz') return health(path, incoming, outgoing);
     if (statics.has(path)) {
@@ -60,24 +157,44 @@ export function createFront(options: FrontOptions): Server {
       const file = statics.answer(path, incoming.headers);
       if (file) return send(incoming, outgoing, file.status, file.headers, file.body);
     }
+    const text = reading ? options.texts?.get(path) : undefined;
+    if (text !== undefined) {
+      const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': freshAlways };
+      return send(incoming, outgoing, 200, headers, Buffer.from(text));
+    }
+    const old = reading && path.startsWith('/_assets/') ? await options.earlier?.(path, incoming.headers) : null;
+    if (old) return send(incoming, outgoing, old.status, old.headers, old.body);
+
+    const operators = options.operators && isForOperators(path) ? options.operators : undefined;
+    const readText = async () =>
+      Buffer.from(await (await toRequest(incoming, url, neverAborted)).arrayBuffer()).toString();
+    if (operators && (await operators.answer(incoming, outgoing, url, readText))) return;
+
     if (!ungated.test(path) && !options.editionReady()) {
       return sendPage(incoming, outgoing, 503, noEditionPage, {
         'retry-after': retryAfter,
         'cache-control': 'no-store',
       });
     }
+    if (key?.kind === 'reject') {
+      if (key.status === 410)
+        return sendPage(incoming, outgoing, 410, goneForGoodPage, { 'cache-control': freshAlways });
+      return plain(outgoing, key.status, key.why);
+    }
+    if (key?.kind === 'redirect') {
+      const headers = { location: key.location, 'cache-control': 'public, max-age=3600' };
+      return send(incoming, outgoing, key.status, headers, Buffer.alloc(0));
+    }
+    if (key?.kind === 'page' && pages) return answerRendered(pages, key.key, incoming, outgoing);
 
     const hangUp = new AbortController();
     outgoing.once('close', () => {
       if (!outgoing.writableEnded) hangUp.abort();
     });
     const request = await toRequest(incoming, url, hangUp.signal);
-    const rendered = await renderWhole(
-      options.render,
-      request,
-      options.locals(),
-      incoming.socket.remoteAddress ?? 'unknown',
-    );
+    const locals = options.locals();
+    if (operators) locals.operators = operators.view(incoming, url);
+    const rendered = await renderWhole(options.render, request, locals, incoming.socket.remoteAddress ?? 'unknown');
     if (!outgoing.destroyed) await sendRendered(incoming, outgoing, rendered);
   }
 
@@ -167,6 +284,8 @@ export function createFront(options: FrontOptions): Server {
     body: Buffer | null,
   ): void {
     const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
+    // A probe that is told 503 has been answered as it should be.
+    if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
     if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
     outgoing.writeHead(status, all);
     outgoing.end(incoming.method === 'HEAD' || body === null ? undefined : body);
@@ -175,16 +294,36 @@ export function createFront(options: FrontOptions): Server {
   /** Whatever went wrong becomes an answer, or the end of the connection when an answer has begun. */
   function fail(error: unknown, incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (outgoing.destroyed) return;
+    if (error instanceof RenderFailed && error.rendering && !outgoing.headersSent) {
+      // The press has logged why; the page's own word on it goes to the reader.
+      const { status, headers, body } = error.rendering;
+      const shown = new Headers(headers instanceof Headers ? headers : { ...headers });
+      shown.set('cache-control', 'no-store');
+      sendRendered(incoming, outgoing, { status, headers: shown, body, tags: new Set() }).catch(() =>
+        outgoing.destroy(),
+      );
+      return;
+    }
     if (outgoing.headersSent) {
       log.error({ err: error, url: incoming.url }, 'An answer broke off');
       outgoing.destroy();
     } else if (error instanceof RefusedRequest) {
       // What was not read of the request would be taken for the next one.
       plain(outgoing, error.status, error.message, { connection: 'close' });
+    } else if (error instanceof PressBusy) {
+      plain(outgoing, 503, 'Very many readers are here just now; please try again.', { 'retry-after': retryAfter });
     } else {
       log.error({ err: error, url: incoming.url }, 'A page could not be rendered');
       sendPage(incoming, outgoing, 500, brokenPage, { 'cache-control': 'no-store' });
     }
+  }
+
+  function trace(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const began = performance.now();
+    outgoing.once('close', () => {
+      const ms = Math.round(performance.now() - began);
+      log.debug({ method: incoming.method, url: incoming.url, status: outgoing.statusCode, ms }, 'Answered');
+    });
   }
 
   const server = createServer(
@@ -197,13 +336,19 @@ export function createFront(options: FrontOptions): Server {
       noDelay: true,
     },
     (incoming, outgoing) => {
-      const began = performance.now();
-      outgoing.once('close', () => {
-        const ms = Math.round(performance.now() - began);
-        log.debug({ method: incoming.method, url: incoming.url, status: outgoing.statusCode, ms }, 'Answered');
-      });
+      if (options.traced) trace(incoming, outgoing);
+      try {
+        if (answerStored(incoming, outgoing)) return;
+      } catch (error) {
+        fail(error, incoming, outgoing);
+        return;
+      }
       answer(incoming, outgoing).catch((error: unknown) => fail(error, incoming, outgoing));
     },
   );
-  return server;
+  return Object.assign(server, { counts });
 }
+
+const neverAborted = new AbortController().signal;
+const isProbe = (url: string | undefined): boolean => url === '/readyz' || url === '/healthz';
+const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';

@@ -3,15 +3,27 @@
  * on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
  */
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openCdn } from '../lib/cdn/cdn.server.ts';
+import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
+import { keyFile } from '../lib/indexnow/model.ts';
+import { openEarlierAssets } from '../press/assets.server.ts';
+import type { Press } from '../press/press.server.ts';
 import { compose } from './compose.ts';
 import { parseConfig } from './config.ts';
-import { createFront } from './front.ts';
+import { createFront, type Front } from './front.ts';
 import { createLog } from './logging.ts';
+import { createMetrics, type PressCounts } from './metrics.ts';
+import { createOperators } from './operators.ts';
+import { buildName, forgetOtherSites, openPressroom } from './pressroom.ts';
+import { createPublishing, type Publishing } from './publishing.ts';
+import { markPurges } from './purge-mark.ts';
 import { loadPages } from './renderer.ts';
 import { securityHeaders } from './security.ts';
 import { shutDown } from './shutdown.ts';
-import { openStatics } from './statics.ts';
+import { earlierFiles, openStatics } from './statics.ts';
+import { startUpkeep } from './upkeep.ts';
 
 export interface Site {
   /** Port that the site listens on. */
@@ -35,44 +47,143 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });
-  const house = await compose(config, log);
+  const build = buildName(`${dist}server`);
+  const security = securityHeaders(config);
+  let publishing: Publishing | undefined;
+  const house = await compose(config, log, async (change) => (await publishing?.changed(change)) ?? []);
   const { content, features } = house.services;
-  const server = createFront({
-    siteUrl: config.siteUrl,
-    statics: openStatics(`${dist}client`),
-    security: securityHeaders(config),
-    render,
-    locals: house.locals,
-    editionReady: () => features.content.on && content.reader().edition().ready,
-    readiness: () => ({ features, sync: content.status() }),
-    log,
-  });
+  let close: () => Promise<void> = house.stop;
   try {
+    forgetOtherSites(config);
+    const room = openPressroom({
+      ...{ config, house, render, security, build, log },
+      onEvent: (event) => {
+        if (event.kind === 'render') metrics.rendered(event.ms);
+      },
+      onFresh: (page) => publishing?.fresh(page),
+    });
+    const { press } = room;
+    close = async () => {
+      await house.stop();
+      await room.close();
+    };
+    const cdn = openCdn(config.cdn, log);
+    const closeCdn = markPurges(cdn, config.dataDir);
+    const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl: config.siteUrl }, log);
+    const metrics = createMetrics(
+      {
+        front: () => server.counts,
+        press: () => pressCounts(press),
+        sync: () => {
+          const { syncedAt, rejected } = content.status();
+          return { syncedAt: syncedAt === null ? null : Date.parse(syncedAt), rejected };
+        },
+        cdn: cdn.stats,
+        indexNow: indexNow.stats,
+      },
+      log,
+    );
+    publishing = createPublishing({
+      press,
+      hurry: room.hurry,
+      cdn,
+      indexNow,
+      reader: content.reader,
+      log,
+      published: metrics.published,
+    });
+    const assets = await openEarlierAssets({
+      dir: join(config.dataDir, 'assets'),
+      build: buildName(`${dist}client`),
+      source: `${dist}client/_assets`,
+      log,
+    });
+    const editionReady = brieflyRemembered(() => features.content.on && content.reader().edition().ready);
+    const keyFileOfIndexNow = config.indexNow && keyFile(config.indexNow.key);
+    const operators =
+      config.operatorToken === null
+        ? undefined
+        : createOperators({
+            ...{ token: config.operatorToken, siteUrl: config.siteUrl, press, cdn, indexNow, content, metrics, log },
+            keyOf: room.keyOf,
+            front: () => server.counts,
+            always: security.always,
+          });
+    const server: Front = createFront({
+      siteUrl: config.siteUrl,
+      statics: openStatics(`${dist}client`),
+      security,
+      render,
+      pages: { press, keyOf: room.keyOf, access: room.access },
+      ...(operators && { operators }),
+      earlier: earlierFiles(assets),
+      texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
+      locals: house.locals,
+      editionReady,
+      readiness: () => ({ features, sync: content.status() }),
+      traced: config.logLevel === 'debug',
+      log,
+    });
+    // What was withdrawn just before a crash must be gone before the first reader.
+    content.replay();
     await listen(server, config.port, config.host);
+    const { port } = server.address() as AddressInfo;
+    log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
+    house.start();
+    const upkeep = startUpkeep({
+      ...{ press, assets, log, editionReady },
+      reader: content.reader,
+      earlierKeys: room.earlierKeys,
+    });
+
+    let stopping: Promise<void> | undefined;
+    return {
+      port,
+      stop() {
+        stopping ??= (async () => {
+          log.info({}, 'Stopping');
+          upkeep.stop();
+          if (!(await shutDown(server))) log.warn({}, 'Connections that did not end in time were closed');
+          await close();
+          await Promise.all([closeCdn(), indexNow.close()]);
+        })();
+        return stopping;
+      },
+    };
   } catch (error) {
-    await house.stop();
+    await close();
     throw error;
   }
-  const { port } = server.address() as AddressInfo;
-  log.info({ host: config.host, port, site: config.siteUrl }, 'The site is listening');
-  house.start();
+}
 
-  let stopping: Promise<void> | undefined;
+const pressCounts = (press: Press): PressCounts => {
+  const { counters, queue, store, memory } = press.stats();
   return {
-    port,
-    stop() {
-      stopping ??= (async () => {
-        log.info({}, 'Stopping');
-        if (!(await shutDown(server))) log.warn({}, 'Connections that did not end in time were closed');
-        await house.stop();
-      })();
-      return stopping;
-    },
+    renders: counters.renders,
+    renderFailures: counters.failures,
+    queue,
+    pagesStored: store?.pages ?? 0,
+    memoryBytes: memory.bytes,
+    memoryBudgetBytes: memory.budget,
+  };
+};
+
+/** Asks again at most every half second; a look into the mirror for each request would cost more than the answer. */
+function brieflyRemembered(ask: () => boolean): () => boolean {
+  let known = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const clock = performance.now();
+    if (clock - askedAt > 500 || !known) {
+      known = ask();
+      askedAt = clock;
+    }
+    return known;
   };
 }
 
 /** Listens, or says which setting to change. */
-function listen(server: ReturnType<typeof createFront>, port: number, host: string): Promise<void> {
+function listen(server: Front, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sentences: Record<string, string> = {

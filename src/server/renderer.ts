@@ -57,7 +57,7 @@ const notFound = (): Response => new Response('Not found.\n', { status: 404 });
  * Calls Astro's handler with a request and an answer that exist in memory only, so that a page is rendered the same for a
  * reader and for the press. The address is the one in `request`: neither a socket nor a Host header has a say.
  *
- * @returns `null` when no route matches
+ * @returns `null` when no route matches, or one says 404 and nothing else
  */
 async function dispatch(
   handler: AstroHandler,
@@ -86,7 +86,9 @@ async function dispatch(
       signal: request.signal,
     },
   );
-  if (!matched) return null;
+  // A 404 without a word is what middleware gives where a route is not to be: readers get the page for it.
+  if (!matched || (answer.statusCode === 404 && answer.rawPayload.byteLength === 0 && request.method === 'GET'))
+    return null;
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const one of Array.isArray(value) ? value : [value]) {

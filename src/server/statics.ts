@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
+import type { EarlierAssets } from '../press/assets.server.ts';
 import { bestEncoding, type Encoding, etagMatches } from './encodings.ts';
 
 export interface StaticAnswer {
@@ -63,6 +64,31 @@ const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Folder whose file names carry the hash of their content. */
 const hashed = '/_assets/';
+
+/** Hashed files of earlier builds: a browser that holds yesterday's page still finds what that names. */
+export function earlierFiles(
+  assets: Pick<EarlierAssets, 'find'>,
+): (
+  pathname: string,
+  headers: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string },
+) => Promise<StaticAnswer | null> {
+  return async (pathname, request) => {
+    const path = pathname.slice(hashed.length);
+    if (/\.(?:br|gz)$/.test(path)) return null;
+    const wanted = bestEncoding(request['accept-encoding']);
+    const smaller = wanted ? await assets.find(path + endings[wanted]) : undefined;
+    const body = smaller ?? (await assets.find(path));
+    if (!body) return null;
+    const headers: Record<string, string> = {
+      'content-type': types[extname(path).toLowerCase()] ?? 'application/octet-stream',
+      'content-length': String(body.byteLength),
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    };
+    if (smaller && wanted) headers['content-encoding'] = wanted;
+    return { status: 200, headers, body };
+  };
+}
 
 /** Reads a folder of static files; a missing folder has none. */
 export function openStatics(folder: string): Statics {

@@ -17,6 +17,9 @@ export const wordpressVariable = 'BROADSHEET_TEST_WORDPRESS';
 /** Environment variable with the address of the site on it. */
 export const siteVariable = 'BROADSHEET_TEST_SITE';
 
+/** The operators' token of the site that is tested. */
+export const operatorToken = 'operators-token-for-tests-only';
+
 /** Access to the WordPress of the running world. */
 export function testWordPress(): WordPressAccess {
   const text = process.env[wordpressVariable];
@@ -67,6 +70,7 @@ export async function startWorld(options: {
         PORT: String(sitePort),
         DATA_DIR: join(data, 'site'),
         SYNC_POLL_SECONDS: '2',
+        OPERATOR_TOKEN: operatorToken,
         ...sandboxEnvironment(access, {}),
       },
       join(data, 'logs', 'site.log'),

@@ -1,0 +1,93 @@
+/**
+ * `npm run press`: renders the paper ahead. `-- --only /section/politics` (may be repeated) takes a path and what is below
+ * it, `--since 2026-01-01` articles from that day on, `--concurrency 8` renders so many at a time. What is stored and fresh
+ * is left alone, so that a run that was broken off goes on where it was.
+ */
+import { parseArgs } from 'node:util';
+import type { Warmed } from '../src/press/warming.server.ts';
+import { ensureBuilt } from './build.ts';
+import { checkSettings, readSettings } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+import { whileRunning } from './setup/lifetime.mjs';
+import { duration, step } from './setup/steps.mjs';
+
+interface Wishes {
+  readonly only: readonly string[];
+  readonly since: string | undefined;
+  readonly concurrency: number;
+}
+
+const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 4]';
+
+/** @throws Stop with what is wrong and how it should look */
+export function readWishes(args: readonly string[]): Wishes {
+  let values: { only?: string[]; since?: string; concurrency?: string };
+  try {
+    ({ values } = parseArgs({
+      args: [...args],
+      options: {
+        only: { type: 'string', multiple: true },
+        since: { type: 'string' },
+        concurrency: { type: 'string' },
+      },
+    }));
+  } catch (error) {
+    throw new Stop(`${(error as Error).message}\nIt is: ${usage}`);
+  }
+  const { only = [], since, concurrency = '4' } = values;
+  for (const path of only)
+    if (!path.startsWith('/')) throw new Stop(`--only ${path} is no path; give one such as /section/politics.`);
+  if (since !== undefined && Number.isNaN(Date.parse(since))) {
+    throw new Stop(`--since ${since} is no day; give one such as 2026-01-01.`);
+  }
+  if (!/^[1-9]\d?$/.test(concurrency)) throw new Stop(`--concurrency ${concurrency} is no number from 1 to 99.`);
+  return {
+    only,
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+    concurrency: Number(concurrency),
+  };
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const wishes = readWishes(args);
+  process.env.NODE_ENV = 'production';
+  const env = readSettings();
+  const config = checkSettings(env);
+  await ensureBuilt();
+  // The same folders as `npm start` and `npm run serve` use.
+  const dataDir = env.DATA_DIR?.trim() || (config.wordpress ? 'var/site' : 'var/demo');
+  const stopping = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  whileRunning((hard) => {
+    stopping.abort();
+    return hard ? undefined : ended.promise;
+  });
+  const { pressAhead } = await import('../src/server/ahead.ts');
+  const count = new Intl.NumberFormat('en-US');
+  const done: Warmed = await step('Rendering the paper', (progress) =>
+    pressAhead(
+      { ...env, DATA_DIR: dataDir },
+      {
+        only: wishes.only,
+        ...(wishes.since !== undefined && { since: wishes.since }),
+        concurrency: wishes.concurrency,
+        signal: stopping.signal,
+        onWaiting: progress,
+        onProgress({ done, total, rate, leftMs }) {
+          const left = leftMs === null ? '' : `, about ${duration(leftMs)} left`;
+          progress(`${count.format(done)} of ${count.format(total)}, ${Math.round(rate)} pages/s${left}`);
+        },
+      },
+    )
+      .finally(() => ended.resolve())
+      .catch((error: Error) => {
+        throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
+      }),
+  );
+  const rate = done.ms > 0 ? Math.round((done.rendered / done.ms) * 1000) : 0;
+  console.log(
+    `${count.format(done.rendered)} rendered (${rate} pages/s), ${count.format(done.skipped)} were there already, ${count.format(done.failed)} failed.`,
+  );
+  if (stopping.signal.aborted) console.log('Broken off; the same command goes on from here.');
+  return done.failed > 0 || stopping.signal.aborted ? 1 : 0;
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { duration, promisedMs, publishChart, share, size } from './chart.ts';
+
+it('draws one bar for each publish, the oldest at the left, the longest at full height', () => {
+  const chart = publishChart([
+    { ms: 400, pages: 3, reason: 'second' },
+    { ms: 20, pages: 1, reason: 'first' },
+  ]);
+  expect(chart.bars.map(({ label }) => label)).toEqual(['first: 20 ms, 1 page', 'second: 400 ms, 3 pages']);
+  expect(chart.bars.map(({ late }) => late)).toEqual([false, true]);
+  expect(chart.bars[1]?.height).toBe(chart.height);
+  expect((chart.bars[0]?.x ?? 0) < (chart.bars[1]?.x ?? 0)).toBe(true);
+  expect(chart.promiseY).toBe(Math.round((1 - promisedMs / 400) * chart.height * 10) / 10);
+});
+
+it('keeps the promise in sight when everything is quicker, and shows what is under way', () => {
+  const chart = publishChart([{ ms: null, pages: 0, reason: '' }]);
+  expect(chart.topMs).toBe(promisedMs * 1.5);
+  expect(chart.bars[0]).toMatchObject({ open: true, late: false, label: 'a change: under way' });
+});
+
+it('has room for the latest alone', () => {
+  const many = Array.from({ length: 90 }, (_, ms) => ({ ms, pages: 1, reason: `n${ms}` }));
+  const { bars, width } = publishChart(many, 40);
+  expect(bars).toHaveLength(40);
+  expect(bars.at(-1)?.label).toContain('n0');
+  expect((bars.at(-1)?.x ?? 0) + (bars.at(-1)?.width ?? 0)).toBeLessThanOrEqual(width);
+});
+
+it('says times, sizes and shares', () => {
+  expect([duration(31.2), duration(1400), duration(180_000)]).toEqual(['31 ms', '1.4 s', '3 min']);
+  expect([size(412), size(31_400), size(2_500_000), size(256e6), size(3e9)]).toEqual([
+    '412 bytes',
+    '31.4 kB',
+    '2.5 MB',
+    '256 MB',
+    '3.0 GB',
+  ]);
+  expect([share(0, 0), share(973, 1000), share(5, 5)]).toEqual(['–', '97.3 %', '100 %']);
+});

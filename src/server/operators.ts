@@ -1,0 +1,207 @@
+/**
+ * The operators' door: `/-/press`, where the press is looked at and pages are refreshed by hand, and `/metrics`. Both exist
+ * only where OPERATOR_TOKEN is set, and open only to whoever has it: as `Authorization: Bearer`, or by a form that sets a
+ * cookie of its own.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Content } from '../content/service.ts';
+import type { Cdn, CdnStats } from '../lib/cdn/cdn.server.ts';
+import type { IndexNow, IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
+import type { Logger } from '../lib/logging.ts';
+import type { KeyOf } from '../press/key.ts';
+import type { Press, PressStats } from '../press/press.server.ts';
+import type { OperatorsDoor } from './front.ts';
+import type { FrontCounts, Metrics } from './metrics.ts';
+
+/** What the page shows; all of it is made anew for each request. */
+export interface OperatorsView {
+  readonly signedIn: boolean;
+  /** What came of the form that was sent, if one was. */
+  readonly notice: { readonly kind: 'done' | 'problem'; readonly text: string } | null;
+  /** Only for whoever has signed in. */
+  readonly figures: {
+    readonly press: PressStats;
+    readonly front: FrontCounts;
+    readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
+    readonly cdn: CdnStats;
+    readonly indexNow: IndexNowStats;
+    readonly memoryBytes: number;
+    readonly upSeconds: number;
+  } | null;
+}
+
+export interface OperatorsOptions {
+  readonly token: string;
+  readonly siteUrl: string;
+  readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
+  readonly keyOf: KeyOf;
+  readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
+  readonly indexNow: Pick<IndexNow, 'stats'>;
+  readonly content: Pick<Content, 'status'>;
+  readonly metrics: Metrics;
+  readonly front: () => FrontCounts;
+  readonly always: Readonly<Record<string, string>>;
+  readonly log: Logger;
+  readonly now?: () => number;
+  /** Longest wait for a refresh before the page answers, milliseconds. */
+  readonly patienceMs?: number;
+}
+
+const cookieName = 'operator';
+const cookieSeconds = 12 * 3600;
+const page = '/-/press';
+
+/** Compared by their hashes, so that neither length nor content can be told from the time that it takes. */
+const same = (given: string, wanted: string): boolean =>
+  timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(wanted).digest());
+
+/** What the page says after a form; only these can be in its address, so that nobody can put words into it. */
+const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
+  refreshed: { kind: 'done', text: 'Done: what was asked for is fresh.' },
+  unchanged: { kind: 'done', text: 'Rendered again, and nothing was different.' },
+  waiting: { kind: 'done', text: 'Under way: it takes longer than this page waits. The list below shows its end.' },
+  nothing: { kind: 'problem', text: 'No stored page carries this tag.' },
+  failed: { kind: 'problem', text: 'It could not be rendered; the old page stays. The reason is below.' },
+  address: { kind: 'problem', text: 'This is no address of a stored page: give a path such as /section/politics.' },
+  tag: { kind: 'problem', text: 'This is no tag: give one such as article:12, section:politics or site.' },
+  token: { kind: 'problem', text: 'This is not the operators’ token.' },
+};
+
+/** Makes the door. The token is known to be set. */
+export function createOperators(options: OperatorsOptions): OperatorsDoor {
+  const { token, siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
+  const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
+  const sign = (expires: string): string =>
+    createHmac('sha256', token).update(`operator.${expires}`).digest('base64url');
+
+  function cookieHolds(header: string | undefined): boolean {
+    const value = /(?:^|;\s*)operator=([^;]*)/.exec(header ?? '')?.[1] ?? '';
+    const [expires = '', signature = ''] = value.split('.');
+    return /^\d{1,12}$/.test(expires) && same(signature, sign(expires)) && Number(expires) * 1000 > now();
+  }
+
+  function bearerHolds(header: string | undefined): boolean {
+    const given = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
+    return given !== undefined && same(given, token);
+  }
+
+  const mayEnter = ({ headers }: IncomingMessage): boolean =>
+    bearerHolds(headers.authorization) || cookieHolds(headers.cookie);
+
+  function answer(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders, body = ''): true {
+    outgoing.writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      ...options.always,
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+    });
+    outgoing.end(body);
+    return true;
+  }
+
+  const back = (outgoing: ServerResponse, notice: string | null, headers: OutgoingHttpHeaders = {}): true =>
+    answer(outgoing, 303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
+
+  /** A form of another site carries the cookie of ours only where browsers are old; its origin tells it in any case. */
+  function isOurForm({ headers }: IncomingMessage): boolean {
+    const from = headers['sec-fetch-site'];
+    return headers.origin === siteUrl && (from === undefined || from === 'same-origin');
+  }
+
+  async function act(form: URLSearchParams): Promise<string> {
+    const value = (form.get('value') ?? '').trim().slice(0, 1000);
+    let work: ReturnType<Press['refresh']>;
+    if (form.get('action') === 'refresh-path') {
+      const key = options.keyOf('GET', value);
+      if (key.kind !== 'page') return 'address';
+      log.info({ page: key.key }, 'An operator has a page rendered again');
+      work = press.refresh([key.key], 'asked for by an operator');
+    } else {
+      if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
+      log.info({ tag: value }, 'An operator has the pages of a tag rendered again');
+      work = press.invalidate([value], { reason: 'asked for by an operator' });
+      void work.then(() => options.cdn.purge([value]));
+    }
+    const patience = Promise.withResolvers<null>();
+    const timer = setTimeout(() => patience.resolve(null), patienceMs);
+    try {
+      const result = await Promise.race([work, patience.promise]);
+      if (!result) return 'waiting';
+      if (result.failed > 0) return 'failed';
+      if (result.refreshed.length > 0) return 'refreshed';
+      return result.unchanged > 0 ? 'unchanged' : 'nothing';
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function post(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    readBody: () => Promise<string>,
+  ): Promise<true> {
+    const byToken = bearerHolds(incoming.headers.authorization);
+    if (!byToken && !isOurForm(incoming)) return answer(outgoing, 403, {}, 'This form comes from another site.\n');
+    const form = new URLSearchParams(await readBody());
+    const action = form.get('action');
+    if (action === 'sign-in') {
+      if (!same((form.get('token') ?? '').trim(), token)) {
+        log.warn({}, 'Somebody tried a wrong operators’ token');
+        return back(outgoing, 'token');
+      }
+      const expires = String(Math.floor(now() / 1000) + cookieSeconds);
+      const cookie = `${cookieName}=${expires}.${sign(expires)}; Path=/; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Strict${secure}`;
+      return back(outgoing, null, { 'set-cookie': cookie });
+    }
+    if (!byToken && !cookieHolds(incoming.headers.cookie)) return answer(outgoing, 401, challenge, 'Sign in first.\n');
+    if (action === 'sign-out') {
+      return back(outgoing, null, {
+        'set-cookie': `${cookieName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict${secure}`,
+      });
+    }
+    if (action !== 'refresh-path' && action !== 'refresh-tag')
+      return answer(outgoing, 422, {}, 'There is no such action.\n');
+    return back(outgoing, await act(form));
+  }
+
+  return {
+    async answer(incoming, outgoing, url, readBody) {
+      const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
+      if (url.pathname === '/metrics') {
+        if (!reading) return answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This address is only for reading.\n');
+        if (!mayEnter(incoming)) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
+        return answer(outgoing, 200, { 'content-type': options.metrics.contentType }, await options.metrics.text());
+      }
+      if (url.pathname !== page) return false;
+      if (reading) return false;
+      if (incoming.method !== 'POST')
+        return answer(outgoing, 405, { allow: 'GET, HEAD, POST' }, 'There is no such method.\n');
+      return post(incoming, outgoing, readBody);
+    },
+    view(incoming, url) {
+      const signedIn = mayEnter(incoming);
+      const notice = notices[url.searchParams.get('notice') ?? ''] ?? null;
+      const { phase, syncedAt, problem } = options.content.status();
+      return {
+        signedIn,
+        notice,
+        figures: signedIn
+          ? {
+              press: press.stats(),
+              front: { ...options.front() },
+              sync: { phase, syncedAt, problem },
+              cdn: options.cdn.stats(),
+              indexNow: options.indexNow.stats(),
+              memoryBytes: process.memoryUsage().rss,
+              upSeconds: Math.round(process.uptime()),
+            }
+          : null,
+      };
+    },
+  };
+}
+
+const challenge: OutgoingHttpHeaders = { 'www-authenticate': 'Bearer realm="operators"' };

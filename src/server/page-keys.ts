@@ -1,0 +1,125 @@
+/** Which addresses the paper has: what becomes the key of a stored page, what is redirected, what is never stored. */
+import { readFileSync } from 'node:fs';
+import type { ContentReader } from '../content/model.ts';
+import { createKeys, type KeyOf, type KeyRules, type RedirectRule } from '../press/key.ts';
+
+/** Pages that there are whatever the editors do; the spelling with capitals is the address. */
+const fixedPaths: readonly string[] = [
+  '/',
+  '/about',
+  '/cancel',
+  '/community',
+  '/events',
+  '/follow',
+  '/founder',
+  '/games',
+  '/latest',
+  '/media',
+  '/membership',
+  '/newsletter',
+  '/newsletter-signUp',
+  '/offer/newsletter',
+  '/oped-guidelines',
+  '/pricing',
+  '/print',
+  '/privacy-policy',
+  '/profile',
+  '/search',
+  '/shipping',
+  '/socialLogin',
+  '/thankyou',
+];
+
+/**
+ * Never stored: calls, pictures, previews, operators; search, whose words are without end; and the news sitemap, which
+ * changes by the clock.
+ */
+const pass: readonly RegExp[] = [
+  /^\/(?:api|-|_image)\//,
+  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml)$/,
+];
+
+/** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */
+const anything = /^[\s\S]{0,64}$/;
+const paged = { page: anything };
+const queries: KeyRules['queries'] = [
+  { path: /^\/media$/, allow: { section: anything, page: anything } },
+  { path: /^\/(?:latest|games)$/, allow: paged },
+  { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },
+  { path: /^\/article\/[^/]+\/comments(?:\/[^/]+)?$/, allow: paged },
+];
+
+/** Whether the paper has a page at a path that is all in lower case. */
+function existsIn(content: ContentReader, path: string): boolean {
+  if (fixedPaths.includes(path)) return true;
+  const [, kind, slug = ''] = /^\/(article|section|author|media|games)\/([^/]+)(?:\/|$)/.exec(path) ?? [];
+  switch (kind) {
+    case 'article':
+      return content.article(slug) !== null || content.fate('articles', slug).kind !== 'unknown';
+    case 'section':
+      return content.section(slug) !== null;
+    case 'author':
+      return content.author(slug) !== null || content.fate('authors', slug).kind !== 'unknown';
+    case 'media':
+      return content.video(slug) !== null || content.fate('video', slug).kind !== 'unknown';
+    case 'games':
+      return content.crossword(slug) !== null || content.fate('crosswords', slug).kind !== 'unknown';
+    default:
+      return false;
+  }
+}
+
+/**
+ * Makes the function that reads addresses.
+ *
+ * @param reader a fresh reader of the mirror
+ * @param redirects the publisher's own, see {@link readRedirects}
+ * @throws Error with every redirect rule that cannot be followed
+ */
+export function pageKeys(reader: () => ContentReader, redirects: readonly RedirectRule[] = []): KeyOf {
+  const keyOf = createKeys({
+    queries,
+    pass,
+    capitals: fixedPaths.filter((path) => /[A-Z]/.test(path)),
+    exists: (path) => existsIn(reader(), path),
+    redirects,
+  });
+  return (method, target) => {
+    const key = keyOf(method, target);
+    // An escape of an escape would be another spelling of an address for every letter that it has.
+    if (key.kind === 'page' && key.path.includes('%25')) {
+      return { kind: 'reject', status: 404, why: 'There is nothing at this address.' };
+    }
+    return key;
+  };
+}
+
+const statuses: readonly number[] = [301, 302, 307, 308, 410];
+
+/**
+ * Reads the publisher's list: one rule a line, `/old-path /new-path 301`; `/old/*` stands for all below it; `/gone - 410`;
+ * lines that begin with `#` are notes. The status may be left out and is 301 then.
+ *
+ * @throws Error with every line that is no rule
+ */
+export function readRedirects(file: string): RedirectRule[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`REDIRECTS_FILE is ${file}, which cannot be read.`, { cause: error });
+  }
+  const rules: RedirectRule[] = [];
+  const problems: string[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const words = line.trim().split(/\s+/);
+    const [from = '', to = '', given = '301'] = words;
+    if (from === '' || from.startsWith('#')) continue;
+    const status = Number(given);
+    if (words.length < 2 || words.length > 3 || !statuses.includes(status)) {
+      problems.push(`line ${index + 1}: "${line.trim()}" is no rule; give "/old /new 301" or "/gone - 410"`);
+    } else rules.push({ from, to, status: status as RedirectRule['status'] });
+  }
+  if (problems.length > 0) throw new Error(`The list of redirects ${file} has faults:\n  ${problems.join('\n  ')}`);
+  return rules;
+}

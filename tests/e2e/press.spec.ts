@@ -1,0 +1,106 @@
+/**
+ * From the editor's save to the reader's page, through the real WordPress, its plugin and its webhook; and the operators' page
+ * as an operator uses it.
+ */
+import AxeBuilder from '@axe-core/playwright';
+import { type APIRequestContext, expect, test } from '@playwright/test';
+import { signIn } from '../../sandbox/testing.ts';
+import { operatorToken, testWordPress } from '../world/world.ts';
+
+type Rest = Awaited<ReturnType<typeof signIn>>;
+
+async function send(rest: Rest, path: string, method: string, body?: object): Promise<{ id: number; slug: string }> {
+  const answer = await rest(path, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);
+  return (await answer.json()) as { id: number; slug: string };
+}
+
+const textOf = async (request: APIRequestContext, path: string): Promise<string> => (await request.get(path)).text();
+
+test.describe.configure({ mode: 'serial' });
+
+test('a headline that an editor changes is on the front page and on the story itself', async ({ request, page }) => {
+  const rest = await signIn(testWordPress());
+  await page.goto('/');
+  const slug = String(await page.locator('main a[href^="/article/"]').first().getAttribute('href')).slice(
+    '/article/'.length,
+  );
+  const [article] = (await (await rest(`/wp/v2/articles?slug=${slug}&context=edit`)).json()) as {
+    id: number;
+    title: { raw: string };
+  }[];
+  if (!article) throw new Error(`WordPress has no article ${slug}.`);
+  const headline = `${article.title.raw} (late edition)`;
+  try {
+    await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: headline });
+    await expect.poll(() => textOf(request, '/'), { timeout: 20_000 }).toContain('(late edition)');
+    await expect.poll(() => textOf(request, `/article/${slug}`), { timeout: 20_000 }).toContain('(late edition)');
+    const stored = await request.get('/');
+    expect(stored.headers()['server-timing']).toBe('press;desc="hit"');
+  } finally {
+    await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: article.title.raw });
+  }
+  await expect.poll(() => textOf(request, '/'), { timeout: 20_000 }).not.toContain('(late edition)');
+});
+
+test('a story appears when it is published, moves with its slug, and is gone when it is withdrawn', async ({
+  request,
+}) => {
+  const rest = await signIn(testWordPress());
+  const name = `press-test-${Date.now()}`;
+  const made = await send(rest, '/wp/v2/articles', 'POST', {
+    title: `Press test ${name}`,
+    slug: name,
+    content: '<p>A story for the press.</p>',
+    status: 'publish',
+    // Far down every list, where no other test looks.
+    date_gmt: '2001-02-03T04:05:06',
+  });
+  const status = async (path: string) => (await request.get(path, { maxRedirects: 0 })).status();
+  try {
+    await expect.poll(() => status(`/article/${name}`), { timeout: 20_000 }).toBe(200);
+    await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { slug: `${name}-moved` });
+    await expect.poll(() => status(`/article/${name}-moved`), { timeout: 20_000 }).toBe(200);
+    const old = await request.get(`/article/${name}`, { maxRedirects: 0 });
+    expect([old.status(), old.headers().location]).toEqual([301, `/article/${name}-moved`]);
+    expect(await textOf(request, `/search?q=${name}`)).toContain(`/article/${name}-moved`);
+
+    await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { status: 'draft' });
+    await expect.poll(() => status(`/article/${name}-moved`), { timeout: 20_000 }).toBe(410);
+    // Gone at once; the lists follow before WordPress has its answer, maps last.
+    await expect.poll(() => textOf(request, '/sitemaps/articles-1.xml'), { timeout: 20_000 }).not.toContain(name);
+    expect(await textOf(request, `/search?q=${name}`)).not.toContain(`/article/${name}-moved`);
+  } finally {
+    await send(rest, `/wp/v2/articles/${made.id}?force=true`, 'DELETE');
+  }
+});
+
+test.describe('the operators’ page', () => {
+  for (const javaScriptEnabled of [true, false]) {
+    test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+      test.use({ javaScriptEnabled });
+      test('opens to the token, shows the press and refreshes a page', async ({ page }) => {
+        expect((await page.goto('/-/press'))?.status()).toBe(401);
+        await page.getByLabel('Operators’ token').fill('this-is-not-the-token-at-all');
+        await page.getByRole('button', { name: 'Enter' }).click();
+        await expect(page.getByRole('status')).toHaveText('This is not the operators’ token.');
+        await page.getByLabel('Operators’ token').fill(operatorToken);
+        await page.getByRole('button', { name: 'Enter' }).click();
+        await expect(page.getByText('Pages stored')).toBeVisible();
+        await page.getByLabel('A page, by its path').fill('/about');
+        await page.getByRole('button', { name: 'Refresh the page' }).click();
+        await expect(page.getByRole('status')).toHaveText(/^(?:Rendered again|Done)/);
+        await expect(page.getByRole('img', { name: /^Time until fresh/ })).toBeVisible();
+        if (javaScriptEnabled) expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+        await page.setViewportSize({ width: 390, height: 800 });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await expect(page.getByLabel('Operators’ token')).toBeVisible();
+      });
+    });
+  }
+});
