@@ -63,6 +63,8 @@ export interface PageStore {
   marked(): Affected[];
   /** Pages that carry one of the tags, without changing anything. */
   tagged(tags: readonly string[], everything: boolean): (Affected & { readonly tags: readonly string[] })[];
+  /** Keys of the pages that other builds have stored, the most read first. */
+  earlierKeys(): string[];
   /** Number of the latest change. */
   latest(): number;
   addReads(reads: ReadonlyMap<string, { readonly ref: PageRef; readonly count: number }>): void;
@@ -343,6 +345,14 @@ export function openStore(options: StoreOptions): PageStore {
           tags: JSON.parse(String(row.tags)) as string[],
         }));
       }),
+    earlierKeys: () =>
+      file.use(() =>
+        sql(`SELECT p.key, max(coalesce(r.score, 0)) AS score FROM pages p
+          LEFT JOIN reads r ON r.key = p.key AND r.variant = p.variant
+          WHERE p.ns <> ? GROUP BY p.key ORDER BY score DESC`)
+          .all(ns())
+          .map((row) => String(row.key)),
+      ),
     latest: () => file.use(() => Number(sql("SELECT value FROM meta WHERE name = 'seq'").get()?.value ?? 0)),
     addReads: (reads) =>
       file.write(() => {

@@ -63,6 +63,21 @@ describe('the store', () => {
     });
   });
 
+  it('tells what other builds have left, the most read first', async () => {
+    const one = open();
+    for (const key of ['/a', '/b', '/c']) await put(one, key, 'text');
+    one.addReads(new Map([['p/b', { ref: { key: '/b', variant: 'public' }, count: 3 }]]));
+    expect(one.earlierKeys()).toEqual([]);
+    const two = open('two');
+    await put(two, '/d', 'text');
+    const left = two.earlierKeys();
+    expect(left[0]).toBe('/b');
+    expect(left.toSorted()).toEqual(['/a', '/b', '/c']);
+    two.markWarm();
+    while (two.pruneSome());
+    expect(two.earlierKeys()).toEqual([]);
+  });
+
   it('never gives the bytes of another rendering', async () => {
     const store = open();
     await put(store, '/a', long('one'));

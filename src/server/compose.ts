@@ -11,6 +11,7 @@ import type { Logger } from '../lib/logging.ts';
 import { publication } from '../publication.ts';
 import type { Config } from './config.ts';
 import { describeFeatures } from './features.ts';
+import { keepPictures } from './keep-pictures.ts';
 import type { Services } from './services.ts';
 
 export interface House {
@@ -64,7 +65,15 @@ export async function compose(
     measure: (url) => images.measure(url),
     log,
     pollSeconds: config.syncPollSeconds,
-    ...(onChange && { onChange }),
+    onChange: (change) => {
+      pictures.soon();
+      return onChange?.(change);
+    },
+  });
+  const pictures = keepPictures({
+    reader: () => content.reader(),
+    measure: (url) => images.measure(url),
+    log,
   });
   const services: Services = { content, images, log, features };
 
@@ -73,9 +82,12 @@ export async function compose(
     services,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     start: () => {
-      if (config.wordpress) content.start();
+      if (!config.wordpress) return;
+      content.start();
+      pictures.soon();
     },
     stop: async () => {
+      pictures.stop();
       await content.stop();
       await images.close();
     },

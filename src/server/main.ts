@@ -133,7 +133,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     const upkeep = startUpkeep({
       ...{ press, assets, log, editionReady },
       reader: content.reader,
-      storedKeys: room.storedKeys,
+      earlierKeys: room.earlierKeys,
     });
 
     let stopping: Promise<void> | undefined;

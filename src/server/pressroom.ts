@@ -21,8 +21,8 @@ export interface Pressroom {
   readonly press: Press;
   readonly keyOf: KeyOf;
   readonly access: AccessCookie;
-  /** Keys of all stored pages, those of earlier builds included, in no order. */
-  storedKeys(): string[];
+  /** Keys of the pages that earlier builds have left, the most read first. */
+  earlierKeys(): string[];
   /** Renders these before all others when they change. */
   hurry(keys: Iterable<string>): void;
   close(): Promise<void>;
@@ -111,7 +111,7 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     press,
     keyOf,
     access,
-    storedKeys: () => [...new Set(store.tagged([], true).map(({ key }) => key))],
+    earlierKeys: store.earlierKeys,
     hurry(keys) {
       for (const key of keys) {
         if (hurried.size > 10_000) hurried.clear();

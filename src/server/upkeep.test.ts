@@ -19,7 +19,7 @@ function upkeep(part: Partial<UpkeepOptions> = {}) {
     press: { peek: () => undefined, invalidate, warm, finishBuild },
     reader,
     editionReady: () => true,
-    storedKeys: () => ['/before'],
+    earlierKeys: () => ['/before'],
     assets: { prune: async () => {} },
     log: silent,
     everyMs: 1,

@@ -15,7 +15,8 @@ export interface UpkeepOptions {
   readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
   readonly reader: () => ContentReader;
   readonly editionReady: () => boolean;
-  readonly storedKeys: () => readonly string[];
+  /** Pages that earlier builds have left. */
+  readonly earlierKeys: () => readonly string[];
   readonly assets: Pick<EarlierAssets, 'prune'>;
   readonly log: Logger;
   readonly now?: () => number;
@@ -57,7 +58,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     }
     const rest = await press.warm(newest, { concurrency: 2, signal: stopping.signal });
     // What an earlier build had stored is made again behind everything else, one page at a time; until then it stands in.
-    const before = await press.warm(options.storedKeys(), { concurrency: 1, signal: stopping.signal });
+    const before = await press.warm(options.earlierKeys(), { concurrency: 1, signal: stopping.signal });
     if (stopping.signal.aborted) return;
     await press.finishBuild();
     const rendered = first.rendered + rest.rendered + before.rendered;

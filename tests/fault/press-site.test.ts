@@ -1,6 +1,6 @@
 /** The built site with its press, as an editor and readers meet it, and when things go wrong around it. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,8 @@ it('answers from the store, and has an edit on every page that shows it before t
   paper.edit(1, { title: { rendered: 'Bridge to open early' } });
   const headline = await paper.deliver({ id: 1 });
   const refreshed = refreshedBy(headline.text);
-  expect(refreshed[0]).toBe('/');
+  // Two pages are rendered at a time, and the smaller one may be done first.
+  expect(refreshed.slice(0, 2)).toContain('/');
   expect(new Set(refreshed)).toEqual(
     new Set(['/', '/latest', '/section/politics', '/article/story-1', ...neighbours(refreshed)]),
   );
@@ -388,3 +389,22 @@ it('purges the CDN by tag after a publish, and everything after a crash', async 
     vendor.close();
   }
 }, 90_000);
+
+it('still has the scripts and styles that yesterday’s pages name, and starts with the pages that it had', async () => {
+  paper = await startPaper();
+  await warm();
+  const etag = (await paper.ask('/')).headers.etag;
+  await paper.kill('SIGTERM');
+  const before = join(paper.folder, 'assets', 'the-build-before');
+  mkdirSync(before);
+  writeFileSync(join(before, 'Page.yesterday.css'), 'body { color: black }');
+  writeFileSync(join(before, '.running'), '');
+  await paper.start();
+  const old = await paper.ask('/_assets/Page.yesterday.css');
+  expect([old.status, old.text]).toEqual([200, 'body { color: black }']);
+  expect(old.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+  expect((await paper.ask('/_assets/../assets/the-build-before/Page.yesterday.css')).status).not.toBe(200);
+  expect((await paper.ask('/_assets/.running')).status).toBe(404);
+  const home = await paper.ask('/');
+  expect([home.headers['server-timing'], home.headers.etag]).toEqual(['press;desc="hit"', etag]);
+}, 60_000);

@@ -188,6 +188,7 @@ describe('what is refused', () => {
   test.each([
     ['/photo.jpg', { width: '641' }, 400],
     ['/photo.jpg', { width: '' }, 400],
+    ['/photo.jpg', { width: '0x280' }, 400],
     ['/photo.jpg', { quality: '101' }, 400],
     ['/photo.jpg', { quality: '77' }, 400],
     ['/photo.jpg', { crop: 'square' }, 400],

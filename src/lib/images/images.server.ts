@@ -192,16 +192,19 @@ function readParams(params: URLSearchParams, source: ImageSource): Wish {
     if (params.get('crop') !== 'social') throw new ImageError(400, 'The parameter "crop" may only be "social".');
     return { url: source.check(address), ...publication.images.social, quality: publication.images.quality };
   }
-  const width = Number(params.get('width'));
+  const width = whole(params.get('width'));
   if (!imageWidths.includes(width)) {
     throw new ImageError(400, `The parameter "width" must be one of ${imageWidths.join(', ')}.`);
   }
-  const quality = params.has('quality') ? Number(params.get('quality')) : publication.images.quality;
+  const quality = params.has('quality') ? whole(params.get('quality')) : publication.images.quality;
   if (!Number.isInteger(quality) || quality < 30 || quality > 95 || quality % 5 !== 0) {
     throw new ImageError(400, 'The parameter "quality" must be a multiple of 5 from 30 to 95.');
   }
   return { url: source.check(address), width, quality };
 }
+
+/** A number in plain digits; `0x280` and `6.4e2` would be further addresses of one picture. */
+const whole = (text: string | null): number => (/^\d{1,4}$/.test(text ?? '') ? Number(text) : Number.NaN);
 
 /** Best format that the browser names outright; `image/*` alone promises neither AVIF nor WebP. */
 function negotiate(accept: string | null): 'avif' | 'webp' | 'original' {

@@ -10,6 +10,19 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 add_action( 'admin_enqueue_scripts', 'newsroom_top_stories_script' );
+add_filter( 'use_block_editor_for_post', 'newsroom_top_stories_editor', 10, 2 );
+
+/**
+ * Opens the front page without blocks: it has no text of its own, and the block editor would ask for a pattern and fold
+ * the box away.
+ *
+ * @param bool    $use  Whether the block editor is used.
+ * @param WP_Post $post Post.
+ * @return bool
+ */
+function newsroom_top_stories_editor( $use, $post ) {
+	return $use && ! ( 'page' === $post->post_type && 'top-stories-2' === $post->post_name );
+}
 
 /**
  * Loads the script of the box where it is shown.

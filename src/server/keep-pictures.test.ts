@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import type { ContentReader } from '../content/model.ts';
+import { imageUrl } from '../lib/images/url.ts';
+import { silent } from '../lib/logging.ts';
+import { keepPictures, newestPictures } from './keep-pictures.ts';
+
+const picture = (name: string) => ({
+  url: `https://wp.example/${name}.jpg`,
+  alt: '',
+  width: 1,
+  height: 1,
+  caption: '',
+  credit: '',
+});
+const body = `<p><img src="${imageUrl('https://wp.example/in body.jpg', 640)}"></p>`;
+const reader = () =>
+  ({
+    topStories: () => ({ featured: { image: picture('lead') }, others: [{ image: null }] }),
+    articles: () => ({
+      items: [
+        { slug: 'a', image: picture('lead') },
+        { slug: 'b', image: picture('b') },
+      ],
+    }),
+    article: (slug: string) => (slug === 'a' ? { bodyHtml: body } : null),
+    videos: () => ({ items: [{ image: picture('film') }] }),
+    authors: () => [{ image: picture('face') }],
+  }) as unknown as ContentReader;
+const all = ['lead', 'b', 'film', 'face', 'in body'].map((name) => `https://wp.example/${name}.jpg`);
+
+describe('pictures of the newest pages', () => {
+  test('are found once each, those of the front page first', () => expect(newestPictures(reader())).toEqual(all));
+
+  test('are fetched once; what failed is tried again at the next look', async () => {
+    const asked: string[] = [];
+    let down = true;
+    const keeper = keepPictures({
+      reader,
+      measure: async (url) => {
+        asked.push(url);
+        return down && url.includes('film') ? null : {};
+      },
+      log: silent,
+      quietMs: 0,
+    });
+    keeper.soon();
+    keeper.soon();
+    await keeper.idle();
+    expect([...asked].sort()).toEqual([...all].sort());
+    asked.length = 0;
+    down = false;
+    keeper.soon();
+    await keeper.idle();
+    expect(asked).toEqual(['https://wp.example/film.jpg']);
+    keeper.stop();
+    keeper.soon();
+    await keeper.idle();
+    expect(asked).toHaveLength(1);
+  });
+});
