@@ -73,7 +73,8 @@ async function again(node) {
 main().then(
   (code) => {
     process.exitCode = code;
-    // A channel to the process that started this one would keep it alive.
+    // A channel to the process that started this one would keep it alive. Closing it here is no sign that that one is gone.
+    process.removeAllListeners('disconnect');
     if (process.connected) process.disconnect();
   },
   (error) => {
