@@ -90,10 +90,3 @@ it('notices that the shell between npm and it is gone', async () => {
   shell.kill('SIGTERM');
   await gone(pids);
 });
-
-it('ends with 0 after a command that went well, though another Node watches it', async () => {
-  const run = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url));
-  // The channel is how a Node that was too old watches the fit one that it has started.
-  const child = spawn(process.execPath, [run, 'build'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  expect(await once(child, 'exit')).toEqual([0, null]);
-});
