@@ -54,7 +54,7 @@ function page(id: number): { shown: string; tags: ReadonlySet<string> } | null {
 const ids = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
 describe('what stands beside a story', () => {
-  const beside = (id: number, limit = category): number[] => {
+  const beside = (id: number, limit: number = category): number[] => {
     const reader = createReader(mirror);
     const article = reader.article(`a${id}`);
     return article ? reader.besideArticle(article, { section: 's1', limit }).map((card) => card.id) : [];
