@@ -201,17 +201,11 @@ export interface ContentReader {
   /** Tags: one per card, plus the list's own (`section:…`, `author:…`, `latest`; none for `ids`). */
   articles(filter: ArticleFilter): Slice<Card>;
   /**
-   * What stands beside a story in one list: those before it, and where there are too few the nearest after it. Unlike
-   * `articles` it does not change with every story that comes to the list. Tags: one per card, and `beside:…`.
+   * What stands beside a film in the list of all: those before it, and where there are too few the nearest after it. Unlike
+   * `videos` it does not change with every film that comes. Tags: one per film, and `beside:…`.
    */
-  besideArticle(
-    article: Card,
-    filter: ({ readonly section: string } | { readonly authorId: number }) & {
-      readonly exclude?: readonly number[];
-      readonly limit: number;
-    },
-  ): readonly Card[];
   besideVideo(video: Video, limit: number): readonly Video[];
+  /** The same for a crossword. */
   besideCrossword(crossword: Crossword, limit: number): readonly Crossword[];
   topStories(): TopStories;
   author(slug: string): Author | null;

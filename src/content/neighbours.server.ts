@@ -1,9 +1,8 @@
 /**
- * What stands beside a document in a list: those before it, and where these are too few the nearest after it. A new story
- * therefore changes what stands beside a handful of others, however long the list is; with "the newest of the section"
- * beneath every story, it would change them all (docs/decisions/0008).
+ * What stands beside a document in a list: those before it, and where these are too few the nearest after it. A new film
+ * therefore changes the pages of a handful of others, however long the list is; with "the newest films" beneath every film,
+ * it would change them all (docs/decisions/0008).
  */
-import { publication } from '../publication.ts';
 import type { Mirror } from './mirror.server.ts';
 
 /** A place in a list. */
@@ -13,20 +12,10 @@ export interface Place {
   readonly date: string;
 }
 
-const { category, authorArticlesAside } = publication.pageSizes;
+/** How far a page looks along a list, at most. */
+const reaches: Readonly<Record<string, number>> = { video: 6, crosswords: 4 };
 
-/**
- * How far a page looks along a list, at most. Beneath a story stand those of its section without those of its author, which
- * stand there already.
- */
-const reaches: readonly [list: RegExp, reach: number][] = [
-  [/^articles:section:/, category + authorArticlesAside],
-  [/^articles:author:/, authorArticlesAside],
-  [/^video$/, 6],
-  [/^crosswords$/, 4],
-];
-
-const reachOf = (list: string): number => reaches.find(([pattern]) => pattern.test(list))?.[1] ?? 0;
+const reachOf = (list: string): number => reaches[list] ?? 0;
 
 function nearest(mirror: Mirror, list: string, { date, id }: Place, side: 'older' | 'newer', limit: number): number[] {
   const [sign, order] = side === 'older' ? ['<', 'DESC'] : ['>', 'ASC'];
@@ -41,24 +30,14 @@ function nearest(mirror: Mirror, list: string, { date, id }: Place, side: 'older
 /**
  * Ids of what stands beside a document in a list, in the list's order, without the document itself.
  *
- * @param exclude ids that are left out; what stands behind them moves up
  * @throws RangeError when it is asked for more than changes of this list are told of
  */
-export function besideIn(
-  mirror: Mirror,
-  list: string,
-  place: Place,
-  limit: number,
-  exclude: readonly number[] = [],
-): number[] {
-  const reach = limit + exclude.length;
-  if (reach > reachOf(list))
-    throw new RangeError(`A page may look ${reachOf(list)} places along ${list}, not ${reach}.`);
-  const left = new Set(exclude);
-  const older = nearest(mirror, list, place, 'older', reach).filter((id) => !left.has(id));
-  if (older.length >= limit) return older.slice(0, limit);
-  const newer = nearest(mirror, list, place, 'newer', reach).filter((id) => !left.has(id));
-  return [...newer.slice(0, limit - older.length).reverse(), ...older];
+export function besideIn(mirror: Mirror, list: string, place: Place, limit: number): number[] {
+  if (limit > reachOf(list))
+    throw new RangeError(`A page may look ${reachOf(list)} places along ${list}, not ${limit}.`);
+  const older = nearest(mirror, list, place, 'older', limit);
+  if (older.length === limit) return older;
+  return [...nearest(mirror, list, place, 'newer', limit - older.length).reverse(), ...older];
 }
 
 /**

@@ -168,17 +168,6 @@ export function createReader(mirror: Mirror): ContentReader {
       const asked = { ...filter, since: filter.since === undefined ? undefined : canonicalInstant(filter.since) };
       return { items: cards(listIds(mirror, lists, asked, 10)), total: listTotal(mirror, lists, asked) };
     },
-    besideArticle(article, filter) {
-      tags.add(tag.beside(article.id));
-      let list = 'authorId' in filter ? `articles:author:${filter.authorId}` : '';
-      if ('section' in filter) {
-        tags.add(tag.navigation);
-        const section = sectionTable(mirror).bySlug(canonicalSlug(filter.section));
-        if (!section || section.id === 0) return [];
-        list = `articles:section:${section.id}`;
-      }
-      return cards(besideIn(mirror, list, article, filter.limit, filter.exclude));
-    },
     besideVideo(video, limit) {
       tags.add(tag.beside(video.id));
       return besideIn(mirror, 'video', video, limit).flatMap(videoById);

@@ -36,9 +36,10 @@ const standing: readonly string[] = [
 
 const batch = 500;
 
-/** Home, the latest, the sections' fronts: what must be there first. */
+/** Home, the latest, the sections' fronts, and the lists that every story leads on with: what must be there first. */
 export function frontKeys(content: ContentReader): string[] {
-  return ['/', '/latest', ...content.sections().map(({ slug }) => `/section/${slug}`)];
+  const sections = content.sections().map(({ slug }) => `/section/${slug}`);
+  return ['/', '/latest', ...sections, '/fragments/latest', ...sections.map((path) => `/fragments${path}`)];
 }
 
 /**
@@ -70,7 +71,10 @@ export function* allKeys(reader: () => ContentReader, since?: string): Generator
   }
   const { total: articles } = content.articles({ limit: 1 });
   for (let page = 2; page <= Math.ceil(articles / pageSizes.articles); page++) yield pageHref('/latest', page);
-  for (const author of content.authors()) yield `/author/${author.slug}`;
+  for (const author of content.authors()) {
+    yield `/author/${author.slug}`;
+    yield `/fragments/author/${author.slug}`;
+  }
   const films = content.videos({ limit: 100_000 });
   for (const film of films.items) yield `/media/${film.slug}`;
   for (const section of content.sections()) if (section.showInMedia) yield `/media?section=${section.slug}`;

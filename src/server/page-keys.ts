@@ -55,7 +55,7 @@ const queries: KeyRules['queries'] = [
  */
 const madeWhenAskedFor: readonly RegExp[] = [
   /\?/,
-  /^\/sitemaps?[./]/,
+  /^\/(?:sitemap\.xml$|sitemaps\/|fragments\/)/,
   /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
   /^\/article\/[^/]+\/comments/,
   /^\/(?:print|thankyou|follow)$/,
@@ -67,6 +67,9 @@ export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((p
 /** Whether the paper has a page at a path that is all in lower case. */
 function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
+  const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
+  if (list !== undefined) return existsIn(content, `/${list}/${of}`);
+  if (path === '/fragments/latest') return true;
   const [, kind, slug = ''] = /^\/(article|section|author|media|games)\/([^/]+)(?:\/|$)/.exec(path) ?? [];
   switch (kind) {
     case 'article':
