@@ -35,7 +35,35 @@ test.describe('an article', () => {
     await expect(lead).toHaveAttribute('loading', 'eager');
     await expect(lead).toHaveAttribute('width', /^\d+$/);
     await expect(page.locator('.author-box h2')).not.toBeEmpty();
-    expect(await page.locator('.more .card').count()).toBe(6);
+  });
+
+  test('leads on to its section and its author, fetched when the reader comes near', async ({ page }) => {
+    const fetched: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/fragments/')) fetched.push(new URL(request.url()).pathname);
+    });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(discussed);
+    await expect(page.locator('h1')).toBeVisible();
+    expect(fetched).toEqual([]);
+    await page.locator('.more').scrollIntoViewIfNeeded();
+    await expect(page.locator('.more .card')).toHaveCount(6);
+    await expect(page.locator('.rail-list li')).toHaveCount(3);
+    expect(fetched.sort().map((path) => path.split('/')[2])).toEqual(['author', 'section']);
+    const links = page.locator('.more .headline a, .rail-list h3 a');
+    const stories = await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname));
+    expect(stories).not.toContain(discussed);
+  });
+
+  test('leads on by its headings where the lists cannot be fetched', async ({ page }) => {
+    await page.route('**/fragments/**', (route) => route.abort());
+    await page.goto(discussed);
+    await page.locator('.more').scrollIntoViewIfNeeded();
+    await expect(page.locator('.more[data-fragment], .more [data-fragment]')).toHaveCount(0);
+    await expect(page.locator('.more').getByRole('link', { name: 'See all stories' })).toHaveAttribute(
+      'href',
+      /^\/section\/[\w-]+$/,
+    );
   });
 
   test('loads at most 12 kB of JavaScript before anything is pressed', async ({ page }) => {
