@@ -2,29 +2,59 @@
  * Dates as the paper prints them: always in the paper's own zone, whatever zone the server or the reader is in
  * (spec section 9). Every function takes UTC instants, as ISO 8601 strings or epoch milliseconds.
  */
-import { formatInTimeZone } from 'date-fns-tz';
 import { publication } from '../publication.ts';
 
-const zone = publication.timeZone;
+/** One formatter for all of them: making one costs a hundred times what using it does. */
+const formatter = new Intl.DateTimeFormat('en-US', {
+  timeZone: publication.timeZone,
+  ...{ weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
+  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' },
+});
+const monthNumbers = new Map(
+  Array.from({ length: 12 }, (_, month) => [
+    new Intl.DateTimeFormat('en-US', { month: 'long', timeZone: 'UTC' }).format(Date.UTC(2026, month)),
+    String(month + 1).padStart(2, '0'),
+  ]),
+);
+
+type Part = 'weekday' | 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'timeZoneName';
+
+/** What clock and calendar in the paper's zone say. @throws RangeError when it is no instant */
+function partsOf(instant: string | number): Record<Part, string> {
+  const parts = formatter.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]);
+  return Object.fromEntries(parts) as Record<Part, string>;
+}
 
 /** "Saturday, November 21, 2026": the day in the masthead. */
-export const mastheadDay = (instant: string | number): string => formatInTimeZone(instant, zone, 'EEEE, MMMM d, yyyy');
+export function mastheadDay(instant: string | number): string {
+  const { weekday, month, day, year } = partsOf(instant);
+  return `${weekday}, ${month} ${day}, ${year}`;
+}
 
 /** "November 21, 2026": the date of an article. */
-export const longDate = (instant: string | number): string => formatInTimeZone(instant, zone, 'MMMM d, yyyy');
+export function longDate(instant: string | number): string {
+  const { month, day, year } = partsOf(instant);
+  return `${month} ${day}, ${year}`;
+}
 
 /** "Nov. 21, 2026, 9:05 a.m. ET": date and time for bylines and corrections. */
 export function dateAndTime(instant: string | number): string {
-  const text = formatInTimeZone(instant, zone, 'MMMM d, yyyy, h:mm a');
-  return `${text.replace(/AM$/, 'a.m.').replace(/PM$/, 'p.m.')} ET`;
+  const { month, day, year, hour, minute } = partsOf(instant);
+  const half = Number(hour) < 12 ? 'a.m.' : 'p.m.';
+  return `${month} ${day}, ${year}, ${Number(hour) % 12 || 12}:${minute} ${half} ET`;
 }
 
 /** ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. */
-export const isoInZone = (instant: string | number): string =>
-  formatInTimeZone(instant, zone, "yyyy-MM-dd'T'HH:mm:ssXXX");
+export function isoInZone(instant: string | number): string {
+  const { hour, minute, second, timeZoneName } = partsOf(instant);
+  return `${dayInZone(instant)}T${hour.padStart(2, '0')}:${minute}:${second}${timeZoneName.slice('GMT'.length) || 'Z'}`;
+}
 
 /** Calendar day in the paper's zone as `yyyy-MM-dd`; changes at New York's midnight. */
-export const dayInZone = (instant: string | number): string => formatInTimeZone(instant, zone, 'yyyy-MM-dd');
+export function dayInZone(instant: string | number): string {
+  const { year, month, day } = partsOf(instant);
+  return `${year}-${monthNumbers.get(month)}-${day.padStart(2, '0')}`;
+}
 
 const steps: readonly [limit: number, unit: number, name: string][] = [
   [60, 1, 'second'],
