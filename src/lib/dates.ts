@@ -10,9 +10,10 @@ const formatter = new Intl.DateTimeFormat('en-US', {
   ...{ weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
   ...{ hour: 'numeric', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' },
 });
+const monthName = new Intl.DateTimeFormat('en-US', { month: 'long', timeZone: 'UTC' });
 const monthNumbers = new Map(
   Array.from({ length: 12 }, (_, month) => [
-    new Intl.DateTimeFormat('en-US', { month: 'long', timeZone: 'UTC' }).format(Date.UTC(2026, month)),
+    monthName.format(Date.UTC(2026, month)),
     String(month + 1).padStart(2, '0'),
   ]),
 );
