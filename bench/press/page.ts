@@ -65,6 +65,7 @@ export async function storedArticle(): Promise<{ at: (number: number) => StoredP
     ].sort(),
     renderedAt: Date.now(),
     renderMs: 2,
+    asOf: null,
     etags,
   });
   return { at, bodies };

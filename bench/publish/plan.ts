@@ -29,6 +29,8 @@ export interface Plan {
 
 /** Above every version: what is withdrawn may be seen in none. */
 const never = Number.MAX_SAFE_INTEGER;
+/** Stories of its section that a story's page looks back at (src/content/neighbours.server.ts). */
+const reach = 9;
 /** Edits are of the newest articles, as in life; the site has made these ahead. */
 const newest = 300;
 
@@ -57,6 +59,16 @@ export function planner(articles: number): (kind: Kind) => Plan {
     ...{ event: 'update', type, id, slug: name, previous_slug: null, status: 'publish' },
     ...{ modified: '2026-01-01T00:00:00Z', ...part },
   });
+  /** The stories beside which one comes to stand when it enters a section: as many as a page looks back, the next newer ones. */
+  const besideIn = (id: number, section: number): string[] => {
+    const found: string[] = [];
+    const last = Math.max(firstId + articles - 1, added.at(-1) ?? 0);
+    for (let newer = id + 1; newer <= last && found.length < reach; newer++) {
+      const there = newer < firstId + articles || added.includes(newer);
+      if (there && sectionsOf(newer).includes(section)) found.push(`beside:${newer}`);
+    }
+    return found;
+  };
   const wholeOf = (id: number): string[] => [
     ...[`slug:articles:story-${id}`, `article:${id}`, `card:${id}`, 'search', 'latest'],
     ...[...sectionsOf(id).map(slug), `author:${made(id).acf.author.id}`],
@@ -78,7 +90,7 @@ export function planner(articles: number): (kind: Kind) => Plan {
     const section = any(sectionSlugs.map((_, at) => at + 1).filter((each) => !old.includes(each)));
     sections.set(id, [section]);
     const edit = { kind: 'article', id, title: shown, section } as const;
-    return { ...common, edit, tags: [...tags, ...[...old, section].map(slug)] };
+    return { ...common, edit, tags: [...tags, ...[...old, section].map(slug), ...besideIn(id, section)] };
   }
 
   return (kind) => {
@@ -116,7 +128,7 @@ export function planner(articles: number): (kind: Kind) => Plan {
         return {
           edit: { kind: 'new', id, title: mark(what, version) },
           hook: hook('articles', id, `story-${id}`, { event: 'publish' }),
-          ...{ tags: wholeOf(id), gone: null, sure: [path(id), '/latest'], what, version },
+          ...{ tags: wholeOf(id), gone: null, sure: [path(id), '/latest', '/rss.xml'], what, version },
         };
       }
       case 'withdrawal': {

@@ -98,7 +98,22 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
     return key;
   };
 
-  const tell = async (change: ContentChange, note: string): Promise<readonly string[]> => {
+  /** Changes of which the listener is being told. */
+  const telling = new Set<Promise<readonly string[]>>();
+
+  const tell = (change: ContentChange, note: string): Promise<readonly string[]> => {
+    const told = tellListener(change, note).finally(() => telling.delete(told));
+    telling.add(told);
+    return told;
+  };
+
+  /** Whoever finds that nothing is new may have come just behind the change: what it set off must have come to its end. */
+  const nothingNew = async (): Promise<readonly string[]> => {
+    await Promise.allSettled([...telling]);
+    return [];
+  };
+
+  const tellListener = async (change: ContentChange, note: string): Promise<readonly string[]> => {
     let refreshed = change.paths ?? [];
     try {
       const answer = await onChange?.(change);
@@ -143,7 +158,7 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
     const { rejected, stored, withdrawn, change, note } = outcome;
     counts.stored += stored;
     counts.withdrawn += withdrawn;
-    const refreshed = change ? await tell(change, note) : [];
+    const refreshed = change ? await tell(change, note) : await nothingNew();
     return { stored, withdrawn, rejected, refreshed };
   };
 

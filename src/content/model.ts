@@ -200,6 +200,19 @@ export interface ContentReader {
   article(slug: string): Article | null;
   /** Tags: one per card, plus the list's own (`section:…`, `author:…`, `latest`; none for `ids`). */
   articles(filter: ArticleFilter): Slice<Card>;
+  /**
+   * What stands beside a story in one list: those before it, and where there are too few the nearest after it. Unlike
+   * `articles` it does not change with every story that comes to the list. Tags: one per card, and `beside:…`.
+   */
+  besideArticle(
+    article: Card,
+    filter: ({ readonly section: string } | { readonly authorId: number }) & {
+      readonly exclude?: readonly number[];
+      readonly limit: number;
+    },
+  ): readonly Card[];
+  besideVideo(video: Video, limit: number): readonly Video[];
+  besideCrossword(crossword: Crossword, limit: number): readonly Crossword[];
   topStories(): TopStories;
   author(slug: string): Author | null;
   authors(): readonly Author[];

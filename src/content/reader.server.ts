@@ -11,11 +11,14 @@ import type {
   Author,
   Card,
   ContentReader,
+  Crossword,
   DocumentType,
   FeaturedStory,
   MenuItem,
   Slice,
+  Video,
 } from './model.ts';
+import { besideIn } from './neighbours.server.ts';
 import {
   authorOf,
   cardOf,
@@ -65,6 +68,25 @@ export function createReader(mirror: Mirror): ContentReader {
   };
 
   const cards = (ids: readonly number[]): Card[] => ids.flatMap((id) => card(id) ?? []);
+
+  const videoById = (id: number): Video[] => {
+    const row = mirror.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
+    if (!row) return [];
+    const video = videoOf(row, sectionTable(mirror));
+    tags.add(tag.video(id));
+    tags.add(tag.navigation);
+    if (video.author) tags.add(tag.byline(video.author.id));
+    return [video];
+  };
+
+  const crosswordById = (id: number): Crossword[] => {
+    const row = mirror.prepare(byId).get(id, 'crosswords') as Row | undefined;
+    if (!row) return [];
+    const crossword = crosswordOf(row);
+    tags.add(tag.crossword(id));
+    if (crossword.author) tags.add(tag.byline(crossword.author.id));
+    return [crossword];
+  };
 
   const fullAuthor = (id: number): Author | null => {
     tags.add(tag.profile(id));
@@ -146,6 +168,25 @@ export function createReader(mirror: Mirror): ContentReader {
       const asked = { ...filter, since: filter.since === undefined ? undefined : canonicalInstant(filter.since) };
       return { items: cards(listIds(mirror, lists, asked, 10)), total: listTotal(mirror, lists, asked) };
     },
+    besideArticle(article, filter) {
+      tags.add(tag.beside(article.id));
+      let list = 'authorId' in filter ? `articles:author:${filter.authorId}` : '';
+      if ('section' in filter) {
+        tags.add(tag.navigation);
+        const section = sectionTable(mirror).bySlug(canonicalSlug(filter.section));
+        if (!section || section.id === 0) return [];
+        list = `articles:section:${section.id}`;
+      }
+      return cards(besideIn(mirror, list, article, filter.limit, filter.exclude));
+    },
+    besideVideo(video, limit) {
+      tags.add(tag.beside(video.id));
+      return besideIn(mirror, 'video', video, limit).flatMap(videoById);
+    },
+    besideCrossword(crossword, limit) {
+      tags.add(tag.beside(crossword.id));
+      return besideIn(mirror, 'crosswords', crossword, limit).flatMap(crosswordById);
+    },
     topStories() {
       tags.add(tag.topStories);
       const choice = storedTopStories(mirror);
@@ -190,15 +231,7 @@ export function createReader(mirror: Mirror): ContentReader {
         if (!section || section.id === 0) return { items: [], total: 0 };
         lists[0] = `video:section:${section.id}`;
       }
-      const items = listIds(mirror, lists, filter, 12).flatMap((id) => {
-        const row = mirror.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
-        if (!row) return [];
-        const video = videoOf(row, sectionTable(mirror));
-        tags.add(tag.video(id));
-        tags.add(tag.navigation);
-        if (video.author) tags.add(tag.byline(video.author.id));
-        return [video];
-      });
+      const items = listIds(mirror, lists, filter, 12).flatMap(videoById);
       return { items, total: listTotal(mirror, lists, filter) };
     },
     video(slug) {
@@ -212,14 +245,7 @@ export function createReader(mirror: Mirror): ContentReader {
     },
     crosswords(filter) {
       tags.add(tag.crosswords);
-      const items = listIds(mirror, ['crosswords'], filter, 12).flatMap((id) => {
-        const row = mirror.prepare(byId).get(id, 'crosswords') as Row | undefined;
-        if (!row) return [];
-        const crossword = crosswordOf(row);
-        tags.add(tag.crossword(id));
-        if (crossword.author) tags.add(tag.byline(crossword.author.id));
-        return [crossword];
-      });
+      const items = listIds(mirror, ['crosswords'], filter, 12).flatMap(crosswordById);
       return { items, total: listTotal(mirror, ['crosswords'], filter) };
     },
     crossword(slug) {

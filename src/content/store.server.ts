@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { DocumentFacts, IngestedDocument } from './documents.ts';
 import type { Mirror } from './mirror.server.ts';
 import type { Author, DocumentType } from './model.ts';
+import { besideWhich } from './neighbours.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import { sectionSlugOf, storedTopStories } from './store-navigation.server.ts';
 import { type DocumentVersion, tag, tagsOfDocument } from './tags.ts';
@@ -89,10 +90,11 @@ function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'term
   return lists;
 }
 
-function writeListing(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): void {
+/** @returns tags of the documents beside which this one now stands */
+function writeListing(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
   const key = (version: DocumentVersion | null): string =>
     version ? `${version.date}|${listsOf(version).sort().join('|')}` : '';
-  if (key(before) === key(after)) return;
+  if (key(before) === key(after)) return [];
   if (before) {
     const remove = mirror.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
     for (const list of listsOf(before)) remove.run(list, before.date, before.id);
@@ -101,6 +103,10 @@ function writeListing(mirror: Mirror, before: DocumentVersion | null, after: Doc
     const add = mirror.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
     for (const list of listsOf(after)) add.run(list, after.date, after.id);
   }
+  if (!after) return [];
+  const stood = new Set(before?.date === after.date ? listsOf(before) : []);
+  const entered = listsOf(after).filter((list) => !stood.has(list));
+  return entered.flatMap((list) => besideWhich(mirror, list, after).map(tag.beside));
 }
 
 const insertDocument = `INSERT INTO documents
@@ -167,7 +173,7 @@ export function storeDocument(mirror: Mirror, document: IngestedDocument, fetche
     }
     if (document.author) storePartialAuthor(mirror, document.author, fetched, tags);
     writeDocument(mirror, after, false, fetched);
-    writeListing(mirror, before, after);
+    for (const each of writeListing(mirror, before, after)) tags.add(each);
     mirror.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
     mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
     if (before && before.slug !== after.slug) rememberSlug(mirror, before.type, before.slug, before.id);

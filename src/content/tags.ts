@@ -17,6 +17,8 @@ export const tag = {
   section: (slug: string): string => `section:${slug}`,
   /** Membership and order of an author's list. */
   author: (id: number): string => `author:${id}`,
+  /** What stands beside a document in a list, see neighbours.server.ts. */
+  beside: (id: number): string => `beside:${id}`,
   /** An author's name and slug, as bylines show them. */
   byline: (id: number): string => `byline:${id}`,
   /** An author's own page: biography and portrait. */

@@ -20,10 +20,21 @@ const monthNumbers = new Map(
 
 type Part = 'weekday' | 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'timeZoneName';
 
+type Parts = Readonly<Record<Part, string>>;
+
+/** The dates of a story stand on dozens of pages, and each costs as much as the rest of its card. */
+const known = new Map<string | number, Parts>();
+
 /** What clock and calendar in the paper's zone say. @throws RangeError when it is no instant */
-function partsOf(instant: string | number): Record<Part, string> {
-  const parts = formatter.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]);
-  return Object.fromEntries(parts) as Record<Part, string>;
+function partsOf(instant: string | number): Parts {
+  let parts = known.get(instant);
+  if (!parts) {
+    const named = formatter.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]);
+    parts = Object.fromEntries(named) as Parts;
+    if (known.size >= 5000) known.clear();
+    known.set(instant, parts);
+  }
+  return parts;
 }
 
 /** "Saturday, November 21, 2026": the day in the masthead. */

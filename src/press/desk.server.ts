@@ -47,6 +47,7 @@ export interface DeskOptions {
   readonly timeoutMs: number;
   readonly backOff: BackOff;
   readonly priority: (ref: PageRef) => number;
+  readonly onDemand: (key: string) => boolean;
   readonly onFresh: (page: FreshPage) => void;
   /** Told of pages that do not exist. */
   readonly onMissing: (name: string, entry: Entry) => void;
@@ -175,7 +176,14 @@ export function createDesk(options: DeskOptions): Desk {
       const began = changes.latest;
       const started = performance.now();
       figures.counters.renders++;
-      const made = await make(work.ref, options.render, () => shelf.find(work.ref.key, work.ref.variant), options);
+      const asOf = options.onDemand(work.ref.key) ? began : null;
+      const made = await make(
+        work.ref,
+        options.render,
+        () => shelf.find(work.ref.key, work.ref.variant),
+        asOf,
+        options,
+      );
       options.onEvent({
         kind: 'render',
         ms: performance.now() - started,

@@ -45,6 +45,8 @@ export interface Entry {
   bytes: number;
   /** Which look at the store found it current; see `Memory.epoch`. */
   epoch: number;
+  /** Number of the latest change that it is known to show; endless for a page that changes find by themselves. */
+  current: number;
   /** The encodings that were asked for, or all of them where the store does not hold them. */
   readonly ready: Record<Encoding, Ready | undefined>;
 }
@@ -73,6 +75,7 @@ export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoc
     visited: false,
     bytes: 0,
     epoch,
+    current: page.asOf ?? Number.POSITIVE_INFINITY,
     ready: { br: undefined, gzip: undefined, identity: undefined },
   };
   entry.bytes = overhead + cost(page.tags) + page.key.length * 3;

@@ -5,7 +5,7 @@
 import type { Logger } from '../lib/logging.ts';
 import type { BackOff } from './back-off.ts';
 import { createChanges } from './changes.ts';
-import { createDesk, type FreshPage, type Outcome, type Watcher } from './desk.server.ts';
+import { createDesk, type FreshPage, type Outcome, PressBusy, type Watcher } from './desk.server.ts';
 import { chooseEncoding, type Dress, type Entry, type Ready } from './entry.ts';
 import {
   type Counters,
@@ -44,6 +44,11 @@ export interface PressOptions {
   readonly retry?: BackOff;
   /** Order of importance, lowest first (default 100 for all); among equals the most read comes first. */
   readonly priority?: (ref: PageRef) => number;
+  /**
+   * Pages that a change does not have rendered: whoever asks for one after the change waits for its render. Meant for what
+   * grows with the archive and is seldom read, so that a change costs the same however long the archive is.
+   */
+  readonly onDemand?: (key: string) => boolean;
   /** The tag that stands for every page. */
   readonly everything?: string;
   /** Milliseconds for which an address is remembered not to exist (default 3000). */
@@ -146,6 +151,7 @@ export function openPress(options: PressOptions): Press {
     timeoutMs: options.timeoutMs ?? 20_000,
     backOff: options.retry ?? { baseMs: 500, capMs: 60_000 },
     priority: options.priority ?? (() => 100),
+    onDemand: options.onDemand ?? (() => false),
     onFresh: options.onFresh ?? (() => {}),
     onMissing: (name, entry) => missing.set(name, { entry, until: performance.now() + missingMs }),
     onEvent,
@@ -251,7 +257,14 @@ export function openPress(options: PressOptions): Press {
         return gone.entry;
       }
       counters.misses++;
-      return desk.ask({ key, variant });
+      try {
+        return await desk.ask({ key, variant });
+      } catch (error) {
+        // The old page stays while its render fails, unless it may show what has been withdrawn.
+        const old = error instanceof PressBusy ? undefined : shelf.findOutdated(key, variant);
+        if (!old) throw error;
+        return old;
+      }
     },
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     ready(entry, wanted) {

@@ -383,6 +383,85 @@ describe('withdrawal', () => {
   });
 });
 
+describe('pages made on demand', () => {
+  const pages = { '/': ['t', 'card'], '/?page=2': ['t', 'deep', 'card'], '/?page=3': ['t'] };
+  const onDemand = (key: string): boolean => key.includes('?');
+
+  it('cost a change nothing, and are rendered by the first who asks after it', async () => {
+    const world = paper(pages);
+    const bench = start(world.render, { onDemand });
+    for (const key of Object.keys(pages)) await read(bench, key);
+    world.renders.length = 0;
+    world.content.t = 1;
+    expect((await bench.press.invalidate(['t'])).refreshed.map(({ key }) => key)).toEqual(['/']);
+    expect(world.renders).toEqual(['/']);
+    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
+    const texts = await Promise.all([1, 2, 3].map(() => read(bench, '/?page=2')));
+    expect(new Set(texts)).toEqual(new Set(['/?page=2 public t=1 deep=0 card=0']));
+    expect(world.renders).toEqual(['/', '/?page=2']);
+    expect(bench.press.peek('/?page=2', 'public')?.page.status).toBe(200);
+  });
+
+  it('stay where a change touches others', async () => {
+    const world = paper(pages);
+    const bench = start(world.render, { onDemand });
+    for (const key of Object.keys(pages)) await read(bench, key);
+    await bench.press.invalidate(['deep']);
+    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
+    expect(bench.press.peek('/?page=3', 'public')).toBeDefined();
+    expect(bench.press.peek('/', 'public')).toBeDefined();
+  });
+
+  it('hear of a change after a restart, and of everything', async () => {
+    const world = paper(pages);
+    const first = start(world.render, { onDemand, everything: 'site' });
+    for (const key of Object.keys(pages)) await read(first, key);
+    world.content.deep = 1;
+    await first.press.invalidate(['deep']);
+    await first.close();
+    open.pop();
+    const second = start(world.render, { onDemand, everything: 'site' });
+    expect(second.press.peek('/?page=3', 'public')).toBeDefined();
+    expect(await read(second, '/?page=2')).toBe('/?page=2 public t=0 deep=1 card=0');
+    await second.press.invalidate(['site']);
+    expect(second.press.peek('/?page=3', 'public')).toBeUndefined();
+    expect(world.renders.filter((key) => key === '/?page=3')).toHaveLength(1);
+  });
+
+  it('stay as they were while their render fails, unless something was withdrawn', async () => {
+    const world = paper(pages);
+    const bench = start(world.render, { onDemand });
+    for (const key of Object.keys(pages)) await read(bench, key);
+    world.content.t = 1;
+    await bench.press.invalidate(['t']);
+    world.breakDown('no ink');
+    expect(await read(bench, '/?page=2')).toBe('/?page=2 public t=0 deep=0 card=0');
+    world.breakDown(null);
+    expect(await read(bench, '/?page=2')).toBe('/?page=2 public t=1 deep=0 card=0');
+    await bench.press.invalidate(['card'], { withdrawn: ['gone'] });
+    world.breakDown('no ink');
+    await expect(read(bench, '/?page=2')).rejects.toThrow('no ink');
+  });
+
+  it('are rendered again after a day, also when the clock was set back', async () => {
+    let clock = 1_000_000_000_000;
+    const world = paper(pages);
+    const folderStore = { now: () => clock };
+    const bench = press(folder.dir, { render: world.render, onDemand, now: () => clock }, folderStore);
+    open.push(bench);
+    await read(bench, '/?page=2');
+    await bench.press.invalidate(['other']);
+    expect(bench.press.peek('/?page=2', 'public')).toBeDefined();
+    clock += 25 * 3_600_000;
+    await bench.press.invalidate(['other']);
+    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
+    await read(bench, '/?page=2');
+    clock -= 50 * 3_600_000;
+    await bench.press.invalidate(['other']);
+    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
+  });
+});
+
 describe('variants', () => {
   const render = (access: () => 'registered' | 'subscriber' | null) => async (_key: string, variant: Variant) => ({
     ...html(`${variant} text`.padEnd(2000)),

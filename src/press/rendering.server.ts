@@ -58,11 +58,15 @@ const keptStatuses: readonly number[] = [200, 301, 308, 410];
 const unkept =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|etag|date|age|server-timing|trailer|upgrade)$/;
 
-/** @param current the page as it stands on the shelf */
+/**
+ * @param current the page as it stands on the shelf
+ * @param asOf see `StoredPage.asOf`
+ */
 export async function make(
   ref: PageRef,
   render: Render,
   current: () => Entry | undefined,
+  asOf: number | null,
   options: { readonly build: string; readonly timeoutMs: number; readonly now: () => number },
 ): Promise<Made> {
   const began = performance.now();
@@ -92,8 +96,10 @@ export async function make(
     tags: tidyTags(rendering.tags),
     renderedAt: options.now(),
     renderMs: performance.now() - began,
+    asOf,
   };
-  const same = storable ? sameAs(current(), base) : null;
+  // What is made on demand is written in any case: that it is current is news, too.
+  const same = storable && asOf === null ? sameAs(current(), base) : null;
   if (same) return { page: { ...base, etags: same.page.etags }, bodies: {}, same, storable };
   const { bodies, etags } = storable
     ? await encode(rendering.body, headers['content-type'] ?? '')

@@ -38,7 +38,9 @@ export interface Shelf {
   find(key: string, variant: Variant): Entry | undefined;
   /** The same without the store. */
   inMemory(key: string, variant: Variant): Entry | undefined;
-  /** Whether this build's own rendering is there. */
+  /** A page that is made on demand and is out of date, as long as nothing was withdrawn since. */
+  findOutdated(key: string, variant: Variant): Entry | undefined;
+  /** Whether this build's own rendering is there, and is not one made on demand that is out of date. */
   has(ref: PageRef): boolean;
   ready(entry: Entry, encoding: Encoding): Ready | undefined;
   /** Puts a rendering on the shelf; `undefined` when it was outdated before it got there. */
@@ -106,7 +108,24 @@ export function createShelf(options: ShelfOptions): Shelf {
     unwrittenBytes -= kept.entry.bytes;
   }
 
+  /** Whether a page that is made on demand shows the latest state; looked up once after each change. */
+  function isCurrent(entry: Entry): boolean {
+    if (entry.current >= changes.latest) return true;
+    const { latest } = changes;
+    const { tags, asOf } = entry.page;
+    // Memory knows a change that the store could not take, the store one that was noted before the start.
+    if (changes.after(tags, asOf ?? 0) !== 'nothing') return false;
+    if (attempt(() => store.isCurrent(entry.page))?.value === false) return false;
+    entry.current = latest;
+    return true;
+  }
+
   function inMemory(key: string, variant: Variant): Entry | undefined {
+    const entry = lookInMemory(key, variant);
+    return entry === undefined || isCurrent(entry) ? entry : undefined;
+  }
+
+  function lookInMemory(key: string, variant: Variant): Entry | undefined {
     const name = nameOf(key, variant);
     const entry = memory.get(name);
     if (entry) {
@@ -121,6 +140,19 @@ export function createShelf(options: ShelfOptions): Shelf {
       memory.delete(name);
     }
     return unwritten.size > 0 ? unwritten.get(name)?.entry : undefined;
+  }
+
+  /** What is on the shelf, current or not. */
+  function look(key: string, variant: Variant): Entry | undefined {
+    const entry = lookInMemory(key, variant);
+    if (entry) return entry;
+    const name = nameOf(key, variant);
+    if (voided.size > 0 && voided.has(name)) return undefined;
+    const page = attempt(() => store.find(key, variant))?.value;
+    if (!page) return undefined;
+    const found = createEntry(page, dress, {});
+    memory.set(name, found);
+    return found;
   }
 
   function leave(name: string, entry: Entry): void {
@@ -156,6 +188,7 @@ export function createShelf(options: ShelfOptions): Shelf {
     const all = everything !== null && tags.includes(everything);
     const found: PageRef[] = [];
     for (const [name, { entry }] of unwritten) {
+      if (entry.page.asOf !== null) continue;
       if (all || entry.page.tags.some((tag) => tags.includes(tag))) found.push(refOf(name));
     }
     return found;
@@ -169,6 +202,7 @@ export function createShelf(options: ShelfOptions): Shelf {
     const affected: Affected[] = [];
     // What lies in the store alone can be found by tag when reading it still works; a change needs writing.
     for (const [name, entry] of memory.entries()) {
+      if (entry.page.asOf !== null) continue;
       if (entry.page.tags.some((tag) => withdrawn.includes(tag))) gone.push(refOf(name));
       else if (all || entry.page.tags.some((tag) => tags.includes(tag)))
         affected.push({ ...refOf(name), reads: entry.reads });
@@ -195,15 +229,15 @@ export function createShelf(options: ShelfOptions): Shelf {
       return unwritten.size;
     },
     find(key, variant) {
-      const entry = inMemory(key, variant);
-      if (entry) return entry;
-      const name = nameOf(key, variant);
-      if (voided.size > 0 && voided.has(name)) return undefined;
-      const page = attempt(() => store.find(key, variant))?.value;
-      if (!page) return undefined;
-      const found = createEntry(page, dress, {});
-      memory.set(name, found);
-      return found;
+      const entry = look(key, variant);
+      return entry === undefined || isCurrent(entry) ? entry : undefined;
+    },
+    findOutdated(key, variant) {
+      const entry = look(key, variant);
+      if (!entry || entry.page.asOf === null) return undefined;
+      const { asOf, tags } = entry.page;
+      const withdrew = attempt(() => store.withdrewSince(asOf))?.value ?? true;
+      return withdrew || changes.after(tags, asOf) === 'withdrawn' ? undefined : entry;
     },
     inMemory,
     has,

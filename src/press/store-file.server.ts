@@ -8,7 +8,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../lib/logging.ts';
 
 /** Raised with every change of the tables; a file of another version is begun anew. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const schema = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -19,7 +19,7 @@ const schema = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, ns INTEGER NOT NULL, key TEXT NOT NULL, variant TEXT NOT NULL,
     version INTEGER NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL, access TEXT, hash TEXT NOT NULL,
     size INTEGER NOT NULL, kept INTEGER NOT NULL, tags TEXT NOT NULL, etags TEXT NOT NULL,
-    rendered_at INTEGER NOT NULL, render_ms REAL NOT NULL, checksum INTEGER NOT NULL, UNIQUE (key, variant, ns));
+    rendered_at INTEGER NOT NULL, render_ms REAL NOT NULL, as_of INTEGER, checksum INTEGER NOT NULL, UNIQUE (key, variant, ns));
   CREATE INDEX pages_ns ON pages (ns);
   CREATE TABLE bodies (id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -30,7 +30,7 @@ const schema = `
   CREATE INDEX changes_at ON changes (at);
   CREATE TABLE reads (key TEXT NOT NULL, variant TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (key, variant)) WITHOUT ROWID;
-  INSERT INTO meta VALUES ('seq', 0), ('version', 0);
+  INSERT INTO meta VALUES ('seq', 0), ('version', 0), ('withdrawn', 0);
   PRAGMA user_version = ${schemaVersion};
 `;
 

@@ -6,7 +6,7 @@ import { type Encoding, encodings, type PageRef, type StoredPage, type Variant }
 /** Reads count half after a day. */
 const halfLife = 24 * 60 * 60 * 1000;
 export const columns = `id, ns, key, variant, version, status, headers, access, hash, size, tags, etags,
-  rendered_at AS renderedAt, render_ms AS renderMs, checksum`;
+  rendered_at AS renderedAt, render_ms AS renderMs, as_of AS asOf, checksum`;
 
 export type Row = Record<string, string | number | null> & { id: number; checksum: number };
 
@@ -33,6 +33,7 @@ const fieldNames = [
   'etags',
   'renderedAt',
   'renderMs',
+  'asOf',
 ];
 
 /** Zero bytes stand between the fields; none of them holds one. */
@@ -64,5 +65,6 @@ export const toPage = (row: Row, build: string): StoredPage => ({
   tags: JSON.parse(String(row.tags)),
   renderedAt: Number(row.renderedAt),
   renderMs: Number(row.renderMs),
+  asOf: row.asOf === null ? null : Number(row.asOf),
   etags: JSON.parse(String(row.etags)),
 });

@@ -36,8 +36,12 @@ export interface PageStore {
   readonly build: string;
   /** The page of this build, else the one of the build before it. */
   find(key: string, variant: Variant): StoredPage | undefined;
-  /** Whether this build's own rendering is stored. */
+  /** Whether this build's own rendering is stored, and is current. */
   has(key: string, variant: Variant): boolean;
+  /** Whether a page that is made on demand still shows the latest state; always so of a page that changes find. */
+  isCurrent(page: StoredPage): boolean;
+  /** Whether anything at all was withdrawn since change number `seq`. */
+  withdrewSince(seq: number): boolean;
   /** Bytes of one rendering; `undefined` when it has been replaced. */
   body(page: StoredPage, encoding: Encoding): Buffer | undefined;
   /**
@@ -87,8 +91,13 @@ export interface Change {
   readonly affected: readonly Affected[];
 }
 
-/** Longer than any render may take: what changed earlier can outdate none that is still running. */
-const rememberChanges = 15 * 60 * 1000;
+/**
+ * For how long changes are remembered, milliseconds: longer than any render may take, and as long as a page that is made on
+ * demand may lie without being rendered again.
+ */
+const rememberChanges = 24 * 60 * 60 * 1000;
+/** A clock that was set back makes pages of the future. */
+const clockSlip = 60_000;
 
 export function openStore(options: StoreOptions): PageStore {
   const { build, log, now = Date.now } = options;
@@ -175,10 +184,18 @@ export function openStore(options: StoreOptions): PageStore {
     }
   }
 
+  /** A page that is made on demand is found by its key alone. */
+  const indexed = (page: Pick<StoredPage, 'tags' | 'asOf'>): readonly string[] => (page.asOf === null ? page.tags : []);
+
   function outdated(tags: string, began: number): boolean {
     const row = sql('SELECT 1 FROM changes WHERE seq > ? AND tag IN (SELECT value FROM json_each(?)) LIMIT 1');
     const all = sql("SELECT 1 FROM changes WHERE seq > ? AND tag = '' LIMIT 1");
     return row.get(began, tags) !== undefined || all.get(began) !== undefined;
+  }
+
+  function isCurrent(asOf: number, tags: string, renderedAt: number): boolean {
+    const age = now() - renderedAt;
+    return age <= rememberChanges && age >= -clockSlip && !outdated(tags, asOf);
   }
 
   function lose(key: string, variant: Variant): void {
@@ -194,9 +211,16 @@ export function openStore(options: StoreOptions): PageStore {
         return own ?? (before === null ? undefined : read(key, variant, before));
       }),
     has: (key, variant) =>
-      file.use(
-        () => sql('SELECT 1 FROM pages WHERE key = ? AND variant = ? AND ns = ?').get(key, variant, ns()) !== undefined,
-      ),
+      file.use(() => {
+        const row = sql(`SELECT as_of AS asOf, tags, rendered_at AS renderedAt FROM pages
+          WHERE key = ? AND variant = ? AND ns = ?`).get(key, variant, ns());
+        if (!row || row.asOf === null) return row !== undefined;
+        return isCurrent(Number(row.asOf), String(row.tags), Number(row.renderedAt));
+      }),
+    isCurrent: ({ asOf, tags, renderedAt }) =>
+      asOf === null || file.use(() => isCurrent(asOf, JSON.stringify(tags), renderedAt)),
+    withdrewSince: (seq) =>
+      file.use(() => Number(sql("SELECT value FROM meta WHERE name = 'withdrawn'").get()?.value ?? 0) > seq),
     body: ({ key, variant, version, etags }, encoding) =>
       file.use(() => {
         if (etags[encoding] === undefined) return undefined;
@@ -218,11 +242,9 @@ export function openStore(options: StoreOptions): PageStore {
         const id = ns();
         const tags = JSON.stringify(page.tags);
         if (!interim && outdated(tags, began)) return null;
-        const old = sql('SELECT id, version, kept, tags FROM pages WHERE key = ? AND variant = ? AND ns = ?').get(
-          page.key,
-          page.variant,
-          id,
-        );
+        const old = sql(
+          'SELECT id, version, kept, tags, as_of AS asOf FROM pages WHERE key = ? AND variant = ? AND ns = ?',
+        ).get(page.key, page.variant, id);
         const version = Number(
           sql("UPDATE meta SET value = value + 1 WHERE name = 'version' RETURNING value").get()?.value,
         );
@@ -238,18 +260,24 @@ export function openStore(options: StoreOptions): PageStore {
           JSON.stringify(page.etags),
           page.renderedAt,
           page.renderMs,
+          page.asOf,
         ];
         const checksum = checksumOfFields([page.key, page.variant, ...fields]);
         let row = Number(old?.id ?? 0);
         if (old) {
           deleteBodies(Number(old.version));
           sql(`UPDATE pages SET version = ?, status = ?, headers = ?, access = ?, hash = ?, size = ?, tags = ?, etags = ?,
-            rendered_at = ?, render_ms = ?, checksum = ?, kept = ? WHERE id = ?`).run(...fields, checksum, kept, row);
+            rendered_at = ?, render_ms = ?, as_of = ?, checksum = ?, kept = ? WHERE id = ?`).run(
+            ...fields,
+            checksum,
+            kept,
+            row,
+          );
           sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row, began);
         } else {
           row = Number(
             sql(`INSERT INTO pages (version, status, headers, access, hash, size, tags, etags, rendered_at, render_ms,
-              checksum, kept, key, variant, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
+              as_of, checksum, kept, key, variant, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
               ...fields,
               checksum,
               kept,
@@ -268,7 +296,8 @@ export function openStore(options: StoreOptions): PageStore {
           const sum = crc32(bytes, version >>> 0);
           sql('INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)').run(bodyId(version, encoding), sum, bytes);
         }
-        index(row, old ? (JSON.parse(String(old.tags)) as string[]) : [], page.tags);
+        const before = old?.asOf === null ? (JSON.parse(String(old.tags)) as string[]) : [];
+        index(row, before, indexed(page));
         return version;
       }),
     retag: (page, began) =>
@@ -302,6 +331,7 @@ export function openStore(options: StoreOptions): PageStore {
         const at = now();
         const note = sql('INSERT OR REPLACE INTO changes (tag, seq, at) VALUES (?, ?, ?)');
         for (const tag of [...tags, ...withdrawn]) note.run(tag, seq, at);
+        if (withdrawn.length > 0) sql("UPDATE meta SET value = ? WHERE name = 'withdrawn'").run(seq);
         if (everything) note.run('', seq, at);
         sql('DELETE FROM changes WHERE at < ?').run(at - rememberChanges);
         const gone = sql(`SELECT DISTINCT p.id, p.key, p.variant FROM tags t JOIN page_tags x ON x.tag = t.id
@@ -310,7 +340,7 @@ export function openStore(options: StoreOptions): PageStore {
         );
         for (const row of gone) drop(Number(row.id));
         const touched = everything
-          ? sql('INSERT OR REPLACE INTO stale (page, seq, since) SELECT id, ?, ? FROM pages')
+          ? sql('INSERT OR REPLACE INTO stale (page, seq, since) SELECT id, ?, ? FROM pages WHERE as_of IS NULL')
           : sql(`INSERT OR REPLACE INTO stale (page, seq, since) SELECT DISTINCT x.page, ?, ? FROM tags t
               JOIN page_tags x ON x.tag = t.id WHERE t.name IN (SELECT value FROM json_each(?))`);
         if (everything) touched.run(seq, at);
@@ -333,7 +363,7 @@ export function openStore(options: StoreOptions): PageStore {
     tagged: (tags, everything) =>
       file.use(() => {
         const rows = everything
-          ? sql('SELECT key, variant, tags FROM pages').all()
+          ? sql('SELECT key, variant, tags FROM pages WHERE as_of IS NULL').all()
           : sql(`SELECT DISTINCT p.key, p.variant, p.tags FROM tags t JOIN page_tags x ON x.tag = t.id
               JOIN pages p ON p.id = x.page WHERE t.name IN (SELECT value FROM json_each(?))`).all(
               JSON.stringify(tags),

@@ -44,6 +44,11 @@ export interface StoredPage extends PageRef {
   /** Epoch milliseconds. */
   readonly renderedAt: number;
   readonly renderMs: number;
+  /**
+   * Only of pages that are made on demand: number of the latest change that the rendering has seen. A change does not find
+   * such a page by its tags; the page is held against the changes when it is asked for. `null`: a page that changes find.
+   */
+  readonly asOf: number | null;
   /** Strong ETag (with its quotes) of each encoding that is kept. */
   readonly etags: Readonly<Partial<Record<Encoding, string>>>;
 }

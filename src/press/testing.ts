@@ -115,6 +115,7 @@ export async function pageOf(
     tags: [...tags].sort(),
     renderedAt: 1000,
     renderMs: 1.5,
+    asOf: null,
     etags,
   };
   return { page, bodies, etags };

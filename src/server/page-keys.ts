@@ -49,6 +49,21 @@ const queries: KeyRules['queries'] = [
   { path: /^\/article\/[^/]+\/comments(?:\/[^/]+)?$/, allow: paged },
 ];
 
+/**
+ * Pages that a change does not have rendered, but whoever asks for them after it: further pages of lists and comments, feeds,
+ * sitemaps, and what shows the newest stories only as ornament. They grow with the archive, and few are ever read.
+ */
+const madeWhenAskedFor: readonly RegExp[] = [
+  /\?/,
+  /^\/sitemaps?[./]/,
+  /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
+  /^\/article\/[^/]+\/comments/,
+  /^\/(?:print|thankyou|follow)$/,
+];
+
+/** Whether a page is made on demand, see `PressOptions.onDemand`. */
+export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((pattern) => pattern.test(key));
+
 /** Whether the paper has a page at a path that is all in lower case. */
 function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;

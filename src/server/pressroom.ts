@@ -12,7 +12,7 @@ import { openStore, type PageStore } from '../press/store.server.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
 import type { House } from './compose.ts';
 import type { Config } from './config.ts';
-import { pageKeys, readRedirects } from './page-keys.ts';
+import { isMadeOnDemand, pageKeys, readRedirects } from './page-keys.ts';
 import { pressDress, pressRender } from './press-render.ts';
 import type { RenderPage } from './renderer.ts';
 import type { SecurityHeaders } from './security.ts';
@@ -94,12 +94,11 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     dress: pressDress(security, config),
     log,
     everything,
+    onDemand: isMadeOnDemand,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     priority: ({ key }) => {
       if (key === '/') return 0;
-      if (hurried.has(key)) return 1;
-      // Sitemaps are long and nobody waits for them.
-      return key.startsWith('/sitemap') ? 1000 : 100;
+      return hurried.has(key) ? 1 : 100;
     },
     onFresh: (page) => {
       hurried.delete(page.key);
