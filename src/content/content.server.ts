@@ -52,7 +52,7 @@ function offline(mirror: Mirror): Content {
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
 function connected(options: Connected, mirror: Mirror): Content {
-  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange } = options;
+  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isKept } = options;
   const now = options.now ?? Date.now;
   const site = siteUrl.replace(/\/+$/u, '');
   const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(mirror) });
@@ -63,7 +63,7 @@ function connected(options: Connected, mirror: Mirror): Content {
     measure: rememberingMeasure(mirror, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const applier = createApplier({ mirror, client, ingester, log, now, onChange });
+  const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
     reader: () => createReader(mirror),

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { restError } from '../fixtures/wordpress.ts';
 import { lists, type Newsroom, openNewsroom } from './fixtures/newsroom.ts';
 import { openSmallDisk, type SmallDisk } from './fixtures/small-disk.ts';
 import { openReader, type WholeReader } from './fixtures/whole.ts';
@@ -97,6 +98,34 @@ it('serves every page while nothing at all can be written, and refuses what it c
   await readAll();
   await expectAllWritten();
 }, 240_000);
+
+it.each(['SIGTERM', 'SIGKILL'] as const)(
+  'has every publish and no withdrawn story after a %s on a full disk',
+  async (signal) => {
+    await begin('pages');
+    // What the crash loses is not made good by a look into WordPress.
+    paper.wordpress.intercept = (request) =>
+      /^\/wp-json\/wp\/v2\/[a-z]+$/.test(new URL(request.url).pathname) ? restError(503, 'busy') : null;
+    await disk.fill(paper);
+    for (let turn = 0; !paper.output().includes('The page store cannot be used'); turn++) {
+      expect(turn, 'The disk was never felt.').toBeLessThan(60);
+      for (const id of stories) await newsroom.publish(id);
+    }
+    while (!newsroom.isWithdrawn(withdrawing)) await newsroom.publish(withdrawing);
+    for (const id of stories.slice(0, 3)) await newsroom.publish(id);
+    await paper.kill(signal);
+    await paper.start({ nodeArgs: disk.nodeArgs });
+    expect((await paper.ask(`/article/story-${withdrawing}`)).status).toBe(410);
+    await disk.fill(paper);
+    // The lists are made again behind the first readers; nothing has been delivered again.
+    await until(() => readAll().then(Boolean, () => false), paper.output);
+    await disk.free(paper);
+    await newsroom.publish(1);
+    await readAll();
+    await expectAllWritten();
+  },
+  240_000,
+);
 
 it('publishes from memory while its pages alone cannot be written, and writes them when there is room', async () => {
   await begin('pages');
