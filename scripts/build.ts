@@ -52,6 +52,24 @@ export function hashSources(folder: string = root): string {
   return hash.digest('hex');
 }
 
+/**
+ * Names that `import.meta.env` has of its own. Astro puts the environment's variables into it and lets them win: with `DEV=1`,
+ * which Vitest sets and a shell may, the server's half of the pages would be a development build, whatever `NODE_ENV` says.
+ */
+const namesOfVite = ['MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX'];
+
+/** The environment of a build: the caller's, without what would make another build of it. */
+export function buildEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !namesOfVite.includes(name) && !/^VITEST(?:_|$)/.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    NODE_ENV: 'production',
+    ASTRO_TELEMETRY_DISABLED: '1',
+    NO_COLOR: '1',
+    FORCE_COLOR: undefined,
+  };
+}
+
 /** Whether what is in `dist` was made of the sources as they are. */
 export function isBuilt(): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashSources();
@@ -70,13 +88,7 @@ async function build(): Promise<void> {
     const astro = join(root, 'node_modules', 'astro', 'bin', 'astro.mjs');
     const { code, output } = await finish(process.execPath, [astro, 'build'], {
       cwd: root,
-      env: {
-        ...process.env,
-        NODE_ENV: 'production',
-        ASTRO_TELEMETRY_DISABLED: '1',
-        NO_COLOR: '1',
-        FORCE_COLOR: undefined,
-      },
+      env: buildEnvironment(process.env),
       onLine: (line) => {
         const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
         if (said) progress(said.trim());

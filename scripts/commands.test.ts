@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { browserFromEnvironment, findInstalled } from './browser.ts';
-import { hashSources } from './build.ts';
+import { buildEnvironment, hashSources } from './build.ts';
 import { machineOf, missingOptional } from './complete-lock.mjs';
 import { compressFolder } from './compress.ts';
 import { sandboxPort } from './settings.ts';
@@ -33,6 +33,21 @@ describe('whether a build is current', () => {
     writeFileSync(join(folder, 'package-lock.json'), '{"a":1}');
     seen.add(hashSources(folder));
     expect(seen.size).toBe(4);
+  });
+});
+
+describe('the environment of a build', () => {
+  it('is that of production, whatever the caller’s own is', () => {
+    // What Vitest sets; this very process has them.
+    for (const name of ['DEV', 'MODE', 'SSR', 'BASE_URL', 'VITEST']) expect(process.env[name], name).toBeDefined();
+    const own = buildEnvironment({
+      ...process.env,
+      SITE: 'https://elsewhere.example',
+      SITE_URL: 'https://paper.example',
+    });
+    for (const name of ['DEV', 'PROD', 'MODE', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX', 'VITEST', 'VITEST_MODE'])
+      expect(own, name).not.toHaveProperty(name);
+    expect(own).toMatchObject({ NODE_ENV: 'production', PATH: process.env.PATH, SITE_URL: 'https://paper.example' });
   });
 });
 

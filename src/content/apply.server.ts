@@ -52,6 +52,7 @@ export interface ApplierOptions {
   readonly log: Logger;
   readonly now: () => number;
   readonly onChange?: ((change: ContentChange) => unknown) | undefined;
+  readonly isKept?: (() => boolean) | undefined;
 }
 
 const isPaid = (facts: string | undefined): boolean =>
@@ -73,7 +74,8 @@ function tooLong(raw: unknown): Promise<never> | null {
 }
 
 /** Makes the applier of one mirror. */
-export function createApplier({ mirror, client, ingester, log, now, onChange }: ApplierOptions): Applier {
+export function createApplier(options: ApplierOptions): Applier {
+  const { mirror, client, ingester, log, now, onChange, isKept = () => true } = options;
   const counts = { stored: 0, withdrawn: 0, rejected: 0 };
 
   const reject = (rejection: Rejection): void => {
@@ -121,8 +123,18 @@ export function createApplier({ mirror, client, ingester, log, now, onChange }: 
     } catch (error) {
       log.error({ error: String(error) }, 'content: a listener failed on a change');
     }
-    if (note !== '') mirror.prepare('DELETE FROM meta WHERE key = ?').run(note);
+    strikeOut(note);
     return refreshed;
+  };
+
+  /** Notes of changes that the listener heard of and could not write down: they outlive this process in its place. */
+  const unkept = new Set<string>();
+
+  const strikeOut = (note: string): void => {
+    if (note !== '') unkept.add(note);
+    if (!isKept()) return;
+    for (const key of unkept) mirror.prepare('DELETE FROM meta WHERE key = ?').run(key);
+    unkept.clear();
   };
 
   let replayed = false;

@@ -52,10 +52,10 @@ function offline(mirror: Mirror): Content {
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
 function connected(options: Connected, mirror: Mirror): Content {
-  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange } = options;
+  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isKept } = options;
   const now = options.now ?? Date.now;
   const site = siteUrl.replace(/\/+$/u, '');
-  const client = createClient({ ...wordpress, fetch: options.fetch, now });
+  const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(mirror) });
   const context = {
     wordpress: wordpress.url,
     site,
@@ -63,7 +63,7 @@ function connected(options: Connected, mirror: Mirror): Content {
     measure: rememberingMeasure(mirror, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const applier = createApplier({ mirror, client, ingester, log, now, onChange });
+  const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
     reader: () => createReader(mirror),
@@ -82,6 +82,18 @@ function connected(options: Connected, mirror: Mirror): Content {
     preview: createPreview({ mirror, client, ingester, now, secret }),
     status: () => sync.status(),
   };
+}
+
+/** When the latest answer in the mirror was asked for. What is asked for from now on is newer, whatever the clock says. */
+function lastFetch(mirror: Mirror): number {
+  const both = 'SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn';
+  return Math.max(
+    0,
+    ...mirror
+      .prepare(both)
+      .all()
+      .map(({ at }) => Number(at)),
+  );
 }
 
 /** Measures every picture once; what could not be measured is tried again with the document's next version. */

@@ -63,7 +63,7 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     const front = type === 'pages' ? topStoriesPage(mirror) : null;
     if (front?.id === id) return front.modified !== modified_gmt;
     const rejected = mirror.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
-    if (rejected && now() - Number(rejected.tried) < retryRejectedMs) {
+    if (rejected && Math.abs(now() - Number(rejected.tried)) < retryRejectedMs) {
       // What could not even be fetched has no date of its own.
       const unchanged =
         rejected.modified === ''

@@ -15,7 +15,7 @@ it('tells again what the process before did not tell to the end, once, with what
     const part = { id, slug: `a-${id}`, status, modified_gmt: modified, date_gmt: '2026-11-20T12:00:00' };
     wordpress.put('articles', { ...wirePost(part), id });
   };
-  const open = (onChange: (change: ContentChange) => unknown) =>
+  const open = (onChange: (change: ContentChange) => unknown, isKept?: () => boolean) =>
     openContent({
       file: join(folder, 'content.sqlite'),
       wordpress: { url: wordpress.url },
@@ -27,6 +27,7 @@ it('tells again what the process before did not tell to the end, once, with what
       fetch: wordpress.fetch,
       threads: false,
       onChange,
+      isKept,
     });
   try {
     put(1, 'publish', '2026-11-20T12:00:00');
@@ -57,11 +58,28 @@ it('tells again what the process before did not tell to the end, once, with what
     await next.stop();
 
     const after: ContentChange[] = [];
+    // Told to the end, and nowhere written down: the next process hears of it all the same.
+    const forgetful = open(
+      (change) => void after.push(change),
+      () => false,
+    );
+    forgetful.replay();
+    expect(after).toEqual([]);
+    put(1, 'publish', '2026-11-20T13:00:00');
+    await forgetful.syncNow();
+    await forgetful.stop();
     const last = open((change) => void after.push(change));
     last.replay();
-    expect(after).toEqual([]);
+    expect(after.map(({ tags }) => tags.has('article:1'))).toEqual([true, true]);
+    await new Promise((resolve) => setImmediate(resolve));
     await last.stop();
+
+    const silentOnes: ContentChange[] = [];
+    const afterwards = open((change) => void silentOnes.push(change));
+    afterwards.replay();
+    expect(silentOnes).toEqual([]);
+    await afterwards.stop();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-});
+}, 30_000);

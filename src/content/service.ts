@@ -23,6 +23,8 @@ export interface ContentOptions {
   readonly now?: () => number;
   /** Called after every commit that changed something. What it resolves to, when a list of paths, is what a webhook's answer names. */
   readonly onChange?: (change: ContentChange) => unknown;
+  /** Whether what the listener has been told outlives this process (default: always). While it does not, `replay` will tell it again. */
+  readonly isKept?: (() => boolean) | undefined;
   /** Sanitise in a thread of its own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
 }

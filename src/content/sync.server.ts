@@ -11,7 +11,10 @@ import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
 const walkPages = 5;
-/** Rest between two laps, so that a small paper's WordPress is not walked over with every poll. */
+/**
+ * Rest between two laps, so that a small paper's WordPress is not walked over with every poll. Both directions count: a clock
+ * that was set back must not keep the walk waiting until it has caught up.
+ */
 const lapRestMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
@@ -92,7 +95,7 @@ export function createSync(options: SyncOptions): Sync {
     if (whole) {
       const finished = new Set<string>();
       while (!(await poll.walk(walkPages, finished)) && !stopping.signal.aborted);
-    } else if (now() - lapEnded >= lapRestMs && (await poll.walk(walkPages, lap))) {
+    } else if (Math.abs(now() - lapEnded) >= lapRestMs && (await poll.walk(walkPages, lap))) {
       lap.clear();
       lapEnded = now();
     }

@@ -107,6 +107,8 @@ export interface Press {
   /** Invalidates tags at a moment of the wall clock (epoch milliseconds); kept in memory only. */
   schedule(at: number, tags: Iterable<string>): void;
   stats(): PressStats;
+  /** Whether every change so far outlives this process; `false` while the store cannot be written. */
+  readonly durable: boolean;
   /** Pages that were marked when the press opened: rendered first. */
   readonly resumed: Promise<Invalidated>;
   /** Lets running renders end and writes down what was read; the store is the caller's to close. */
@@ -280,6 +282,9 @@ export function openPress(options: PressOptions): Press {
       while (store.pruneSome()) await new Promise((resolve) => setTimeout(resolve, 5).unref());
     },
     schedule: (at, tags) => schedule.add(at, [...tags]),
+    get durable() {
+      return shelf.noted;
+    },
     stats() {
       let size: StoreSize | null = null;
       try {

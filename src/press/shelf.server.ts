@@ -34,6 +34,8 @@ export interface ShelfOptions {
 export interface Shelf {
   /** Whether something waits for the store to take it. */
   readonly troubled: boolean;
+  /** Whether every change is in the store: what is not would be forgotten with this process, and old pages come back. */
+  readonly noted: boolean;
   readonly unwritten: number;
   find(key: string, variant: Variant): Entry | undefined;
   /** The same without the store. */
@@ -224,6 +226,9 @@ export function createShelf(options: ShelfOptions): Shelf {
   return {
     get troubled() {
       return unwritten.size > 0 || voided.size > 0 || unnoted.length > 0;
+    },
+    get noted() {
+      return unnoted.length === 0;
     },
     get unwritten() {
       return unwritten.size;

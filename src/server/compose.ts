@@ -30,12 +30,14 @@ const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
 /**
  * @param onChange told of every change of the content; what it resolves to is what a webhook's answer names
+ * @param isKept whether what it was told outlives this process
  * @throws Error with a sentence for the operator when the data folder cannot be written
  */
 export async function compose(
   config: Config,
   log: Logger,
   onChange?: (change: ContentChange) => Promise<readonly string[]>,
+  isKept?: () => boolean,
 ): Promise<House> {
   try {
     mkdirSync(config.dataDir, { recursive: true });
@@ -69,6 +71,7 @@ export async function compose(
       pictures.soon();
       return onChange?.(change);
     },
+    isKept,
   });
   const pictures = keepPictures({
     reader: () => content.reader(),

@@ -50,7 +50,13 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   const build = buildName(`${dist}server`);
   const security = securityHeaders(config);
   let publishing: Publishing | undefined;
-  const house = await compose(config, log, async (change) => (await publishing?.changed(change)) ?? []);
+  let durable = (): boolean => false;
+  const house = await compose(
+    config,
+    log,
+    async (change) => (await publishing?.changed(change)) ?? [],
+    () => durable(),
+  );
   const { content, features } = house.services;
   let close: () => Promise<void> = house.stop;
   try {
@@ -63,6 +69,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       onFresh: (page) => publishing?.fresh(page),
     });
     const { press } = room;
+    durable = () => press.durable;
     close = async () => {
       await house.stop();
       await room.close();

@@ -1,0 +1,176 @@
+/**
+ * The whole site while the machine's clock is set: a day forward, an hour back, to the moment before midnight in New York.
+ * The clock of JavaScript is what jumps here (fixtures/clock.ts); SQLite and the kernel keep the true one, and neither is asked
+ * for the time by the site.
+ */
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, it } from 'vitest';
+import { dayInZone, mastheadDay } from '../../src/lib/dates.ts';
+import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { accessKey, type Paper, startPaper, story, until } from '../fixtures/paper.ts';
+import type { Meter, SetClock } from './fixtures/clock.ts';
+
+const nodeArgs = ['--import', fileURLToPath(new URL('./fixtures/clock.ts', import.meta.url))];
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+let paper: Paper;
+let shift = 0;
+afterEach(async () => {
+  shift = 0;
+  await paper?.close();
+});
+
+const siteNow = (): number => Date.now() + shift;
+/** Signed by a WordPress whose clock goes as the site's. */
+const deliver: Paper['deliver'] = (hook, change) =>
+  paper.deliver(hook, { timestamp: Math.floor(siteNow() / 1000), ...change });
+const warm = (): Promise<void> => until(() => paper.output().includes('The important pages are ready'), paper.output);
+
+/** Sets the clock of the site, and of WordPress with it. @returns what the site has used so far */
+async function setClock(shiftMs: number): Promise<Meter> {
+  shift = shiftMs;
+  paper.wordpress.clockAhead = shiftMs / 1000;
+  const site = paper.site();
+  if (!site) throw new Error('There is no site.');
+  for (;;) {
+    site.send({ shiftMs } satisfies SetClock);
+    const [meter] = (await once(site, 'message')) as [Meter];
+    if (meter.shiftMs === shiftMs) return meter;
+  }
+}
+
+/** A site that spins takes a whole core; one that is at rest takes next to nothing, however slow the machine is. */
+async function expectRest(): Promise<void> {
+  const before = await setClock(shift);
+  const asked = paper.wordpress.requests.length;
+  await pause(2000);
+  const after = await setClock(shift);
+  const seconds = (after.steadyMs - before.steadyMs) / 1000;
+  expect((after.busyMs - before.busyMs) / 1000 / seconds).toBeLessThan(0.5);
+  // One poll asks about fifteen times, one lap of the slow walk a few times more.
+  expect((paper.wordpress.requests.length - asked) / seconds).toBeLessThan(60);
+}
+
+async function expectAges(): Promise<void> {
+  for (const path of ['/', '/latest', '/section/politics', '/article/story-1', '/article/story-9', '/rss.xml']) {
+    const { status, headers } = await paper.ask(path);
+    expect([path, status, headers.age]).toEqual([path, 200, expect.stringMatching(/^\d+$/)]);
+  }
+}
+
+/** The next moment at which another day begins in New York. */
+function nextMidnight(): number {
+  let at = Math.ceil(Date.now() / minute) * minute;
+  while (dayInZone(at) === dayInZone(Date.now())) at += minute;
+  return at;
+}
+
+it('turns the day in the masthead at New York’s midnight and no article with it, and back when the clock is set back', async () => {
+  paper = await startPaper({}, { nodeArgs });
+  await warm();
+  const midnight = nextMidnight();
+  const [today, tomorrow] = [mastheadDay(midnight - 1), mastheadDay(midnight)];
+  const home = async (): Promise<string> => (await paper.ask('/')).text;
+  await setClock(midnight - 10 * minute - Date.now());
+  expect(await home()).toContain(today);
+  const { headers: before } = await paper.ask('/article/story-1');
+  const renders = await paper.metric('broadsheet_renders_total');
+
+  await setClock(midnight - 1000 - Date.now());
+  // The bound of the paper is a minute.
+  await until(async () => (await home()).includes(tomorrow), paper.output, minute);
+  expect(await home()).not.toContain(today);
+  expect((await paper.ask('/')).headers['server-timing']).toBe('press;desc="hit"');
+  expect((await paper.ask('/article/story-1')).headers.etag).toBe(before.etag);
+  // Home, and at most the other pages that name the day.
+  expect((await paper.metric('broadsheet_renders_total')) - renders).toBeLessThanOrEqual(3);
+  await expectAges();
+
+  await setClock(midnight - hour - Date.now());
+  await until(async () => (await home()).includes(today), paper.output, minute);
+  await expectAges();
+  // More than a day at once, as after a sleep.
+  await setClock(midnight + 2 * day - Date.now());
+  await until(async () => (await home()).includes(mastheadDay(midnight + 2 * day)), paper.output, minute);
+  await expectRest();
+}, 240_000);
+
+it('takes webhooks, cookies and withdrawals by the clock as it stands, forward and back', async () => {
+  paper = await startPaper({}, { nodeArgs });
+  await warm();
+  const access = createAccessCookie({ name: 'access', keys: [accessKey] });
+  const cookie = `access=${access.sign('subscriber', (Date.now() + hour) / 1000)}`;
+  const whole = async (): Promise<boolean> =>
+    (await paper.ask('/article/story-9', { headers: { cookie } })).text.includes('ENDING-9');
+  const publish = async (text: string): Promise<void> => {
+    paper.edit(1, { title: { rendered: text } });
+    expect((await deliver({ id: 1 })).status).toBe(200);
+    for (const path of ['/', '/article/story-1']) expect((await paper.ask(path)).text).toContain(text);
+  };
+  expect(await whole()).toBe(true);
+  await publish('Before the clock was set');
+
+  await setClock(day);
+  const early = Math.floor(Date.now() / 1000);
+  paper.edit(1, { title: { rendered: 'Told with an old stamp' } });
+  expect((await deliver({ id: 1 }, { timestamp: early })).status).toBe(409);
+  expect((await paper.ask('/article/story-1')).text).toContain('Before the clock was set');
+  expect(await whole()).toBe(false);
+  await publish('A day later');
+  const delivery = 'delivery-of-tomorrow';
+  expect((await deliver({ id: 2 }, { delivery })).status).toBe(200);
+  await expectAges();
+
+  await setClock(-hour);
+  expect((await deliver({ id: 1 }, { timestamp: Math.floor((Date.now() + day) / 1000) })).status).toBe(409);
+  // What was taken is not taken twice, though it was taken in the future.
+  expect((await deliver({ id: 2 }, { delivery })).status).toBe(409);
+  expect(await whole()).toBe(true);
+  await expectAges();
+  await publish('An hour back');
+  await expectAges();
+  await expectRest();
+
+  // Whatever the site noted before came from a later hour than this process has ever seen.
+  await paper.kill('SIGTERM');
+  await paper.start({ nodeArgs, env: { CLOCK_SHIFT_MS: String(-hour) } });
+  await publish('After a start an hour back');
+  paper.edit(2, { status: 'draft' });
+  expect((await deliver({ id: 2, slug: 'story-2', event: 'unpublish', status: 'draft' })).status).toBe(200);
+  expect((await paper.ask('/article/story-2')).status).toBe(410);
+  expect((await paper.ask('/latest')).text).not.toContain('/article/story-2"');
+  paper.edit(2, { status: 'publish', modified: '2026-11-01T00:00:00', modified_gmt: '2026-11-01T00:00:00' });
+  expect((await deliver({ id: 2, slug: 'story-2', event: 'publish' })).status).toBe(200);
+  expect((await paper.ask('/article/story-2')).status).toBe(200);
+}, 240_000);
+
+it('shows scheduled stories when their time comes, whichever way it comes', async () => {
+  paper = await startPaper({ SYNC_POLL_SECONDS: '1' }, { nodeArgs });
+  await warm();
+  /** WordPress publishes it by its clock: nothing is modified, no webhook tells. */
+  const scheduled = (id: number, at: number) => {
+    const date = new Date(at).toISOString().slice(0, 19);
+    return {
+      ...story(id, { date_gmt: date, date, title: { rendered: `On time ${id}` } }),
+      modified_gmt: '2026-11-01T00:00:00',
+    };
+  };
+  const home = async (): Promise<string> => (await paper.ask('/')).text;
+  const at = Date.now() + 20 * hour;
+  paper.wordpress.put('articles', { ...scheduled(20, at), status: 'future' });
+  await setClock(day);
+  paper.wordpress.put('articles', scheduled(20, at));
+  await until(async () => (await home()).includes('On time 20'), paper.output, minute);
+  expect((await paper.ask('/')).headers['server-timing']).toBe('press;desc="hit"');
+  await expectRest();
+
+  await setClock(-hour);
+  paper.wordpress.put('articles', scheduled(21, siteNow() - minute));
+  await until(async () => (await paper.ask('/latest')).text.includes('On time 21'), paper.output, minute);
+  await expectAges();
+  await expectRest();
+}, 240_000);
