@@ -29,7 +29,18 @@ export async function run(): Promise<number> {
     Promise.race([waitForEdition(base, progress, { patienceMs: 20_000 }), failureOf(site.ended.then(siteEnded))]),
   );
 
-  print(config.siteUrl, access, problem, logs, began);
+  const newsroom: Row | null = access
+    ? [
+        'Newsroom',
+        access.adminUrl,
+        `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
+      ]
+    : config.wordpress && [
+        'Newsroom',
+        `${config.wordpress.url}/wp-admin/`,
+        'your WordPress, as WORDPRESS_URL names it',
+      ];
+  print(config.siteUrl, newsroom, problem, logs, began);
   endsWhenAsked();
   const [name, end] = await Promise.race([
     site.ended.then((ended) => ['site', ended] as const),
@@ -53,23 +64,10 @@ function failureOf(promise: Promise<unknown>): Promise<never> {
   });
 }
 
-function print(
-  siteUrl: string,
-  access: WordPressAccess | null,
-  problem: string | null,
-  logs: string,
-  began: number,
-): void {
-  const rows: [name: string, address: string, purpose: string][] = [
-    ['Site', siteUrl, `${publication.name}, as readers see it`],
-  ];
-  if (access) {
-    rows.push([
-      'Newsroom',
-      access.adminUrl,
-      `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
-    ]);
-  }
+type Row = readonly [name: string, address: string, purpose: string];
+
+function print(siteUrl: string, newsroom: Row | null, problem: string | null, logs: string, began: number): void {
+  const rows: Row[] = [['Site', siteUrl, `${publication.name}, as readers see it`], ...(newsroom ? [newsroom] : [])];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   const lines = rows.map(
     ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,
