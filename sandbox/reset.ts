@@ -15,7 +15,10 @@ import { SetupError } from './setup.mjs';
 export function lockData(data: string): { release(): void } {
   const lock = takeLock(path.join(data, 'sandbox.lock'));
   if (lock) return lock;
-  throw new SetupError(`Another sandbox is using ${data}.`, 'Stop it, or start this one with another data folder.');
+  throw new SetupError(
+    `Another sandbox is using ${data}.`,
+    'Stop it, or give this one another folder (--data; DATA_DIR with "npm start").',
+  );
 }
 
 /** Removes everything WordPress has kept in a folder that this process has locked. */

@@ -1,41 +1,14 @@
 /** `npm run dev`: `astro dev` with hot reload, against the same content as `npm start`. */
 import { join } from 'node:path';
-import { sandboxEnvironment, startSandbox, type WordPressAccess } from './sandbox.ts';
-import { checkSettings, readSettings, sandboxPort } from './settings.ts';
+import { openHouse } from './house.ts';
+import type { WordPressAccess } from './sandbox.ts';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
-import { requirePorts } from './setup/ports.mjs';
 import { startChild } from './setup/processes.mjs';
 import { step } from './setup/steps.mjs';
 
 export async function run(args: readonly string[] = []): Promise<number> {
-  const env = readSettings();
-  const config = checkSettings(env);
-  const wordpressPort = sandboxPort(env);
-  const ownWordPress = config.wordpress !== null;
-  const dataDir = env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo');
-  await requirePorts([
-    { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' },
-    ...(ownWordPress
-      ? []
-      : [
-          {
-            port: wordpressPort,
-            host: '127.0.0.1',
-            setting: 'SANDBOX_WORDPRESS_PORT',
-            purpose: "the sandbox's WordPress",
-          },
-        ]),
-  ]);
-  const sandbox = ownWordPress
-    ? null
-    : startSandbox({
-        data: join(root, 'var', 'sandbox'),
-        port: wordpressPort,
-        siteUrl: config.siteUrl,
-        log: join(root, dataDir, 'logs', 'sandbox.log'),
-        env,
-      });
+  const { env, config, sandbox, siteSettings } = await openHouse('npm run dev');
   const access: WordPressAccess | null = sandbox
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;
@@ -52,12 +25,10 @@ export async function run(args: readonly string[] = []): Promise<number> {
     {
       cwd: root,
       env: {
-        ...env,
+        ...siteSettings(access),
         NODE_ENV: 'development',
-        DATA_DIR: dataDir,
         LOG_LEVEL: env.LOG_LEVEL ?? 'warn',
         ASTRO_TELEMETRY_DISABLED: '1',
-        ...(access && sandboxEnvironment(access, env)),
       },
       onLine: (line) => console.log(line),
       onErrorLine: (line) => console.error(line),

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import type { Warmed } from '../src/press/warming.server.ts';
 import { ensureBuilt } from './build.ts';
-import { checkSettings, readSettings } from './settings.ts';
+import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { whileRunning } from './setup/lifetime.mjs';
 import { duration, step } from './setup/steps.mjs';
@@ -55,7 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const config = checkSettings(env);
   await ensureBuilt();
   // The same folders as `npm start` and `npm run serve` use.
-  const dataDir = env.DATA_DIR?.trim() || (config.wordpress ? 'var/site' : 'var/demo');
+  const dataDir = siteFolder(env, config.wordpress !== null);
   const stopping = new AbortController();
   const ended = Promise.withResolvers<void>();
   whileRunning((hard) => {

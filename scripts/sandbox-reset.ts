@@ -1,16 +1,27 @@
 /** `npm run sandbox:reset`: forgets what was edited in the sandbox and what the site took over from it. */
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeLock } from '../sandbox/lock.mjs';
+import { readSettings, sandboxFolder, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
-import { root } from './setup/places.mjs';
+
+/** What the site took over; DATA_DIR may hold other things, which stay. */
+const derived = /^(?:content\.sqlite(?:-\w+)?|pages|images|assets|logs|access-key|cdn-purges-open)$/;
 
 export async function run(): Promise<number> {
-  const data = join(root, 'var', 'sandbox');
-  const lock = takeLock(join(data, 'sandbox.lock'));
-  if (!lock) throw new Stop('The sandbox is running. Stop "npm start" (Ctrl-C) and run this command again.');
-  lock.release();
-  for (const folder of [data, join(root, 'var', 'demo')]) rmSync(folder, { recursive: true, force: true });
-  console.log('The sandbox is empty again; the next "npm start" imports the demo edition anew.');
+  const env = readSettings();
+  const sandbox = sandboxFolder(env);
+  const site = siteFolder(env, false);
+  // A DATA_DIR without a sandbox in it is that of production.
+  if (existsSync(sandbox) || !env.DATA_DIR?.trim()) {
+    const lock = takeLock(join(sandbox, 'sandbox.lock'));
+    if (!lock) throw new Stop('The sandbox is running. Stop "npm start" (Ctrl-C) and run this command again.');
+    lock.release();
+    rmSync(sandbox, { recursive: true, force: true });
+    for (const name of existsSync(site) ? readdirSync(site) : []) {
+      if (derived.test(name)) rmSync(join(site, name), { recursive: true, force: true });
+    }
+  }
+  console.log('The sandbox is empty; the next "npm start" imports the demo edition anew.');
   return 0;
 }

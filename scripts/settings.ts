@@ -1,6 +1,6 @@
 /** Settings as the commands see them: the environment, completed by the file `.env`. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseConfig } from '../src/server/config.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
@@ -31,6 +31,19 @@ export function checkSettings(env: Environment): ReturnType<typeof parseConfig> 
     throw new Stop((error as Error).message, { cause: error });
   }
 }
+
+/**
+ * Folder of what the site writes. Where the sandbox's edition is shown it is another one, so that production never serves
+ * that.
+ */
+export const siteFolder = (env: Environment, ownWordPress: boolean): string =>
+  resolve(root, env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo'));
+
+/** Folder of the sandbox's WordPress: a second start beside the first needs its own of both, so one setting moves both. */
+export const sandboxFolder = (env: Environment): string => {
+  const dataDir = env.DATA_DIR?.trim();
+  return dataDir ? resolve(root, dataDir, 'sandbox') : resolve(root, 'var', 'sandbox');
+};
 
 /** Port of the sandbox's WordPress. */
 export function sandboxPort(env: Environment): number {

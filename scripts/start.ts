@@ -5,48 +5,16 @@
 import { join } from 'node:path';
 import { publication } from '../src/publication.ts';
 import { ensureBuilt } from './build.ts';
-import { sandboxEnvironment, startSandbox, type WordPressAccess } from './sandbox.ts';
-import { checkSettings, readSettings, sandboxPort } from './settings.ts';
+import { openHouse } from './house.ts';
+import type { WordPressAccess } from './sandbox.ts';
 import { Stop } from './setup/explain.mjs';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
-import { root } from './setup/places.mjs';
-import { requirePorts } from './setup/ports.mjs';
 import { duration, step } from './setup/steps.mjs';
 import { startSite, waitForEdition } from './site.ts';
 
 export async function run(): Promise<number> {
   const began = Number(process.env.BROADSHEET_BEGAN ?? Date.now());
-  const env = readSettings();
-  const config = checkSettings(env);
-  const wordpressPort = sandboxPort(env);
-  const ownWordPress = config.wordpress !== null;
-  // The sandbox's edition is kept apart, so that production never serves it.
-  const dataDir = env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo');
-  const logs = join(root, dataDir, 'logs');
-
-  await requirePorts([
-    { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' },
-    ...(ownWordPress
-      ? []
-      : [
-          {
-            port: wordpressPort,
-            host: '127.0.0.1',
-            setting: 'SANDBOX_WORDPRESS_PORT',
-            purpose: "the sandbox's WordPress",
-          },
-        ]),
-  ]);
-
-  const sandbox = ownWordPress
-    ? null
-    : startSandbox({
-        data: join(root, 'var', 'sandbox'),
-        port: wordpressPort,
-        siteUrl: config.siteUrl,
-        log: join(logs, 'sandbox.log'),
-        env,
-      });
+  const { config, logs, sandbox, siteSettings } = await openHouse('npm start');
   // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.
   const building = ensureBuilt();
   await (sandbox ? Promise.race([building, failureOf(sandbox.ready(() => {}))]) : building);
@@ -54,22 +22,25 @@ export async function run(): Promise<number> {
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;
 
-  const site = startSite(
-    {
-      ...env,
-      NODE_ENV: 'production',
-      DATA_DIR: dataDir,
-      ...(access && sandboxEnvironment(access, env)),
-    },
-    join(logs, 'site.log'),
-  );
+  const site = startSite({ ...siteSettings(access), NODE_ENV: 'production' }, join(logs, 'site.log'));
   const port = await site.listening;
   const base = `http://${config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host}:${port}`;
   const problem: string | null = await step('Collecting the edition', (progress) =>
     Promise.race([waitForEdition(base, progress, { patienceMs: 20_000 }), failureOf(site.ended.then(siteEnded))]),
   );
 
-  print(config.siteUrl, access, problem, logs, began);
+  const newsroom: Row | null = access
+    ? [
+        'Newsroom',
+        access.adminUrl,
+        `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
+      ]
+    : config.wordpress && [
+        'Newsroom',
+        `${config.wordpress.url}/wp-admin/`,
+        'your WordPress, as WORDPRESS_URL names it',
+      ];
+  print(config.siteUrl, newsroom, problem, logs, began);
   endsWhenAsked();
   const [name, end] = await Promise.race([
     site.ended.then((ended) => ['site', ended] as const),
@@ -93,23 +64,10 @@ function failureOf(promise: Promise<unknown>): Promise<never> {
   });
 }
 
-function print(
-  siteUrl: string,
-  access: WordPressAccess | null,
-  problem: string | null,
-  logs: string,
-  began: number,
-): void {
-  const rows: [name: string, address: string, purpose: string][] = [
-    ['Site', siteUrl, `${publication.name}, as readers see it`],
-  ];
-  if (access) {
-    rows.push([
-      'Newsroom',
-      access.adminUrl,
-      `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
-    ]);
-  }
+type Row = readonly [name: string, address: string, purpose: string];
+
+function print(siteUrl: string, newsroom: Row | null, problem: string | null, logs: string, began: number): void {
+  const rows: Row[] = [['Site', siteUrl, `${publication.name}, as readers see it`], ...(newsroom ? [newsroom] : [])];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   const lines = rows.map(
     ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,

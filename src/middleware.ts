@@ -19,10 +19,19 @@ async function developmentHouse(): Promise<import('./server/compose.ts').House> 
   return house;
 }
 
+/** What the front answers on the built site. */
+function developmentHealth(house: import('./server/compose.ts').House, path: string): Response {
+  if (path === '/healthz') return Response.json({ ok: true, seconds: Math.round(process.uptime()) });
+  const { content, features } = house.services;
+  const { ready } = content.reader().edition();
+  return Response.json({ ready, features, sync: content.status() }, { status: ready ? 200 : 503 });
+}
+
 export const onRequest = defineMiddleware(async (context, next) => {
   if (import.meta.env.DEV) {
     memory.broadsheetHouse ??= developmentHouse();
     const house = await memory.broadsheetHouse;
+    if (/^\/(?:healthz|readyz)$/.test(context.url.pathname)) return developmentHealth(house, context.url.pathname);
     Object.assign(context.locals, house.locals());
     if (!context.locals.content.edition().ready && !/^\/(?:api\/|image$|_|@)/.test(context.url.pathname)) {
       const { noEditionPage } = await import('./server/fallback-pages.ts');

@@ -19,7 +19,7 @@ import { Semaphore } from '@php-wasm/util';
 import { bootWordPressAndRequestHandler } from '@wp-playground/wordpress';
 import { COMPILED, openCompiledCode } from './compiled-code.ts';
 import { mountFileSet, readFileSet } from './core-files.ts';
-import { type CronDriver, driveCron } from './cron.ts';
+import { type CronDriver, driveCron, isTaskDue } from './cron.ts';
 import { type HttpListener, listen } from './http.ts';
 import { openTurns } from './turns.ts';
 
@@ -198,7 +198,11 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
         throw error;
       }
     };
-    const cron = driveCron(async () => (await write({ url: '/wp-cron.php' })).finished);
+    const note = path.join(data, 'database', 'next-task');
+    const cron = driveCron(
+      async () => (await write({ url: '/wp-cron.php' })).finished,
+      () => isTaskDue(note),
+    );
     handle = async (request) => {
       if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return ask(request);
       const response = await write(request);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { coreFolder, ensureSandbox } from '../setup.mjs';
 import { bootWordPress } from './boot.ts';
-import { driveCron } from './cron.ts';
+import { driveCron, isTaskDue } from './cron.ts';
 
 it('runs once for several wishes, and once more for a wish that came meanwhile', async () => {
   const runs: (() => void)[] = [];
@@ -36,6 +36,45 @@ it('goes on after a run that failed', async () => {
   expect(runs).toBe(2);
 });
 
+it('looks before it runs, and runs without a look when told to', async () => {
+  let runs = 0;
+  let due = false;
+  const cron = driveCron(
+    async () => {
+      runs += 1;
+    },
+    () => due,
+  );
+  cron.soon();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(runs).toBe(0);
+  await cron.now();
+  expect(runs).toBe(1);
+  due = true;
+  cron.soon();
+  await vi.waitFor(() => expect(runs).toBe(2));
+});
+
+it('reads the note on when the next task is due', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cron-'));
+  const note = path.join(folder, 'next-task');
+  try {
+    expect(isTaskDue(note)).toBe(true);
+    for (const [text, due] of [
+      ['1000', true],
+      ['1001', false],
+      ['none', false],
+      // Half a note is no note.
+      ['', true],
+    ] as const) {
+      fs.writeFileSync(note, text);
+      expect(isTaskDue(note, 1_000_500), text).toBe(due);
+    }
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
 it('publishes what is due in a WordPress that nobody visits', async () => {
   const root = path.resolve(import.meta.dirname, '../..');
   await ensureSandbox({ root });
@@ -53,8 +92,12 @@ it('publishes what is due in a WordPress that nobody visits', async () => {
       echo $id;`);
     const status = () => wordpress.run('echo get_post_status( $input );', Number(id));
     expect(await status()).toBe('future');
+    const note = path.join(data, 'database', 'next-task');
+    expect(isTaskDue(note)).toBe(true);
     wordpress.cron.every(100);
     await vi.waitFor(async () => expect(await status()).toBe('publish'), { timeout: 20_000, interval: 100 });
+    await wordpress.cron.now();
+    expect(isTaskDue(note)).toBe(false);
   } finally {
     await wordpress.stop();
     fs.rmSync(data, { recursive: true, force: true });

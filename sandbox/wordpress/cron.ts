@@ -1,17 +1,38 @@
 /** Drives WordPress's own task list; WordPress would otherwise call itself on visits, which slows down the visitor. */
 
+import fs from 'node:fs';
+
 export interface CronDriver {
-  /** Runs the task list as soon as possible; several wishes at once make one run. */
+  /** Runs the task list as soon as possible, if anything is due; several wishes at once make one run. */
   soon(): void;
-  /** Runs the task list and resolves when it has ended. */
+  /** Runs the task list, whatever is due, and resolves when it has ended. */
   now(): Promise<void>;
-  /** Begins running the task list at an interval, so that scheduled posts appear. */
+  /** Begins looking at an interval whether anything is due, so that scheduled posts appear. */
   every(milliseconds: number): void;
   stop(): Promise<void>;
 }
 
-/** @param runTasks asks WordPress to run what is due */
-export function driveCron(runTasks: () => Promise<unknown>): CronDriver {
+/**
+ * Whether a task is due, by the note that WordPress leaves (mu-plugins/next-task.php). Without a note anything may be.
+ *
+ * @param now milliseconds since 1970
+ */
+export function isTaskDue(note: string, now = Date.now()): boolean {
+  let text: string;
+  try {
+    text = fs.readFileSync(note, 'utf8').trim();
+  } catch {
+    return true;
+  }
+  if (text === 'none') return false;
+  return !/^\d+$/.test(text) || Number(text) * 1000 <= now;
+}
+
+/**
+ * @param runTasks asks WordPress to run what is due
+ * @param isDue whether that is worth while; a look that costs nothing
+ */
+export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean = () => true): CronDriver {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -36,10 +57,10 @@ export function driveCron(runTasks: () => Promise<unknown>): CronDriver {
   };
   return {
     now,
-    soon: () => void setImmediate(() => void now()),
+    soon: () => void setImmediate(() => isDue() && void now()),
     every(milliseconds) {
       clearInterval(timer);
-      timer = setInterval(() => void now(), milliseconds);
+      timer = setInterval(() => isDue() && void now(), milliseconds);
       timer.unref();
     },
     async stop() {

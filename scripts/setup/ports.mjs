@@ -18,19 +18,23 @@ export function portTrouble(port, host) {
 }
 
 /**
- * Stops with a list of every port that cannot be used and the setting that changes it.
+ * Stops with a list of every port and folder that cannot be used, and the settings that choose others.
  *
- * @param {{port: number, host: string, setting: string, purpose: string}[]} needed
+ * @param {object} needed
+ * @param {string} needed.command how the user has called it
+ * @param {{port: number, host: string, setting: string, purpose: string}[]} needed.ports
+ * @param {{path: string, free: boolean, setting: string, purpose: string}} [needed.folder]
  */
-export async function requirePorts(needed) {
+export async function requirePlaces({ command, ports, folder }) {
   /** @type {string[]} */
   const problems = [];
-  for (const { port, host, setting, purpose } of needed) {
+  /** @type {string[]} */
+  const others = [];
+  for (const { port, host, setting, purpose } of ports) {
     const error = await portTrouble(port, host);
     if (error?.code === 'EADDRINUSE') {
-      problems.push(
-        `Port ${port}, for ${purpose}, is in use. Stop what uses it (perhaps an earlier start), or choose another: ${setting}=${port + 10} npm start`,
-      );
+      problems.push(`Port ${port}, for ${purpose}, is in use.`);
+      others.push(`${setting}=${await nextFree(port, host)}`);
     } else if (error?.code === 'EACCES') {
       problems.push(
         `Port ${port}, for ${purpose}, may not be used by this user. Choose one above 1023 with ${setting}.`,
@@ -41,7 +45,28 @@ export async function requirePorts(needed) {
       );
     }
   }
+  if (folder && !folder.free) {
+    problems.push(`The folder ${folder.path}, for ${folder.purpose}, is in use.`);
+    others.push(`${folder.setting}=var/second`);
+  }
+  if (others.length > 0) {
+    problems.push(
+      `Stop what uses ${others.length > 1 ? 'them' : 'it'} (perhaps an earlier start), or choose ${others.length > 1 ? 'others' : 'another'}:`,
+      `  ${others.join(' ')} ${command}`,
+    );
+  }
   if (problems.length > 0) throw new Stop(problems.join('\n'));
+}
+
+/**
+ * The next free port in steps of ten.
+ *
+ * @param {number} port
+ * @param {string} host
+ */
+async function nextFree(port, host) {
+  for (let other = port + 10; other < 65_536; other += 10) if (!(await portTrouble(other, host))) return other;
+  return freePort();
 }
 
 /**

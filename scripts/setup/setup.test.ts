@@ -8,7 +8,7 @@ import { explain, Stop, whatToDo } from './explain.mjs';
 import { isInstalled, requireSpace, stampName, wanted } from './install.mjs';
 import { withLock } from './lock.mjs';
 import { isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
-import { portTrouble, requirePorts } from './ports.mjs';
+import { portTrouble, requirePlaces } from './ports.mjs';
 import { duration } from './steps.mjs';
 
 describe('choosing a Node', () => {
@@ -160,7 +160,7 @@ it('stops before a full disk does', () => {
 });
 
 describe('ports', () => {
-  it('names the port, its purpose and the setting that changes it', async () => {
+  it('names what is in use, its purpose, and the settings that choose others', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -169,15 +169,29 @@ describe('ports', () => {
       { port, host: '127.0.0.1', setting: 'PORT', purpose: 'the site' },
       { port, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT', purpose: 'WordPress' },
     ];
-    const error = await requirePorts(needed).then(
+    const folder = { path: 'var/x', free: false, setting: 'DATA_DIR', purpose: 'the sandbox' };
+    const error = await requirePlaces({ command: 'npm start', ports: needed, folder }).then(
       () => null,
       (reason: Error) => reason,
     );
     expect(error).toBeInstanceOf(Stop);
-    expect(error?.message).toMatch(new RegExp(`Port ${port}, for the site, is in use.*PORT=\\d+ npm start`));
-    expect(error?.message).toMatch(/for WordPress, is in use.*SANDBOX_WORDPRESS_PORT=/);
+    expect(error?.message).toMatch(
+      new RegExp(
+        [
+          `^Port ${port}, for the site, is in use\\.`,
+          `Port ${port}, for WordPress, is in use\\.`,
+          'The folder var/x, for the sandbox, is in use\\.',
+          'Stop what uses them \\(perhaps an earlier start\\), or choose others:',
+          '  PORT=\\d+ SANDBOX_WORDPRESS_PORT=\\d+ DATA_DIR=var/second npm start$',
+        ].join('\n'),
+      ),
+    );
+    const [, other = ''] = / PORT=(\d+)/.exec(error?.message ?? '') ?? [];
+    expect(await portTrouble(Number(other), '127.0.0.1')).toBeNull();
     await new Promise((resolve) => server.close(resolve));
-    await expect(requirePorts(needed)).resolves.toBeUndefined();
+    await expect(
+      requirePlaces({ command: 'npm start', ports: needed, folder: { ...folder, free: true } }),
+    ).resolves.toBeUndefined();
   });
 });
 

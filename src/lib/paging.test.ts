@@ -42,5 +42,14 @@ describe('paging', () => {
 
   it('gives the first page its plain address', () => {
     expect(pageHref('/latest', 1)).toBe('/latest');
+    expect(pageHref('/media?section=foreign', 1)).toBe('/media?section=foreign');
+  });
+
+  it('keeps the query that a list has anyway', () => {
+    expect(pageHref('/media?section=foreign', 2)).toBe('/media?section=foreign&page=2');
+    expect(paging('/search?q=fish%20%26%20chips', 2, 30, 10)).toMatchObject({
+      previous: '/search?q=fish%20%26%20chips',
+      next: '/search?q=fish%20%26%20chips&page=3',
+    });
   });
 });

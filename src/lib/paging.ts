@@ -22,8 +22,12 @@ export function pageNumber(params: URLSearchParams): number | null {
 /** True for `?page=1`, which is the list's plain address and redirects there. */
 export const isAlias = (params: URLSearchParams): boolean => params.get('page') === '1';
 
-/** Address of one page of the list at `path`. */
-export const pageHref = (path: string, page: number): string => (page <= 1 ? path : `${path}?page=${page}`);
+/** Address of one page of the list at `path`, which may have a query of its own. */
+export const pageHref = (path: string, page: number): string =>
+  page <= 1 ? path : `${path}${path.includes('?') ? '&' : '?'}page=${page}`;
+
+/** Pages that `total` things fill; an empty list has one page. */
+export const pageCount = (total: number, size: number): number => Math.max(1, Math.ceil(total / size));
 
 /**
  * Neighbours of a page.
@@ -32,7 +36,7 @@ export const pageHref = (path: string, page: number): string => (page <= 1 ? pat
  * @returns `null` when the list does not reach that far; the first page exists even when it is empty
  */
 export function paging(path: string, page: number, total: number, size: number): Paging | null {
-  const pages = Math.max(1, Math.ceil(total / size));
+  const pages = pageCount(total, size);
   if (page > pages) return null;
   return {
     page,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { snippetParts } from './snippet.ts';
+import { snippetOf, snippetParts } from './snippet.ts';
 
 describe('snippetParts', () => {
   it('tells matches from the text around them', () => {
@@ -17,5 +17,18 @@ describe('snippetParts', () => {
       { text: 'a', match: false },
       { text: 'b', match: true },
     ]);
+  });
+});
+
+describe('snippetOf', () => {
+  const hit = { title: 'Harbor Pilots Win', excerpt: 'An arbitrator rules.' };
+
+  it('is the excerpt where only the headline matched', () => {
+    expect(snippetOf({ ...hit, snippet: '\u0001Harbor\u0002 Pilots Win' })).toBe('An arbitrator rules.');
+    expect(snippetOf({ ...hit, snippet: '' })).toBe('An arbitrator rules.');
+  });
+
+  it('is what stands around the match elsewhere', () => {
+    expect(snippetOf({ ...hit, snippet: '…the \u0001harbor\u0002…' })).toBe('…the \u0001harbor\u0002…');
   });
 });

@@ -5,6 +5,17 @@ export interface SnippetPart {
   readonly match: boolean;
 }
 
+/**
+ * The text to show below a headline that was found. Where only the headline itself matched, the index gives it back as the
+ * snippet, and nobody needs to read it twice.
+ */
+export function snippetOf(hit: { readonly title: string; readonly snippet: string; readonly excerpt: string }): string {
+  const words = snippetParts(hit.snippet)
+    .map((part) => part.text)
+    .join('');
+  return words === '' || words === hit.title ? hit.excerpt : hit.snippet;
+}
+
 /** Splits a snippet into what matched and what stands around it; empty parts and stray marks are left out. */
 export function snippetParts(snippet: string): SnippetPart[] {
   const parts: SnippetPart[] = [];

@@ -49,6 +49,10 @@ it.each([
   ['/newsletter-signup', '/newsletter-signUp'],
   ['/SOCIALLOGIN/', '/socialLogin'],
   ['/Pricing', '/pricing'],
+  ['/about/', '/about'],
+  ['/article/a-story/', '/article/a-story'],
+  ['/article/no-such/', '/article/no-such'],
+  ['/Section/Politics/?page=2', '/section/politics?page=2'],
 ])('%s leads to %s', (target, location) => {
   expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location, status: 301 });
 });

@@ -50,11 +50,13 @@ async function cut(source: string, axes: Axes, directory: string): Promise<strin
 
 type Variant = { weight: number | string; style: 'normal' | 'italic'; src: [string] };
 
+/** @param fallbacks see font-fallbacks.css; Astro's own know one weight, and no system but desktops */
 function family(name: string, cssVariable: `--${string}`, fallbacks: string[], variants: [Variant, ...Variant[]]) {
   return {
     name,
     cssVariable,
     fallbacks,
+    optimizedFallbacks: false,
     display: 'swap' as const,
     provider: fontProviders.local(),
     options: { variants },
@@ -80,7 +82,7 @@ export async function paperFonts(directory: string) {
     family(
       'UnifrakturMaguntia',
       '--font-nameplate',
-      ['Georgia', 'serif'],
+      ['nameplate-times', 'nameplate-noto', 'Georgia', 'serif'],
       [
         {
           weight: 400,
@@ -92,7 +94,7 @@ export async function paperFonts(directory: string) {
     family(
       'Newsreader',
       '--font-headline',
-      ['Georgia', 'serif'],
+      ['headline-times', 'headline-noto', 'Georgia', 'serif'],
       [
         { weight: '400 700', style: 'normal', src: [roman] },
         { weight: 500, style: 'italic', src: [italic] },
@@ -101,7 +103,7 @@ export async function paperFonts(directory: string) {
     family(
       'Source Serif 4',
       '--font-text',
-      ['Georgia', 'serif'],
+      ['text-times', 'text-noto', 'Georgia', 'serif'],
       [
         { weight: '200 900', style: 'normal', src: [published(serif, 'source-serif-4-latin-wght-normal')] },
         { weight: '200 900', style: 'italic', src: [published(serif, 'source-serif-4-latin-wght-italic')] },
@@ -110,7 +112,7 @@ export async function paperFonts(directory: string) {
     family(
       'Libre Franklin',
       '--font-label',
-      ['Arial', 'sans-serif'],
+      ['label-arial', 'label-roboto', 'Arial', 'sans-serif'],
       [
         {
           weight: '100 900',

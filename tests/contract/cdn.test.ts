@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { delay, HttpResponse, http, passthrough } from 'msw';
-import { setupServer } from 'msw/node';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Cdn, type CdnSettings, type CdnTuning, openCdn } from '../../src/lib/cdn/cdn.server.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type CdnSettings, type CdnTuning, openCdn } from '../../src/lib/cdn/cdn.server.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { type Answer, standIn } from './stand-in.ts';
 
 interface Call {
   readonly at: number;
@@ -14,18 +14,7 @@ interface Call {
   readonly body: { tags?: string[]; surrogate_keys?: string[] };
 }
 
-/** What the stand-in answers with; the last one stays. */
-type Answer = () => Response | Promise<Response>;
-
-const server = setupServer();
-let open: Cdn | null = null;
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
-afterEach(async () => {
-  await open?.close();
-  open = null;
-  server.resetHandlers();
-});
-afterAll(() => server.close());
+const { server, closing, next } = standIn();
 
 const cloudflare: CdnSettings = {
   provider: 'cloudflare',
@@ -55,17 +44,16 @@ function stand(settings: CdnSettings, answers: readonly Answer[], tuning: CdnTun
   const host = new URL(settings.apiUrl ?? '').host;
   server.use(
     http.all(`https://${host}/*`, async ({ request }) => {
-      const answer = answers[Math.min(calls.length, answers.length - 1)];
+      const answer = next(answers, calls.length);
       expect(request.method).toBe('POST');
       const body: unknown = await request.json();
       calls.push({ at: performance.now(), url: request.url, headers: request.headers, body: body as Call['body'] });
-      if (!answer) throw new Error('No answer is left.');
       return answer();
     }),
   );
   const log = { ...silent, warn: vi.fn(), error: vi.fn() };
-  const cdn = openCdn(settings, log, { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, ...tuning });
-  open = cdn;
+  const quick = { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50 } satisfies CdnTuning;
+  const cdn = closing(openCdn(settings, log, { ...quick, ...tuning }));
   return { cdn, calls, log };
 }
 
@@ -303,15 +291,17 @@ test('half a body on a real connection: sends the same again until it is taken',
     if (address === null || typeof address === 'string') throw new Error('The server has no port.');
     server.use(http.post(`http://127.0.0.1:${address.port}/*`, () => passthrough()));
     const log = { ...silent, warn: vi.fn() };
-    open = openCdn({ ...cloudflare, apiUrl: `http://127.0.0.1:${address.port}` }, log, {
-      collectMs: 5,
-      backOffMs: [1, 5],
-    });
-    open.purge(['latest']);
-    await open.idle();
+    const cdn = closing(
+      openCdn({ ...cloudflare, apiUrl: `http://127.0.0.1:${address.port}` }, log, {
+        collectMs: 5,
+        backOffMs: [1, 5],
+      }),
+    );
+    cdn.purge(['latest']);
+    await cdn.idle();
     expect(requests).toBe(2);
     expect(log.warn.mock.calls[0]?.[0].problem).toMatch(/application\/json, broken off instead of JSON/);
-    expect(open.stats()).toMatchObject({ purged: 2, failed: 0, failedRequests: 1 });
+    expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, failedRequests: 1 });
   } finally {
     half.close();
     half.closeAllConnections();

@@ -1,20 +1,12 @@
 /** IndexNow's wire protocol (indexnow.org/documentation), and what goes wrong on the way. */
 import { delay, HttpResponse, http } from 'msw';
-import { setupServer } from 'msw/node';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type IndexNow, type IndexNowTuning, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type IndexNowTuning, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';
 import type { IndexNowSettings } from '../../src/lib/indexnow/model.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { type Answer, standIn } from './stand-in.ts';
 
-const server = setupServer();
-let open: IndexNow | null = null;
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
-afterEach(async () => {
-  await open?.close();
-  open = null;
-  server.resetHandlers();
-});
-afterAll(() => server.close());
+const { server, closing, next } = standIn();
 
 const settings: IndexNowSettings = {
   key: 'a1b2c3d4e5f6',
@@ -23,7 +15,6 @@ const settings: IndexNowSettings = {
 };
 const article = (number: number): string => `https://www.thesun.paper/article/${number}`;
 
-type Answer = () => Response | Promise<Response>;
 const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
   () =>
@@ -40,16 +31,14 @@ function stand(answers: readonly Answer[], tuning: IndexNowTuning = {}) {
   const calls: { at: number; type: string | null; body: Body }[] = [];
   server.use(
     http.post('https://indexnow.stand-in.test/indexnow', async ({ request }) => {
-      const answer = answers[Math.min(calls.length, answers.length - 1)];
+      const answer = next(answers, calls.length);
       const body: unknown = await request.json();
       calls.push({ at: performance.now(), type: request.headers.get('content-type'), body: body as Body });
-      if (!answer) throw new Error('No answer is left.');
       return answer();
     }),
   );
   const log = { ...silent, warn: vi.fn(), error: vi.fn() };
-  const indexNow = openIndexNow(settings, log, { collectMs: 5, backOffMs: [1, 5], closeMs: 50, ...tuning });
-  open = indexNow;
+  const indexNow = closing(openIndexNow(settings, log, { collectMs: 5, backOffMs: [1, 5], closeMs: 50, ...tuning }));
   return { indexNow, calls, log };
 }
 

@@ -191,11 +191,42 @@ test.describe('paging', () => {
     for (const wrong of ['?page=0', '?page=x', '?page=99999', '?page=01']) {
       expect((await page.request.get(path + wrong)).status(), wrong).toBe(404);
     }
-    const alias = await page.request.get(`${path}?page=1`, { maxRedirects: 0 });
-    expect(alias.status()).toBe(301);
-    expect(alias.headers().location).toBe(path);
     expect((await page.request.get('/section/no-such-section')).status()).toBe(404);
     expect((await page.request.get('/author/no-such-author')).status()).toBe(404);
+
+    await page.goto(path);
+    const story = await page.locator('main .card .headline a').first().getAttribute('href');
+    for (const list of [
+      path,
+      '/latest',
+      '/media',
+      '/media?section=culture',
+      '/games',
+      '/search',
+      '/search?q=fish%20%26%20chips',
+      `${story}/comments`,
+    ]) {
+      const alias = await page.request.get(`${list}${list.includes('?') ? '&' : '?'}page=1`, { maxRedirects: 0 });
+      expect([alias.status(), alias.headers().location], list).toEqual([301, list]);
+    }
+  });
+
+  test('other spellings of an address lead to it', async ({ page }) => {
+    await page.goto('/latest');
+    const story = String(await page.locator('main .card .headline a').first().getAttribute('href'));
+    for (const [given, address] of [
+      ['/about/', '/about'],
+      ['/ABOUT', '/about'],
+      ['/Section/Politics', '/section/politics'],
+      ['/section/politics/?page=2', '/section/politics?page=2'],
+      ['/newsletter-signup', '/newsletter-signUp'],
+      [`${story}/`, story],
+      [story.toUpperCase(), story],
+      [`${story}/Comments/`, `${story}/comments`],
+    ] as const) {
+      const answer = await page.request.get(given, { maxRedirects: 0 });
+      expect([answer.status(), answer.headers().location], given).toEqual([301, address]);
+    }
   });
 });
 

@@ -46,4 +46,7 @@ export type FeedFile = (typeof feedForms)[number]['file'];
 
 /** When anything in the feed last changed; a feed without items has not changed since the epoch. */
 export const lastChange = (feed: FeedDocument): string =>
-  feed.items.reduce((latest, item) => (item.modified > latest ? item.modified : latest), '1970-01-01T00:00:00Z');
+  feed.items
+    .map((item) => item.modified)
+    .sort()
+    .at(-1) ?? '1970-01-01T00:00:00Z';
