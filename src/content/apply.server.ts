@@ -53,6 +53,8 @@ export interface ApplierOptions {
   readonly now: () => number;
   readonly onChange?: ((change: ContentChange) => unknown) | undefined;
   readonly isKept?: (() => boolean) | undefined;
+  /** Told after each write, whatever it was. */
+  readonly afterCommit?: (() => void) | undefined;
 }
 
 const isPaid = (facts: string | undefined): boolean =>
@@ -75,7 +77,7 @@ function tooLong(raw: unknown): Promise<never> | null {
 
 /** Makes the applier of one mirror. */
 export function createApplier(options: ApplierOptions): Applier {
-  const { mirror, client, ingester, log, now, onChange, isKept = () => true } = options;
+  const { mirror, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
   const counts = { stored: 0, withdrawn: 0, rejected: 0 };
 
   const reject = (rejection: Rejection): void => {
@@ -168,6 +170,7 @@ export function createApplier(options: ApplierOptions): Applier {
       throw error;
     }
     const { rejected, stored, withdrawn, change, note } = outcome;
+    afterCommit?.();
     counts.stored += stored;
     counts.withdrawn += withdrawn;
     const refreshed = change ? await tell(change, note) : await nothingNew();

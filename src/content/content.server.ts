@@ -5,6 +5,7 @@ import { createLocalIngester, createThreadedIngester } from './ingester.server.t
 import { type Mirror, openMirror } from './mirror.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createReader } from './reader.server.ts';
+import { createReindexer } from './reindex.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { createSync } from './sync.server.ts';
 import { createReceiver } from './webhook.server.ts';
@@ -63,16 +64,20 @@ function connected(options: Connected, mirror: Mirror): Content {
     measure: rememberingMeasure(mirror, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept });
+  const reindexer = createReindexer(mirror, log);
+  const afterCommit = reindexer.soon;
+  const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
     reader: () => createReader(mirror),
     replay: () => applier.replay(),
     start() {
       applier.replay();
+      reindexer.soon();
       sync.start();
     },
     async stop() {
+      reindexer.stop();
       await sync.stop();
       await ingester.close();
       mirror.close();

@@ -7,6 +7,7 @@ import type { DocumentFacts, IngestedDocument } from './documents.ts';
 import type { Mirror } from './mirror.server.ts';
 import type { Author, DocumentType } from './model.ts';
 import { besideWhich } from './neighbours.server.ts';
+import { markForReindex } from './reindex.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import { sectionSlugOf, storedTopStories } from './store-navigation.server.ts';
 import { type DocumentVersion, tag, tagsOfDocument } from './tags.ts';
@@ -191,8 +192,7 @@ export function storeDocument(mirror: Mirror, document: IngestedDocument, fetche
     const own = tagsOfDocument(before, after, sectionSlugOf(mirror), choice?.ids ?? []);
     for (const each of own) tags.add(each);
     if (after.type === 'articles' && (own.has(tag.search) || !before)) indexArticle(mirror, document);
-    if (after.type === 'authors' && before && before.title !== after.title)
-      reindexAuthor(mirror, after.id, after.title);
+    if (after.type === 'authors' && before && before.title !== after.title) markForReindex(mirror, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
     return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
   });
@@ -208,12 +208,6 @@ function indexArticle(mirror: Mirror, document: IngestedDocument): void {
   mirror
     .prepare('INSERT INTO search (rowid, title, standfirst, author, body) VALUES (?, ?, ?, ?, ?)')
     .run(document.id, document.title, document.excerpt, String(name), document.searchText);
-}
-
-function reindexAuthor(mirror: Mirror, id: number, name: string): void {
-  const rows = mirror.prepare('SELECT id FROM listing WHERE list = ?').all(`articles:author:${id}`);
-  const update = mirror.prepare('UPDATE search SET author = ? WHERE rowid = ?');
-  for (const row of rows) update.run(name, Number(row.id));
 }
 
 /** An author known only from an article stands in until the author's own document comes. */
@@ -239,7 +233,7 @@ function storePartialAuthor(mirror: Mirror, author: Author, fetched: Fetched, ta
   };
   writeDocument(mirror, after, true, fetched);
   writeListing(mirror, before, after);
-  if (before && before.title !== after.title) reindexAuthor(mirror, after.id, after.title);
+  if (before && before.title !== after.title) markForReindex(mirror, after.id);
   for (const each of tagsOfDocument(before, after, () => null)) tags.add(each);
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ago, dateAndTime, dayInZone, isoInZone, longDate, mastheadDay } from './dates.ts';
+import { ago, dateAndTime, isoInZone, longDate, mastheadDay } from './dates.ts';
+import { dayInZone } from './day-in-zone.ts';
 
 describe('dates in New York', () => {
   test('a late evening there is still the same day', () => {

@@ -4,10 +4,10 @@
  */
 import type { ContentReader } from '../content/model.ts';
 import type { ContentChange } from '../content/service.ts';
+import { isFree } from '../lib/article/access.ts';
 import type { Cdn } from '../lib/cdn/cdn.server.ts';
 import type { IndexNow } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
-import { isFree } from '../lib/seo/json-ld.ts';
 import type { FreshPage } from '../press/desk.server.ts';
 import type { Press } from '../press/press.server.ts';
 

@@ -3,7 +3,7 @@
  * masthead at New York's midnight, and tidies up after earlier builds.
  */
 import type { ContentReader } from '../content/model.ts';
-import { dayInZone } from '../lib/dates.ts';
+import { dayInZone } from '../lib/day-in-zone.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { EarlierAssets } from '../press/assets.server.ts';
 import type { Press } from '../press/press.server.ts';

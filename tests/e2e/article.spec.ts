@@ -51,7 +51,9 @@ test.describe('an article', () => {
     await expect(page.locator('.rail-list li')).toHaveCount(3);
     expect(fetched.sort().map((path) => path.split('/')[2])).toEqual(['author', 'section']);
     const links = page.locator('.more .headline a, .rail-list h3 a');
-    const stories = await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname));
+    const stories = await links.evaluateAll((all) =>
+      all.map((link) => new URL((link as HTMLAnchorElement).href).pathname),
+    );
     expect(stories).not.toContain(discussed);
   });
 

@@ -2,10 +2,9 @@
 import type { Card, ContentReader } from '../../content/model.ts';
 import { publication } from '../../publication.ts';
 import { isoInZone } from '../dates.ts';
+import { articlesPerSitemap } from './limits.ts';
 import { type XmlNode, xmlDocument } from './xml.ts';
 
-/** Articles in one sitemap; the protocol allows 50,000, a smaller one is quicker to make anew. */
-export const articlesPerSitemap = 5000;
 /** Google reads at most this many from a news sitemap. */
 const newsLimit = 1000;
 

@@ -7,6 +7,7 @@
  */
 import type { Article, Author, Card, Picture, Section, Video } from '../../content/model.ts';
 import { publication } from '../../publication.ts';
+import { isFree } from '../article/access.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';
@@ -89,9 +90,6 @@ const person = (author: { name: string; slug: string } | null, siteUrl: string):
   author
     ? { '@type': 'Person', name: author.name, url: `${siteUrl}/author/${author.slug}` }
     : { '@type': 'Organization', name: publication.name, url: `${siteUrl}/` };
-
-/** True when nobody may be asked for an account before reading. `default` is open until a rule says otherwise. */
-export const isFree = (access: Card['access']): boolean => access === 'free' || access === 'default';
 
 /** An article. Its text is not repeated here: the page carries it, and the paid part must not be in two places. */
 export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({

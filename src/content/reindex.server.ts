@@ -1,0 +1,76 @@
+/**
+ * Brings the search index in line with an author's new name, behind everything else: each of the author's stories has to be
+ * indexed anew, and an editor who renames somebody with a thousand stories does not wait for that. What is left to do is
+ * noted in the mirror with the new name itself, so that it outlives the process.
+ */
+import type { Logger } from '../lib/logging.ts';
+import type { Mirror } from './mirror.server.ts';
+
+const prefix = 'reindex:';
+
+/** Notes that an author's stories are to be indexed anew; within the transaction that changes the name. */
+export const markForReindex = (mirror: Mirror, authorId: number): void => mirror.setMeta(`${prefix}${authorId}`, '0');
+
+/**
+ * Indexes some stories anew.
+ *
+ * @param most how many at a time
+ * @returns whether any are left
+ */
+export function reindexSome(mirror: Mirror, most = 10): boolean {
+  return mirror.transaction(() => {
+    const note = mirror
+      .prepare("SELECT key, value FROM meta WHERE key >= 'reindex:' AND key < 'reindex;' LIMIT 1")
+      .get();
+    if (!note) return false;
+    const author = Number(String(note.key).slice(prefix.length));
+    const name =
+      mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(author)?.title ?? '';
+    const stories = mirror
+      .prepare('SELECT id FROM listing WHERE list = ? AND id > ? ORDER BY id LIMIT ?')
+      .all(`articles:author:${author}`, Number(note.value), most);
+    const update = mirror.prepare('UPDATE search SET author = ? WHERE rowid = ?');
+    for (const { id } of stories) update.run(String(name), Number(id));
+    if (stories.length < most) mirror.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
+    else mirror.setMeta(String(note.key), String(stories.at(-1)?.id));
+    return true;
+  });
+}
+
+export interface Reindexer {
+  /** Goes on with what is noted, unless that is under way. */
+  soon(): void;
+  stop(): void;
+}
+
+/** Milliseconds between two steps: readers come first. */
+const pause = 15;
+
+export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function step(): void {
+    timer = undefined;
+    try {
+      if (reindexSome(mirror)) soon();
+    } catch (error) {
+      // It stays noted, and goes on with the next change.
+      log.error({ err: error }, 'content: the search index could not be brought in line with an author’s name');
+    }
+  }
+
+  function soon(): void {
+    if (stopped || timer) return;
+    timer = setTimeout(step, pause);
+    timer.unref();
+  }
+
+  return {
+    soon,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
