@@ -21,6 +21,8 @@ const seed = Number(process.env.FAULT_SEED ?? Math.floor(Math.random() * 2 ** 31
 const stories = [1, 2, 3, 4, 5, 6, 7, 8, 10];
 const withdrawing = 10;
 const pages = [...lists, ...stories.map((id) => `/article/story-${id}`)];
+/** What shows the withdrawn story whole leaves the store with it, and is missing until it has been made again. */
+const mayBeGone = new Set([`/article/story-${withdrawing}`, '/rss.xml']);
 const encodings = ['br', 'gzip', 'identity'] as const;
 
 let paper: Paper;
@@ -39,6 +41,8 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
   const reader = openReader();
   await until(() => paper.output().includes('The important pages are ready'), paper.output);
   for (const id of stories) await newsroom.publish(id);
+  // Not every page is made ahead; from here on each of them is stored.
+  for (const path of pages) await reader.read(paper.port(), path, 'gzip');
   // An end in order, once: it leaves the compiled modules behind, which makes every start after it twice as fast.
   await paper.kill('SIGTERM');
   // From here on no list can be had: what a crash loses is not made good by a look into WordPress.
@@ -112,7 +116,7 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
       for (const path of pages) {
         const { headers } = await read(path);
         const stored = headers['server-timing'] === 'press;desc="hit"';
-        if (path !== `/article/story-${withdrawing}`) expect(stored, `${path} in round ${round}`).toBe(true);
+        if (!mayBeGone.has(path)) expect(stored, `${path} in round ${round}`).toBe(true);
       }
       life++;
       alive = true;
@@ -141,4 +145,4 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
   );
   // Otherwise it was no load.
   expect(midPublish).toBeGreaterThan(rounds / 2);
-}, 300_000);
+}, 600_000);
