@@ -13,6 +13,14 @@ import { duration, step } from './setup/steps.mjs';
 import { startSite, waitForEdition } from './site.ts';
 
 export async function run(): Promise<number> {
+  return start().catch((error: unknown) => {
+    // Who stops in the middle is told nothing about what did not get done.
+    if (isStopping()) return new Promise<number>(() => {});
+    throw error;
+  });
+}
+
+async function start(): Promise<number> {
   const began = Number(process.env.BROADSHEET_BEGAN ?? Date.now());
   const { config, logs, sandbox, siteSettings } = await openHouse('npm start');
   // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.

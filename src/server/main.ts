@@ -87,6 +87,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         },
         cdn: cdn.stats,
         indexNow: indexNow.stats,
+        images: () => ({ made: house.services.images.made() }),
       },
       log,
     );

@@ -252,6 +252,7 @@ describe('the cache', () => {
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(asked).toEqual(['/photo.jpg']);
     expect((await readdir(dir)).filter((name) => name.endsWith('.avif'))).toHaveLength(1);
+    expect(images.made()).toBe(1);
   });
   test('several sizes of one picture fetch the original once', async () => {
     await Promise.all(['256', '640', '828'].map((width) => ask('/photo.jpg', { width })));

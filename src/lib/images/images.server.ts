@@ -46,6 +46,8 @@ export interface Images {
   handle(params: URLSearchParams, accept: string | null, ifNoneMatch?: string | null): Promise<ImageAnswer>;
   /** Size in pixels of an original as it is shown (EXIF orientation applied), or `null` with the reason logged. */
   measure(url: string): Promise<{ width: number; height: number } | null>;
+  /** Pictures resized since the start. */
+  made(): number;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
   const cache: DiskCache = await openDiskCache(options.dir, options.maxBytes, options.now);
   const limit = limiter(options.concurrency ?? 2);
   const flights = new Map<string, Promise<Buffer>>();
+  let made = 0;
 
   /** Runs `make` once per name at a time; everybody who asks meanwhile gets the same bytes. */
   function once(name: string, maxAgeMs: number | undefined, make: () => Promise<Buffer>): Promise<Buffer> {
@@ -128,7 +131,9 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
         const sized = height
           ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
           : turned.resize({ width, withoutEnlargement: true });
-        return await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
+        const bytes = await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
+        made++;
+        return bytes;
       } catch (error) {
         if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
         throw new ImageError(422, 'The original is damaged.', { cause: error });
@@ -173,6 +178,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
         return null;
       }
     },
+    made: () => made,
     close: () => source.close(),
   };
 }
