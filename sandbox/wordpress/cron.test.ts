@@ -36,23 +36,29 @@ it('goes on after a run that failed', async () => {
   expect(runs).toBe(2);
 });
 
-it('looks before it runs, and runs without a look when told to', async () => {
-  let runs = 0;
-  let due = false;
-  const cron = driveCron(
-    async () => {
-      runs += 1;
-    },
-    () => due,
-  );
-  cron.soon();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(runs).toBe(0);
-  await cron.now();
-  expect(runs).toBe(1);
-  due = true;
-  cron.soon();
-  await vi.waitFor(() => expect(runs).toBe(2));
+it('looks before it runs at its interval, and runs without a look when told to', async () => {
+  vi.useFakeTimers();
+  try {
+    let runs = 0;
+    let due = false;
+    const cron = driveCron(
+      async () => {
+        runs += 1;
+      },
+      () => due,
+    );
+    cron.every(1000);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(runs).toBe(0);
+    await cron.now();
+    expect(runs).toBe(1);
+    due = true;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(runs).toBe(2);
+    await cron.stop();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('reads the note on when the next task is due', () => {

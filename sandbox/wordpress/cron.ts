@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 
 export interface CronDriver {
-  /** Runs the task list as soon as possible, if anything is due; several wishes at once make one run. */
+  /** Runs the task list as soon as possible, whatever is due; several wishes at once make one run. */
   soon(): void;
   /** Runs the task list, whatever is due, and resolves when it has ended. */
   now(): Promise<void>;
@@ -30,7 +30,7 @@ export function isTaskDue(note: string, now = Date.now()): boolean {
 
 /**
  * @param runTasks asks WordPress to run what is due
- * @param isDue whether that is worth while; a look that costs nothing
+ * @param isDue whether a run at the interval is worth while; a look that costs nothing
  */
 export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean = () => true): CronDriver {
   let running: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean
   };
   return {
     now,
-    soon: () => void setImmediate(() => isDue() && void now()),
+    soon: () => void setImmediate(() => void now()),
     every(milliseconds) {
       clearInterval(timer);
       timer = setInterval(() => isDue() && void now(), milliseconds);
