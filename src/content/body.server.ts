@@ -12,8 +12,20 @@ import type { Sanitiser } from './sanitise.server.ts';
 /** Makes ids and names harmless: nothing on a page looks for this prefix. */
 export const idPrefix = 'user-content-';
 
-const allowedClass =
-  /^(?:wp-block-[\w-]+|align(?:left|right|center|wide|full|none)|has-text-align-(?:left|right|center))$/u;
+/** Classes that the paper has styles for (src/styles/prose*.css); all others go. */
+const allowedClass = new RegExp(
+  [
+    'wp-block-[\\w-]+',
+    'align(?:left|right|center|wide|full|none)',
+    'has-text-align-(?:left|right|center)',
+    'has-drop-cap',
+    'is-style-(?:box|large|plain)',
+    'columns-[1-8]',
+  ]
+    .map((each) => `^${each}$`)
+    .join('|'),
+  'u',
+);
 
 export interface ShapedBody {
   readonly html: string;

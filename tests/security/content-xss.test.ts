@@ -76,7 +76,9 @@ function elementProblems(element: Element): string[] {
       !value
         .split(' ')
         .every((each) =>
-          /^(?:wp-block-[\w-]+|align\w+|has-text-align-\w+|embed|embed-[a-z]+|table-scroll)$/u.test(each),
+          /^(?:wp-block-[\w-]+|align\w+|has-text-align-\w+|has-drop-cap|is-style-(?:box|large|plain)|columns-[1-8]|embed|embed-[a-z]+|table-scroll)$/u.test(
+            each,
+          ),
         )
     ) {
       problems.push(`class=${value}`);
