@@ -60,6 +60,7 @@ export function shapeComment(
 ): string {
   const body = sanitiser.parseComment(html);
   dropComments(body);
+  dropStrayAddresses(body);
   settleLinks(body, context);
   for (const link of body.querySelectorAll('a[rel]')) link.setAttribute('rel', 'ugc nofollow noopener noreferrer');
   removeJunk(body);

@@ -283,7 +283,11 @@ describe('hostile markup', { timeout: 120_000 }, () => {
         expect(await survivors(type, text)).toEqual([]);
         expect(commentSurvivors(text)).toEqual([]);
       }),
-      { numRuns: 250 },
+      {
+        numRuns: 250,
+        // Found once by chance: an address on an element that has none, in a comment.
+        examples: [['articles', '<p title="<link rel="prefetch" href="//evil.example">">']],
+      },
     );
   });
 
