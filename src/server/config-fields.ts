@@ -85,3 +85,18 @@ export const accessKeys = () =>
       if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('holds two keys with the same id');
       return keys;
     });
+
+/** Address of a PostgreSQL database. It holds a password and is never repeated in a message. */
+export const postgresAddress = () =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = URL.canParse(text) ? new URL(text) : null;
+      if (url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1) return text;
+      context.addIssue(
+        'is no address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name',
+      );
+      return z.NEVER;
+    });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { CdnSettings } from '../lib/cdn/cdn.server.ts';
 import { isIndexNowKey } from '../lib/indexnow/model.ts';
 import type { AccessKey } from '../press/access-cookie.ts';
-import { accessKeys, apiAddress, hosts, onOff, webAddress, whole } from './config-fields.ts';
+import { accessKeys, apiAddress, hosts, onOff, postgresAddress, webAddress, whole } from './config-fields.ts';
 
 /** Settings as the house uses them. */
 export interface Config {
@@ -19,6 +19,8 @@ export interface Config {
   readonly siteUrl: string;
   /** Folder of everything the server writes; may be relative to the working folder. */
   readonly dataDir: string;
+  /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
+  readonly databaseUrl: string | null;
   /** `null`: no WordPress is configured and the content feature is off. */
   readonly wordpress: WordPressConfig | null;
   /** Key shared with the newsroom plugin, for webhooks and previews; `null`: both are off. */
@@ -95,6 +97,7 @@ const schema = z.object({
       return z.NEVER;
     }),
   DATA_DIR: z.string().default('var/site'),
+  DATABASE_URL: postgresAddress(),
   WORDPRESS_URL: z
     .string()
     .optional()
@@ -180,6 +183,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     siteUrl:
       values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL ?? null,
     wordpress: values.WORDPRESS_URL
       ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }
       : null,
