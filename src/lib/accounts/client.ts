@@ -136,7 +136,9 @@ export const beginSocial = (from: string, to: string): Promise<Answer<MessageAns
 /** What the reader may see: the one question of a page load. */
 export const featureDecisions = (
   question: Pick<FeatureDecisionsBody, 'featureIds' | 'path'>,
-): Promise<Answer<FeatureDecisionsAnswer>> => ask('/zephr/feature-decisions', { body: question });
+): Promise<Answer<FeatureDecisionsAnswer>> =>
+  // Other tabs wait for this answer.
+  ask('/zephr/feature-decisions', { body: question, patience: 8000 });
 
 /** One decision by the name of its feature. */
 export const decide = (
