@@ -8,7 +8,9 @@ import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
 import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import { createSealer } from '../lib/sealed.server.ts';
 import { publication } from '../publication.ts';
+import { accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
@@ -75,7 +77,8 @@ export async function compose(
     measure: (url) => images.measure(url),
     log,
   });
-  const services: Services = { content, images, log, features };
+  const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
+  const services: Services = { content, images, accounts: null, sealer, log, features };
 
   return {
     config,

@@ -16,5 +16,6 @@ export function describeFeatures(config: Config): Features {
     webhooks: needs([url, secret], 'to the secret of the newsroom plugin; until then changes arrive by polling'),
     preview: needs([url, account, secret], 'so that editors can open drafts on the site'),
     comments: needs([url, account], 'so that comments can be handed to WordPress'),
+    accounts: { on: true },
   };
 }

@@ -11,12 +11,6 @@ export const providers = ['google', 'facebook'] as const;
 /** The window that a social sign-in opens in (vendors.md 1.8). */
 export const popupFeatures = 'menubar=no,location=yes,resizable=no,scrollbars=no,status=no,width=500,height=600';
 
-/**
- * Cookies of the account service that a script may read. The session itself is in none of them.
- * `visitor` says what to show before anything is asked (`registered`, `reader`, …).
- */
-export const readableCookies = ['visitor'] as const;
-
 /** Name of the cookie with the public number of a browser's user (vendors.md 1.0). */
 export const trackingCookie = 'blaize_tracking_id';
 

@@ -5,6 +5,8 @@
  * Schemas of requests let unknown keys pass: other clients of this protocol send more than we read.
  */
 import { z } from 'zod';
+import type { Verification } from '../email-verification/service.ts';
+import type { Place } from '../geo/service.ts';
 import { codeKeys, type providers, tokenExchangeKey } from './names.ts';
 import type { Purpose } from './service.ts';
 
@@ -158,18 +160,11 @@ export interface CreateAnswer {
 }
 
 /** 200 of POST /api/verification (spec section 3, "Verification result"). */
-export interface VerificationAnswer {
-  readonly verified: boolean;
-  readonly suggestedEmail: string | null;
-  readonly message: string | null;
-}
+export type VerificationAnswer = Verification;
 
-/** 200 of GET /api/geo. Empty where nothing is known. */
-export interface GeoAnswer {
-  readonly city: string;
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string;
-  /** The browser's own network address, as the site sees it. */
+/** 200 of GET /api/geo. */
+export interface GeoAnswer extends Place {
+  /** The browser's own network address, as the site sees it; spares the question to a trace service. */
   readonly ip: string;
 }
 
