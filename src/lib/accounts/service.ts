@@ -8,6 +8,8 @@ export interface Caller {
   /** Network address as the front knows it. */
   readonly address: string;
   readonly userAgent: string | null;
+  /** The request's `Cookie` header: the session that a browser had ends when it signs in. */
+  readonly cookies?: string | null;
 }
 
 /** What a link or a code was asked for; it is good for nothing else. */

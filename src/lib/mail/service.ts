@@ -15,6 +15,8 @@ export type Message =
 export interface Outbox<Transaction> {
   /** Writes a message down in the caller's transaction; it is sent soon after the commit. */
   enqueue(transaction: Transaction, message: Message): Promise<void>;
+  /** Takes back, in the caller's transaction, what waits for an address, and what is kept of what was sent to it. */
+  forget(transaction: Transaction, to: string): Promise<void>;
   /** Says that something was committed: look at once. */
   nudge(): void;
   /** Messages that wait, and since when the oldest does (epoch milliseconds). */
