@@ -30,6 +30,8 @@ interface Rules<Schema extends z.ZodType> {
   readonly limit?: number;
   /** Whether the session is looked up; not done for calls that have no use for it. */
   readonly session?: 'optional';
+  /** What is answered where accounts are off; 503 unless given. */
+  readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer;
 }
 
 /** Seconds after which to ask again. */
@@ -68,11 +70,12 @@ function accountRoute<Schema extends z.ZodType>(
 ): APIRoute {
   return guarded(async (context) => {
     const { accounts } = context.locals.services;
-    if (!accounts) return away(retryWhenOff);
+    if (!accounts && !rules.whenOff) return away(retryWhenOff);
     const body = rules.body
       ? await parseBody(context, rules.body, rules.limit)
       : { ok: true as const, value: undefined as z.output<Schema> };
     if (!body.ok) return body.answer;
+    if (!accounts) return rules.whenOff?.(context, body.value) ?? away(retryWhenOff);
     const known = rules.session
       ? await accounts.session(context.request.headers.get('cookie'))
       : { session: null, cookies: [] };
@@ -137,6 +140,16 @@ export const only =
   (...methods: readonly string[]): APIRoute =>
   () =>
     write({ ...refuse(405, `This address takes ${methods.join(', ')}.`), headers: { Allow: methods.join(', ') } });
+
+/**
+ * Ends the session that a browser had when it signed in anew, so that nobody who knows the old one stays signed in with it.
+ *
+ * @param cookieHeader as the browser sent it
+ */
+export async function endEarlier(accounts: Accounts, cookieHeader: string | null, now: Session): Promise<void> {
+  const { session } = await accounts.session(cookieHeader);
+  if (session && session.id !== now.id) await accounts.logout(session, 'THIS_DEVICE');
+}
 
 /** 200 of a sign-in (vendors.md 1.1). */
 export const signedInAnswer = (signedIn: SignedIn, message: string): Answer => ({
