@@ -1,0 +1,16 @@
+/** The window of a social sign-in, as part of a screen: one at a time, and none is listened to once the screen has gone. */
+import { useEffect, useRef } from 'react';
+import type { Provider } from '../parts/providers.ts';
+import { openSocial } from '../parts/social.ts';
+import type { Flow } from './flow.ts';
+
+/** @returns opens a provider's window; call it within the click */
+export function useSocialWindow(flow: Flow, returnTo: string): (provider: Provider) => void {
+  const stop = useRef(() => {});
+  useEffect(() => () => stop.current(), []);
+  return (provider) => {
+    stop.current();
+    flow.socialOpened(provider);
+    stop.current = openSocial(provider, returnTo, (end) => void flow.socialEnded(end));
+  };
+}
