@@ -1,7 +1,7 @@
 /** `npm run dev`: `astro dev` with hot reload, against the same content as `npm start`. */
 import { join } from 'node:path';
-import { sandboxEnvironment, startSandbox, type WordPressAccess } from './sandbox.ts';
-import { checkSettings, readSettings, sandboxPort } from './settings.ts';
+import { portsOfSandbox, type SandboxAccess, sandboxEnvironment, startSandbox } from './sandbox.ts';
+import { checkSettings, readSettings, sandboxPorts } from './settings.ts';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
 import { requirePorts } from './setup/ports.mjs';
@@ -11,36 +11,30 @@ import { step } from './setup/steps.mjs';
 export async function run(args: readonly string[] = []): Promise<number> {
   const env = readSettings();
   const config = checkSettings(env);
-  const wordpressPort = sandboxPort(env);
+  const ports = sandboxPorts(env);
   const ownWordPress = config.wordpress !== null;
   const dataDir = env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo');
   await requirePorts([
     { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' },
-    ...(ownWordPress
-      ? []
-      : [
-          {
-            port: wordpressPort,
-            host: '127.0.0.1',
-            setting: 'SANDBOX_WORDPRESS_PORT',
-            purpose: "the sandbox's WordPress",
-          },
-        ]),
+    ...(ownWordPress ? [] : portsOfSandbox(ports)),
   ]);
   const sandbox = ownWordPress
     ? null
     : startSandbox({
         data: join(root, 'var', 'sandbox'),
-        port: wordpressPort,
+        ports,
         siteUrl: config.siteUrl,
         log: join(root, dataDir, 'logs', 'sandbox.log'),
         env,
       });
-  const access: WordPressAccess | null = sandbox
+  const access: SandboxAccess | null = sandbox
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;
-  if (access)
-    console.log(`  Newsroom   ${access.adminUrl}   user ${access.adminUser}, password ${access.adminPassword}`);
+  if (access) {
+    const { adminUrl, adminUser, adminPassword } = access.wordpress;
+    console.log(`  Newsroom   ${adminUrl}   user ${adminUser}, password ${adminPassword}`);
+    console.log(`  Mailbox    ${access.mailbox.url}   every mail that the paper sends`);
+  }
 
   const astro = startChild(
     process.execPath,

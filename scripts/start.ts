@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { publication } from '../src/publication.ts';
 import { ensureBuilt } from './build.ts';
-import { sandboxEnvironment, startSandbox, type WordPressAccess } from './sandbox.ts';
-import { checkSettings, readSettings, sandboxPort } from './settings.ts';
+import { portsOfSandbox, type SandboxAccess, sandboxEnvironment, startSandbox } from './sandbox.ts';
+import { checkSettings, readSettings, sandboxPorts } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
@@ -18,7 +18,7 @@ export async function run(): Promise<number> {
   const began = Number(process.env.BROADSHEET_BEGAN ?? Date.now());
   const env = readSettings();
   const config = checkSettings(env);
-  const wordpressPort = sandboxPort(env);
+  const ports = sandboxPorts(env);
   const ownWordPress = config.wordpress !== null;
   // The sandbox's edition is kept apart, so that production never serves it.
   const dataDir = env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo');
@@ -26,23 +26,14 @@ export async function run(): Promise<number> {
 
   await requirePorts([
     { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' },
-    ...(ownWordPress
-      ? []
-      : [
-          {
-            port: wordpressPort,
-            host: '127.0.0.1',
-            setting: 'SANDBOX_WORDPRESS_PORT',
-            purpose: "the sandbox's WordPress",
-          },
-        ]),
+    ...(ownWordPress ? [] : portsOfSandbox(ports)),
   ]);
 
   const sandbox = ownWordPress
     ? null
     : startSandbox({
         data: join(root, 'var', 'sandbox'),
-        port: wordpressPort,
+        ports,
         siteUrl: config.siteUrl,
         log: join(logs, 'sandbox.log'),
         env,
@@ -50,7 +41,7 @@ export async function run(): Promise<number> {
   // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.
   const building = ensureBuilt();
   await (sandbox ? Promise.race([building, failureOf(sandbox.ready(() => {}))]) : building);
-  const access: WordPressAccess | null = sandbox
+  const access: SandboxAccess | null = sandbox
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;
 
@@ -73,7 +64,7 @@ export async function run(): Promise<number> {
   endsWhenAsked();
   const [name, end] = await Promise.race([
     site.ended.then((ended) => ['site', ended] as const),
-    ...(sandbox ? [sandbox.ended.then((ended) => ["sandbox's WordPress", ended] as const)] : []),
+    ...(sandbox ? [sandbox.ended.then((ended) => ['sandbox', ended] as const)] : []),
   ]);
   if (isStopping()) return new Promise<number>(() => {});
   console.error(
@@ -95,7 +86,7 @@ function failureOf(promise: Promise<unknown>): Promise<never> {
 
 function print(
   siteUrl: string,
-  access: WordPressAccess | null,
+  access: SandboxAccess | null,
   problem: string | null,
   logs: string,
   began: number,
@@ -104,11 +95,17 @@ function print(
     ['Site', siteUrl, `${publication.name}, as readers see it`],
   ];
   if (access) {
-    rows.push([
-      'Newsroom',
-      access.adminUrl,
-      `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
-    ]);
+    const { wordpress, mailbox, google, facebook } = access;
+    rows.push(
+      [
+        'Newsroom',
+        wordpress.adminUrl,
+        `WordPress, for editors: user ${wordpress.adminUser}, password ${wordpress.adminPassword}`,
+      ],
+      ['Mailbox', mailbox.url, 'every mail that the paper sends: links and codes to sign in with'],
+      ['Google', google.issuer, 'stands in for Google when a reader continues with it'],
+      ['Facebook', facebook.wwwUrl, 'stands in for Facebook likewise'],
+    );
   }
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   const lines = rows.map(

@@ -3,7 +3,7 @@
  * and of the Graph API the exchange of a code and `/me`. Errors have Facebook's shape and numbers.
  */
 import { createHmac } from 'node:crypto';
-import { consentPage, errorPage, readConsent } from '../oauth/consent.ts';
+import { consentPage, notice, readConsent } from '../oauth/consent.ts';
 import { openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 
@@ -38,12 +38,12 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     const asked = url.searchParams;
     const redirectUri = asked.get('redirect_uri') ?? '';
     if (asked.get('client_id') !== app.id) {
-      return html(errorPage(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
+      return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
     }
     if (!URL.canParse(redirectUri) || new URL(redirectUri).origin !== new URL(siteUrl).origin) {
       const detail =
         'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
-      return html(errorPage(brand, 'URL Blocked', detail), 400);
+      return html(notice(brand, 'URL Blocked', detail), 400);
     }
     const value = asked.get('code_challenge');
     const request: Request = {
@@ -65,7 +65,7 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     const ticket = form.get('ticket') ?? '';
     const request = grants.asked(ticket);
     const said = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
-    if (!request || typeof said === 'string') return html(errorPage(brand, 'Something went wrong', String(said)), 400);
+    if (!request || typeof said === 'string') return html(notice(brand, 'Something went wrong', String(said)), 400);
     const back = new URL(request.redirectUri);
     const code = said.allow ? grants.grant(ticket, said.choice) : null;
     if (!code) grants.refuse(ticket);
@@ -144,7 +144,13 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
   }
 
   const version = '(?:/v\\d+\\.\\d+)?';
+  const about = notice(
+    brand,
+    'Nothing to do here',
+    `This page opens by itself when somebody continues with ${brand.name} on ${siteUrl}.`,
+  );
   const routes: Route[] = [
+    { method: 'GET', path: /^\/$/, handle: () => html(about) },
     { method: 'GET', path: new RegExp(`^${version}/dialog/oauth/?$`), handle: dialog },
     { method: 'POST', path: /^\/consent$/, handle: consent },
     { method: 'GET', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },

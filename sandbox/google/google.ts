@@ -2,7 +2,7 @@
  * Google's OpenID Connect on the wire (developers.google.com/identity/openid-connect/openid-connect): discovery, the
  * authorization page, the token endpoint with PKCE, signed ID tokens, and userinfo. Bodies of errors are Google's.
  */
-import { consentPage, errorPage, readConsent } from '../oauth/consent.ts';
+import { consentPage, notice, readConsent } from '../oauth/consent.ts';
 import { openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 import { makeSigner } from './id-token.ts';
@@ -36,7 +36,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
   let issuer = '';
 
   const refusal = (status: number, code: string, detail: string): Answer =>
-    html(errorPage(brand, `Error ${status}: ${code}`, detail), status);
+    html(notice(brand, `Error ${status}: ${code}`, detail), status);
 
   function authorize({ url }: Call): Answer {
     const asked = url.searchParams;
@@ -135,7 +135,13 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
     });
   }
 
+  const about = notice(
+    brand,
+    'Nothing to do here',
+    `This page opens by itself when somebody continues with ${brand.name} on ${siteUrl}.`,
+  );
   const routes: Route[] = [
+    { method: 'GET', path: /^\/$/, handle: () => html(about) },
     { method: 'GET', path: /^\/\.well-known\/openid-configuration$/, handle: () => json(discovery(issuer)) },
     { method: 'GET', path: /^\/o\/oauth2\/v2\/auth$/, handle: authorize },
     { method: 'POST', path: /^\/consent$/, handle: consent },

@@ -63,8 +63,8 @@ export function readConsent(brand: Brand, form: URLSearchParams): { allow: boole
   };
 }
 
-/** A page that ends the matter: the provider does not send the browser back to an address that it does not know. */
-export const errorPage = (brand: Brand, title: string, detail: string): string =>
+/** A page with a sentence and nothing to choose: nobody is sent to an address that the provider does not know. */
+export const notice = (brand: Brand, title: string, detail: string): string =>
   frame(brand, `<h1>${safe(title)}</h1><p>${safe(detail)}</p>`);
 
 const frame = ({ name, color }: Brand, inside: string): string => `<!doctype html>
