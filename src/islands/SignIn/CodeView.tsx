@@ -1,5 +1,5 @@
 /** Entering the six digits of a mail (spec section 2, "Code view"). */
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { Notice } from '../parts/Notice.tsx';
 import parts from '../parts/parts.module.css';
 import { Resend } from '../parts/Resend.tsx';
@@ -29,7 +29,7 @@ export function CodeView(props: CodeViewProps) {
     if (error !== null) failed.current = true;
   }, [error]);
 
-  function submit(event: FormEvent) {
+  function submit(event: SyntheticEvent) {
     event.preventDefault();
     props.onConfirm(code);
   }

@@ -1,5 +1,5 @@
 /** The e-mail login panel at its beginning (spec section 2, "Email login panel"). */
-import { type FormEvent, useEffect, useId, useRef } from 'react';
+import { type SyntheticEvent, useEffect, useId, useRef } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { Notice } from '../parts/Notice.tsx';
 import parts from '../parts/parts.module.css';
@@ -36,7 +36,7 @@ export function EmailView(props: EmailViewProps) {
     if (error !== null) input.current?.focus();
   }, [error]);
 
-  function submit(event: FormEvent) {
+  function submit(event: SyntheticEvent) {
     event.preventDefault();
     onSubmit(input.current?.value ?? '');
   }

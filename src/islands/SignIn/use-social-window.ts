@@ -11,6 +11,11 @@ export function useSocialWindow(flow: Flow, returnTo: string): (provider: Provid
   return (provider) => {
     stop.current();
     flow.socialOpened(provider);
-    stop.current = openSocial(provider, returnTo, (end) => void flow.socialEnded(end));
+    stop.current = openSocial(provider, returnTo, (end) => {
+      // A Zephr tenant leaves it to the page to set the session (vendors.md 1.8); our own server has set it already.
+      // biome-ignore lint/suspicious/noDocumentCookie: the message carries a whole Set-Cookie line
+      if (end.kind === 'login' && end.cookie) document.cookie = end.cookie;
+      void flow.socialEnded(end);
+    });
   };
 }

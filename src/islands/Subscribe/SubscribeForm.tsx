@@ -1,5 +1,5 @@
 /** An address, Subscribe, and what became of it; the same in the bar at the foot of the page and on pages of its own. */
-import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { Notice } from '../parts/Notice.tsx';
 import styles from './Subscribe.module.css';
@@ -28,7 +28,7 @@ export function SubscribeForm(props: SubscribeFormProps) {
     if (error !== null) input.current?.focus();
   }, [error]);
 
-  function send(event: FormEvent) {
+  function send(event: SyntheticEvent) {
     event.preventDefault();
     onSubmit(input.current?.value ?? '');
   }

@@ -13,7 +13,14 @@ export function Resend({ question, action, resent, busy, onResend }: Props) {
   return (
     <p className={styles.resend}>
       {question}{' '}
-      <button type="button" className={styles.textButton} aria-disabled={busy || resent} onClick={onResend}>
+      <button
+        type="button"
+        className={styles.textButton}
+        aria-disabled={busy || resent}
+        onClick={() => {
+          if (!busy && !resent) onResend();
+        }}
+      >
         {action}
       </button>{' '}
       <span className={styles.resent} role="status">

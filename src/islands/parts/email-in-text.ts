@@ -7,7 +7,7 @@ export interface TextWithEmail {
   readonly after: string;
 }
 
-const address = /[^\s<>()[\]",;:]+@[^\s<>()[\]",;:@]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/u;
+const address = /[^\s<>()[\]",;:“”„«»]+@[^\s<>()[\]",;:@“”„«»]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/u;
 
 /** Splits a message at the first address in it; punctuation behind the address stays with the text. */
 export function emailInText(text: string): TextWithEmail {
