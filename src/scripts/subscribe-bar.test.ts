@@ -6,7 +6,7 @@ const session = vi.hoisted(() => ({ $session: null as unknown as import('nanosto
 vi.mock('../stores/session.ts', () => session);
 
 const key = 'show-condensed-zephr-sticky-subscribe';
-const bar = () => document.querySelector('[data-subscribe-bar]') as HTMLElement;
+const bar = () => document.querySelector('aside[data-subscribe-bar]') as HTMLElement;
 const open = () => document.querySelector('#subscribe-bar-open') as HTMLElement;
 const fold = () => document.querySelector('[data-fold]') as HTMLButtonElement;
 const room = () => document.body.getAttribute('data-subscribe-bar');

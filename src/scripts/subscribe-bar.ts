@@ -9,7 +9,7 @@ import { $session } from '../stores/session.ts';
 /** Below this height, in CSS pixels, the bar begins folded: it would cover too much of what is to be read. */
 const lowWindow = 400;
 
-const bar = document.querySelector<HTMLElement>('[data-subscribe-bar]');
+const bar = document.querySelector<HTMLElement>('aside[data-subscribe-bar]');
 const fold = bar?.querySelector<HTMLButtonElement>('[data-fold]');
 const foldName = fold?.querySelector<HTMLElement>('[data-fold-name]');
 const open = bar?.querySelector<HTMLElement>('#subscribe-bar-open');
