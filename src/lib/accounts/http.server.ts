@@ -64,6 +64,9 @@ export const plainCall = <Schema extends z.ZodType>(
     return body.ok ? handle({ body: body.value, caller: callerOf(context), context }) : body.answer;
   });
 
+/** A GET that needs no accounts. */
+export const readCall = (handle: (context: APIContext) => Promise<Answer>): APIRoute => guarded(handle);
+
 function accountRoute<Schema extends z.ZodType>(
   rules: Rules<Schema>,
   handle: (call: Call<z.output<Schema>>) => Promise<Answer>,
@@ -128,28 +131,21 @@ export function write(answer: Answer): Response {
   return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
 }
 
-/** Where a request comes from, as the front knows it. */
-export const callerOf = (context: Pick<APIContext, 'locals' | 'request' | 'clientAddress'>): Caller =>
-  context.locals.client ?? {
-    address: context.clientAddress,
-    userAgent: context.request.headers.get('user-agent'),
-  };
+/** Where a request comes from, as the front knows it, and which session it brings. */
+export const callerOf = ({
+  locals,
+  request: { headers },
+  clientAddress,
+}: Pick<APIContext, 'locals' | 'request' | 'clientAddress'>): Caller => ({
+  ...(locals.client ?? { address: clientAddress, userAgent: headers.get('user-agent') }),
+  cookies: headers.get('cookie'),
+});
 
 /** For the methods that an address does not have. */
 export const only =
   (...methods: readonly string[]): APIRoute =>
   () =>
     write({ ...refuse(405, `This address takes ${methods.join(', ')}.`), headers: { Allow: methods.join(', ') } });
-
-/**
- * Ends the session that a browser had when it signed in anew, so that nobody who knows the old one stays signed in with it.
- *
- * @param cookieHeader as the browser sent it
- */
-export async function endEarlier(accounts: Accounts, cookieHeader: string | null, now: Session): Promise<void> {
-  const { session } = await accounts.session(cookieHeader);
-  if (session && session.id !== now.id) await accounts.logout(session, 'THIS_DEVICE');
-}
 
 /** 200 of a sign-in (vendors.md 1.1). */
 export const signedInAnswer = (signedIn: SignedIn, message: string): Answer => ({

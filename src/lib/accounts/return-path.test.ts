@@ -12,6 +12,7 @@ describe('the way back', () => {
     ['/dashboard/account', '/dashboard/account'],
     ['/search?q=https://other.example', '/search?q=https://other.example'],
     ['/accounting', '/accounting'],
+    ['/account/subscribed?letters=a', '/account/subscribed?letters=a'],
   ])('%s is kept', (wanted, path) => {
     expect(returnPath(wanted, site)).toBe(path);
   });
