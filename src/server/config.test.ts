@@ -27,6 +27,7 @@ describe('settings', () => {
       imageHosts: [],
       imageCacheBytes: 1024 * 1024 * 1024,
       frameHosts: [],
+      marfeelAccount: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
       accessKeys: null,
@@ -53,6 +54,7 @@ describe('settings', () => {
       IMAGE_HOSTS: 'a.example.com, B.example.com:8080 ,a.example.com',
       IMAGE_CACHE_MB: '2',
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
+      MARFEEL_ACCOUNT: '1234',
       PRESS_MEMORY_MB: '64',
       OPERATOR_TOKEN: 'a-token-of-24-characters',
       ACCESS_KEYS: `b:${'y'.repeat(32)}, a:${'x:'.repeat(20)}`,
@@ -78,6 +80,7 @@ describe('settings', () => {
       imageHosts: ['a.example.com', 'b.example.com:8080'],
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
+      marfeelAccount: '1234',
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [

@@ -33,6 +33,8 @@ export interface Config {
   readonly imageCacheBytes: number;
   /** Hosts that may be framed besides those of the publication. */
   readonly frameHosts: readonly string[];
+  /** Account of the audience tool; `null`: it is not there. */
+  readonly marfeelAccount: string | null;
   /** Bound of the stored pages that are held in memory, in bytes. */
   readonly pressMemoryBytes: number;
   /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
@@ -121,6 +123,10 @@ const schema = z.object({
   IMAGE_HOSTS: hosts('images.example.com'),
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
+  MARFEEL_ACCOUNT: z
+    .string()
+    .regex(/^\w{1,32}$/, 'is no account id; copy the number from the settings of Marfeel')
+    .optional(),
   PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   OPERATOR_TOKEN: z
     .string()
@@ -192,6 +198,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     imageHosts: values.IMAGE_HOSTS,
     imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
     frameHosts: values.FRAME_HOSTS,
+    marfeelAccount: values.MARFEEL_ACCOUNT ?? null,
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     accessKeys: values.ACCESS_KEYS ?? null,

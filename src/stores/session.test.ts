@@ -192,6 +192,38 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
+  it('hear of a link that was opened in a tab of its own', async () => {
+    const there = await tab();
+    setHint('registered');
+    await (await tab()).settled();
+    await vi.waitFor(() => expect(there.status()).toBe('registered'));
+    expect(asked).toBe(1);
+  });
+
+  it('hear of a sign-out by a form, and of a session that has run out', async () => {
+    setHint('registered');
+    const there = await tab();
+    await there.settled();
+    setHint(null);
+    await tab();
+    await vi.waitFor(() => expect(there.status()).toBe('anonymous'));
+  });
+
+  it('do not talk for ever where nothing can be shared', async () => {
+    vi.stubGlobal('localStorage', undefined);
+    setHint('registered');
+    const [first, second] = [await tab(), await tab()];
+    await first.refreshSession();
+    await second.settled();
+    // Two pages and the refresh; beyond that each piece of news costs one question of the other tab.
+    const settledAt = await vi.waitUntil(async () => {
+      const before = asked;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return asked === before && asked;
+    });
+    expect(settledAt).toBeLessThanOrEqual(6);
+  });
+
   it('stay signed in when signing out fails', async () => {
     setHint('registered');
     const here = await tab();

@@ -30,14 +30,14 @@ let tell = () => {};
 onMount($store, () => {
   // On the server nobody is known: the page is the same for everyone.
   if (typeof document === 'undefined') return;
-  const others = tabs(() => void load(false));
+  const others = tabs(() => void load('heard'));
   tell = others.tell;
   // A page that comes back from the browser's memory may have missed what its reader did since.
   const back = (event: PageTransitionEvent) => {
-    if (event.persisted) void load(false);
+    if (event.persisted) void load('opened');
   };
   addEventListener('pageshow', back);
-  void load(false);
+  void load('opened');
   return () => {
     others.close();
     removeEventListener('pageshow', back);
@@ -51,9 +51,7 @@ onMount($store, () => {
  * @returns the session that is known then
  */
 export async function refreshSession(): Promise<Session> {
-  dropShared();
-  await load(true);
-  tell();
+  await load('changed');
   return $store.get();
 }
 
@@ -71,22 +69,39 @@ export async function signOut(where?: LogoutBody['where']): Promise<Answer<Messa
   return answer;
 }
 
-async function load(afresh: boolean): Promise<void> {
+/**
+ * Settles who is reading.
+ *
+ * @param why the page was opened; another tab said that something has changed; it has changed here
+ */
+async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const mine = ++latest;
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
-    dropShared();
+    const wasKnown = dropShared();
     settle(anonymousSession);
+    // A form without a script, or a session that has run out, signs out without telling.
+    if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
     return;
   }
-  const shared = () => (afresh ? null : takeShared(visitor));
+  let news = why === 'changed';
+  const shared = () => (why === 'changed' ? null : takeShared(visitor));
   // Whoever had the turn before may have asked the same.
-  const facts = shared() ?? (await oneTabAtATime(async () => shared() ?? ask()));
+  const facts =
+    shared() ??
+    (await oneTabAtATime(async () => {
+      const ready = shared();
+      // A link from a mail signs in by opening a page: the others learn it from that page's answer.
+      news ||= ready === null && why === 'opened';
+      return ready ?? ask();
+    }));
   if (mine !== latest) return;
   const session = sessionOf(facts);
   // The server is sure that nobody is signed in; `null` is only that it could not be asked.
   if (facts !== null && !session.isAuthenticated) forgetHint();
   settle(session);
+  // Who hears of it says nothing in turn, or two tabs would talk for ever.
+  if (news) tell();
 }
 
 async function ask(): Promise<AccessFacts | null> {

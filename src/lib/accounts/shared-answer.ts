@@ -39,11 +39,15 @@ export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
   }
 }
 
-export function dropShared(): void {
+/** @returns whether there was an answer, however old: whether somebody was signed in here when it was last looked */
+export function dropShared(): boolean {
   try {
+    const there = localStorage.getItem(sharedName) !== null;
     localStorage.removeItem(sharedName);
+    return there;
   } catch {
     // What cannot be removed could not be written either.
+    return false;
   }
 }
 

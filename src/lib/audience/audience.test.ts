@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { publication } from '../../publication.ts';
 import { anonymousSession, loadingSession, sessionOf } from '../accounts/session.ts';
 import { createAudience } from './audience.ts';
-import { marfeel } from './marfeel.ts';
+import { loadMarfeel, marfeel } from './marfeel.ts';
 import { visitorType } from './visitor-type.ts';
 
 const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
@@ -68,6 +68,13 @@ describe('marfeel', () => {
     command?.[1](compass);
     expect(command?.[0]).toBe('compass');
     expect(compass.setUserType).toHaveBeenCalledExactlyOnceWith(4);
+  });
+
+  it('fetches the script of an account', () => {
+    loadMarfeel('12&34');
+    const script = document.querySelector<HTMLScriptElement>('script[type="module"]');
+    expect(script?.src).toBe('https://sdk.mrf.io/statics/marfeel-sdk.js?id=12%2634');
+    script?.remove();
   });
 
   it('hands them to the vendor’s own list once it is there', () => {

@@ -15,6 +15,17 @@ declare global {
   }
 }
 
+/** Hosts of the vendor's script and of what it reports to; pages that load it must allow them. */
+export const marfeelHosts = { script: 'https://sdk.mrf.io', report: 'https://events.newsroom.bi' } as const;
+
+/** Fetches the vendor's script once. */
+export function loadMarfeel(account: string): void {
+  const script = document.createElement('script');
+  script.type = 'module';
+  script.src = `${marfeelHosts.script}/statics/marfeel-sdk.js?id=${encodeURIComponent(account)}`;
+  document.head.append(script);
+}
+
 export function marfeel(): AudienceTool {
   return {
     setVisitorType(code) {
