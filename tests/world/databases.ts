@@ -29,6 +29,8 @@ export function onBothEngines(name: string, suite: (engines: Engines) => void): 
 /** For suites of one engine; call it inside `describe`. */
 export function prepare(engine: Engine): Engines {
   let cluster: Cluster | null = null;
+  /** Databases are dear in PostgreSQL: most tests share one, emptied. */
+  let shared: string | null = null;
   const folders: string[] = [];
   const opened: Database[] = [];
   if (engine === 'postgres') {
@@ -48,11 +50,25 @@ export function prepare(engine: Engine): Engines {
     return { dataDir, databaseUrl: cluster ? await cluster.database() : null };
   }
 
+  async function emptied(running: Cluster): Promise<Place> {
+    if (shared === null) {
+      shared = await running.database();
+    } else {
+      const tables = "select string_agg(quote_ident(tablename), ', ') from pg_tables where schemaname = 'public'";
+      await running.run(
+        `do $$ begin execute 'truncate ' || (${tables} and tablename <> 'migrations') || ' cascade'; end $$`,
+        shared,
+      );
+    }
+    return { dataDir: '', databaseUrl: shared };
+  }
+
   return {
     engine,
     place,
     async open(options = {}) {
-      const where = options.dataDir === undefined ? await place() : {};
+      const here = options.dataDir === undefined && !options.migrations;
+      const where = options.dataDir !== undefined ? {} : cluster && here ? await emptied(cluster) : await place();
       const database = await openDatabase({
         ...{ log: silent, dataDir: '', databaseUrl: null },
         ...where,

@@ -27,8 +27,8 @@ import { freePort } from '../../scripts/setup/ports.mjs';
 export interface Cluster {
   /** Makes an empty database. @returns its address */
   database(): Promise<string>;
-  /** Runs SQL as the owner of the cluster, beside every database of it. */
-  run(sql: string): Promise<void>;
+  /** Runs SQL as the owner of the cluster. @param database its address; else beside every database */
+  run(sql: string, database?: string): Promise<void>;
   stop(): Promise<void>;
   /** After {@link stop}: on the same port, with the same data. */
   start(): Promise<void>;
@@ -99,8 +99,8 @@ export async function startPostgres(options: { readonly durable?: boolean } = {}
     child = null;
   }
 
-  async function run(sql: string): Promise<void> {
-    const client = new pg.Client(address('postgres'));
+  async function run(sql: string, database = address('postgres')): Promise<void> {
+    const client = new pg.Client(database);
     await client.connect();
     try {
       await client.query(sql);
