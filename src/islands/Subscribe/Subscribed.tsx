@@ -11,7 +11,7 @@ export function Subscribed({ inline = false, focused = true }: { inline?: boolea
   }, [focused]);
 
   return (
-    <div className={inline ? styles.doneInline : styles.done} role="status">
+    <div className={inline ? styles.doneInline : styles.done} role="status" data-subscribed="">
       <p className={styles.thanks} ref={thanks} tabIndex={-1}>
         Thank you for subscribing to the product
       </p>
