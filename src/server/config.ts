@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { CdnSettings } from '../lib/cdn/cdn.server.ts';
 import { isIndexNowKey } from '../lib/indexnow/model.ts';
 import type { AccessKey } from '../press/access-cookie.ts';
+import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, webAddress, whole } from './config-fields.ts';
 
 /** Settings as the house uses them. */
@@ -21,6 +22,7 @@ export interface Config {
   readonly dataDir: string;
   /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
+  readonly accounts: AccountsConfig;
   /** `null`: no WordPress is configured and the content feature is off. */
   readonly wordpress: WordPressConfig | null;
   /** Key shared with the newsroom plugin, for webhooks and previews; `null`: both are off. */
@@ -100,6 +102,7 @@ const schema = z.object({
     }),
   DATA_DIR: z.string().default('var/site'),
   DATABASE_URL: postgresAddress(),
+  ...accountsFields,
   WORDPRESS_URL: z
     .string()
     .optional()
@@ -190,6 +193,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL ?? null,
+    accounts: accountsOf(values),
     wordpress: values.WORDPRESS_URL
       ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }
       : null,
@@ -259,6 +263,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
       }
     }
   }
+  problems.push(...accountsTogether(given));
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
   }
