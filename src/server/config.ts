@@ -7,8 +7,9 @@ import { z } from 'zod';
 import type { CdnSettings } from '../lib/cdn/cdn.server.ts';
 import { isIndexNowKey } from '../lib/indexnow/model.ts';
 import type { AccessKey } from '../press/access-cookie.ts';
+import type { TrustedProxies } from './client-address.ts';
 import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
-import { accessKeys, apiAddress, hosts, onOff, postgresAddress, webAddress, whole } from './config-fields.ts';
+import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 
 /** Settings as the house uses them. */
 export interface Config {
@@ -23,6 +24,10 @@ export interface Config {
   /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
   readonly accounts: AccountsConfig;
+  /** Proxies in front whose `X-Forwarded-For` is believed: how many, or which. */
+  readonly trustedProxies: TrustedProxies;
+  /** Address of the publisher's own Zephr tenant, which then keeps the accounts; `null`: the site does. */
+  readonly zephrUrl: string | null;
   /** `null`: no WordPress is configured and the content feature is off. */
   readonly wordpress: WordPressConfig | null;
   /** Key shared with the newsroom plugin, for webhooks and previews; `null`: both are off. */
@@ -103,6 +108,8 @@ const schema = z.object({
   DATA_DIR: z.string().default('var/site'),
   DATABASE_URL: postgresAddress(),
   ...accountsFields,
+  TRUSTED_PROXIES: proxies(),
+  ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   WORDPRESS_URL: z
     .string()
     .optional()
@@ -194,6 +201,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL ?? null,
     accounts: accountsOf(values),
+    trustedProxies: values.TRUSTED_PROXIES,
+    zephrUrl: values.ZEPHR_URL ?? null,
     wordpress: values.WORDPRESS_URL
       ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }
       : null,
