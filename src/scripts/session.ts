@@ -1,23 +1,40 @@
-/** What every page does about its reader: settles who it is, and tells the audience tool where there is one. */
-import { forgetRepair, recogniseFromAddress, repairOnce } from '../lib/accounts/chores.ts';
-import { createAudience } from '../lib/audience/audience.ts';
-import { loadMarfeel, marfeel } from '../lib/audience/marfeel.ts';
-import { publication } from '../publication.ts';
-import { $session, refreshSession } from '../stores/session.ts';
+/**
+ * Fetches what a page does about its reader where there is something to do: somebody may be signed in, or was when a page was
+ * last opened, a newsletter says who is coming, or an audience tool waits. Everybody else is anonymous and costs nothing, until
+ * another tab, or a popup in this one, has news.
+ */
+import { tabs } from '../lib/accounts/tabs.ts';
+import { readVisitor, sessionName } from '../lib/accounts/visitor.ts';
 
-const account = document.querySelector<HTMLMetaElement>('meta[name="audience-account"]')?.content;
-const audience = account ? createAudience(marfeel(), publication.visitorTypeCodes) : null;
-if (account) loadMarfeel(account);
+let started = false;
 
-$session.subscribe((session) => {
-  audience?.session(session);
-  if (session.isAuthenticated) repairOnce();
-  else if (session.status === 'anonymous') forgetRepair();
-});
-
-if (audience) {
-  addEventListener('popstate', audience.route);
-  addEventListener('pageshow', (event) => event.persisted && audience.route());
+function start(): void {
+  if (started) return;
+  started = true;
+  import('./session-page.ts').catch((error: unknown) => {
+    started = false;
+    console.error('Who is reading could not be found out.', error);
+  });
 }
 
-if (await recogniseFromAddress()) await refreshSession();
+function wasSignedIn(): boolean {
+  try {
+    return localStorage.getItem(sessionName) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const marked = () => readVisitor(document.cookie) !== null || document.documentElement.dataset.visitor !== undefined;
+
+if (
+  marked() ||
+  wasSignedIn() ||
+  /[?&]recognized_email=/.test(location.search) ||
+  document.querySelector('meta[name="audience-account"]')
+)
+  start();
+else tabs(start);
+
+// A page that comes back from the browser's memory may have missed a sign-in.
+addEventListener('pageshow', () => marked() && start());

@@ -50,7 +50,7 @@ function setHint(kind: string | null): void {
 
 const mark = () => document.documentElement.dataset.visitor;
 
-beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
 beforeEach(() => {
   facts = { authenticated: true, activeProducts: [] };
   asked = 0;

@@ -3,7 +3,6 @@
  * one for a page at most, and none where another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
-import * as client from '../lib/accounts/client.ts';
 import {
   type AccessFacts,
   anonymousSession,
@@ -12,7 +11,9 @@ import {
   sessionOf,
   visitorOf,
 } from '../lib/accounts/session.ts';
-import { dropShared, oneTabAtATime, putShared, tabs, takeShared } from '../lib/accounts/shared-answer.ts';
+import { featureDecisions, logout } from '../lib/accounts/session-client.ts';
+import { dropShared, oneTabAtATime, putShared, takeShared } from '../lib/accounts/shared-answer.ts';
+import { tabs } from '../lib/accounts/tabs.ts';
 import { readVisitor, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/wire.ts';
 import type { Answer } from '../lib/ask.ts';
@@ -57,7 +58,7 @@ export async function refreshSession(): Promise<Session> {
 
 /** Signs out, everywhere unless told otherwise, in all tabs. A refusal leaves everything as it is. */
 export async function signOut(where?: LogoutBody['where']): Promise<Answer<MessageAnswer | null>> {
-  const answer = await client.logout(where);
+  const answer = await logout(where);
   // 401 says that there was nobody to sign out.
   if (answer.ok || answer.status === 401) {
     latest++;
@@ -105,7 +106,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
 }
 
 async function ask(): Promise<AccessFacts | null> {
-  const answer = await client.featureDecisions({ featureIds: [...publication.featureIds], path: location.pathname });
+  const answer = await featureDecisions({ featureIds: [...publication.featureIds], path: location.pathname });
   const facts = answer.ok ? (answer.value?.accessDetails ?? null) : null;
   // The answer may have set another hint, and that is the one under which it is looked for.
   const visitor = readVisitor(document.cookie);

@@ -1,5 +1,5 @@
 /** What a page does for a reader without being asked: the repair call, and a newsletter's hint who is coming. */
-import { recogniseMe, repair } from './client.ts';
+import { recogniseMe, repair } from './session-client.ts';
 
 /** Query parameter of a newsletter's links with the reader's e-mail address. */
 const recognised = 'recognized_email';

@@ -2,7 +2,10 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import * as client from './client.ts';
+import * as callsOfScreens from './client.ts';
+import * as callsOfPages from './session-client.ts';
+
+const client = { ...callsOfScreens, ...callsOfPages };
 
 interface Call {
   readonly method: string;
@@ -24,7 +27,7 @@ function answer(status: number, body: unknown = {}): void {
   );
 }
 
-beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
 afterEach(() => {
   server.resetHandlers();
   calls.length = 0;

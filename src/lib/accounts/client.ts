@@ -1,6 +1,7 @@
 /**
  * The account calls that the browser makes (spec section 7; vendors.md 1), as the site's own server and a real Zephr tenant
- * take them. Every function answers with a value and never throws; see {@link Answer}.
+ * take them. Every function answers with a value and never throws; see {@link Answer}. Those that a page makes untouched are in
+ * session-client.ts.
  */
 import { type Answer, ask } from '../ask.ts';
 import { codeKeys, tokenExchangeKey } from './names.ts';
@@ -12,17 +13,13 @@ import type {
   DecisionEngineBody,
   DeliveryBody,
   EmailBody,
-  FeatureDecisionsAnswer,
-  FeatureDecisionsBody,
   GeoAnswer,
   IdentifiersBody,
-  LogoutBody,
   MessageAnswer,
   OauthStateBody,
   OtpCheckBody,
   ProfileAnswer,
   ProfileBody,
-  RepairAnswer,
   SessionsAnswer,
   SignedInAnswer,
   SocialProvider,
@@ -119,10 +116,6 @@ export const saveProfile = (attributes: ProfileBody): Promise<Answer<MessageAnsw
 /** Where the reader is signed in. */
 export const sessions = (): Promise<Answer<SessionsAnswer>> => ask('/api/v1/me/sessions');
 
-/** Signs out, everywhere unless told otherwise (spec section 6). */
-export const logout = (where: LogoutBody['where'] = 'EVERYWHERE'): Promise<Answer<MessageAnswer | null>> =>
-  ask('/blaize/logout', { body: { where } satisfies LogoutBody });
-
 /** Deletes the reader who is signed in. */
 export const forgetMe = (): Promise<Answer<MessageAnswer | null>> => ask('/blaize/forget-me', { body: {} });
 
@@ -133,24 +126,10 @@ export const socialAddress = (provider: SocialProvider): string => `/blaize/oaut
 export const beginSocial = (from: string, to: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/blaize/oauth/state', { body: { start_url: from, target_url: to } satisfies OauthStateBody });
 
-/** What the reader may see: the one question of a page load. */
-export const featureDecisions = (
-  question: Pick<FeatureDecisionsBody, 'featureIds' | 'path'>,
-): Promise<Answer<FeatureDecisionsAnswer>> =>
-  // Other tabs wait for this answer.
-  ask('/zephr/feature-decisions', { body: question, patience: 8000 });
-
 /** One decision by the name of its feature. */
 export const decide = (
   question: Pick<DecisionEngineBody, 'sdkFeatureSlug' | 'path' | 'session'>,
 ): Promise<Answer<DecisionEngineAnswer>> => ask('/zephr/decision-engine', { body: question });
-
-/** Ties this browser to a reader whom a newsletter's link names. The answer does not say whether there is one. */
-export const recogniseMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
-  ask('/zephr/recognise-me', { body: identifiers(email) });
-
-/** Puts right what a payment or a sign-up has left half done; nobody looks at the answer (spec section 4). */
-export const repair = (): Promise<Answer<RepairAnswer>> => ask('/api/v1/me/repair', { keepalive: true });
 
 /** Where the reader is, as far as the network tells. */
 export const geo = (): Promise<Answer<GeoAnswer>> => ask('/api/geo');

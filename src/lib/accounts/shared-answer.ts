@@ -1,16 +1,12 @@
 /**
- * A browser's tabs ask who is reading once between them: the answer lies in local storage for a short while, one tab asks
- * at a time, and a tab in which somebody signs in or out tells the others. Each part may be missing or blocked; the tabs then
- * ask for themselves.
+ * A browser's tabs ask who is reading once between them: the answer lies in local storage for a short while, and one tab asks
+ * at a time. Each part may be missing or blocked; the tabs then ask for themselves.
  */
 import type { AccessFacts } from './session.ts';
-import type { VisitorKind } from './visitor.ts';
+import { sessionName, type VisitorKind } from './visitor.ts';
 
 /** How long an answer counts, in milliseconds. */
 export const sharedFor = 60_000;
-
-/** Under this name lie the answer, the lock and the channel. */
-export const sharedName = 'broadsheet-session';
 
 interface Kept {
   /** Epoch milliseconds. */
@@ -23,7 +19,7 @@ interface Kept {
 /** The answer that lies ready for this hint, or `null`. */
 export function takeShared(visitor: VisitorKind): AccessFacts | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(sharedName) ?? 'null') as Partial<Kept> | null;
+    const kept = JSON.parse(localStorage.getItem(sessionName) ?? 'null') as Partial<Kept> | null;
     const age = Date.now() - Number(kept?.at);
     return kept?.visitor === visitor && age >= 0 && age < sharedFor ? (kept.facts ?? null) : null;
   } catch {
@@ -33,7 +29,7 @@ export function takeShared(visitor: VisitorKind): AccessFacts | null {
 
 export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
   try {
-    localStorage.setItem(sharedName, JSON.stringify({ at: Date.now(), visitor, facts } satisfies Kept));
+    localStorage.setItem(sessionName, JSON.stringify({ at: Date.now(), visitor, facts } satisfies Kept));
   } catch {
     // Full or blocked: the next page asks again.
   }
@@ -42,8 +38,8 @@ export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
 /** @returns whether there was an answer, however old: whether somebody was signed in here when it was last looked */
 export function dropShared(): boolean {
   try {
-    const there = localStorage.getItem(sharedName) !== null;
-    localStorage.removeItem(sharedName);
+    const there = localStorage.getItem(sessionName) !== null;
+    localStorage.removeItem(sessionName);
     return there;
   } catch {
     // What cannot be removed could not be written either.
@@ -55,20 +51,5 @@ export function dropShared(): boolean {
 export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
   // There are no locks in old browsers and outside of secure contexts.
   if (typeof navigator === 'undefined' || !navigator.locks) return action();
-  return navigator.locks.request(sharedName, action);
-}
-
-/** Tells the other tabs that somebody has signed in or out, and hears it from them. */
-export function tabs(onChange: () => void): { readonly tell: () => void; readonly close: () => void } {
-  if (typeof BroadcastChannel === 'undefined') {
-    // An answer that is put or dropped is heard by the others as a change of storage.
-    const heard = ({ key }: StorageEvent) => {
-      if (key === sharedName) onChange();
-    };
-    addEventListener('storage', heard);
-    return { tell: () => {}, close: () => removeEventListener('storage', heard) };
-  }
-  const channel = new BroadcastChannel(sharedName);
-  channel.addEventListener('message', () => onChange());
-  return { tell: () => channel.postMessage('changed'), close: () => channel.close() };
+  return navigator.locks.request(sessionName, action);
 }

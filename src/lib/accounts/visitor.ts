@@ -7,6 +7,9 @@
 export const visitorKinds = ['registered', 'subscriber', 'reader', 'member', 'founder'] as const;
 export type VisitorKind = (typeof visitorKinds)[number];
 
+/** Under this name tabs share what they know of their reader: storage, lock and channel (shared-answer.ts). */
+export const sessionName = 'broadsheet-session';
+
 /** Name of the hint cookie. */
 export const visitorCookie = 'visitor';
 
