@@ -53,7 +53,7 @@ export function same(a: string, b: string): boolean {
 
 /** The part of an address that belongs to one household: whoever has an IPv6 address has a /64 of them. */
 export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '').replace(/%.*$/, '');
+  const plain = address.replace(/%.*$/, '');
   if (isIPv4(plain)) return plain;
   if (!isIPv6(plain)) return 'unknown';
   // The URL parser brings IPv6 into its one normal form, with hexadecimal ends.
@@ -61,5 +61,13 @@ export function networkOf(address: string): string {
   const groups = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   while (tail !== undefined && groups.length + after.length < 8) groups.push('0');
-  return `${[...groups, ...after].slice(0, 4).join(':')}::/64`;
+  const whole = [...groups, ...after];
+  // IPv4 in IPv6 (RFC 4291, section 2.5.5.2): one /64 holds all of them.
+  if (whole.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
+    const bytes = whole
+      .slice(6)
+      .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
+    return bytes.join('.');
+  }
+  return `${whole.slice(0, 4).join(':')}::/64`;
 }

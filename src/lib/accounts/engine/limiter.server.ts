@@ -4,6 +4,9 @@ import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Limit, LimitName, Limits } from '../limits.ts';
 import type { Keyed } from './keyed.server.ts';
 
+/** Full windows remembered at most. */
+const mostFull = 20_000;
+
 export interface Limiter {
   /**
    * Counts one call.
@@ -41,16 +44,36 @@ export function createLimiter(database: Database, keyed: Keyed, limits: Limits, 
     return list;
   }
 
+  /** Windows that are known to be full, by key: a flood is turned away without a write for each of its calls. */
+  const full = new Map<string, number>();
+  const secondsTo = (until: number): number => Math.max(1, Math.ceil((until - now()) / 1000));
+
+  function knownOver(list: ReturnType<typeof steps>): Over | null {
+    for (const [scope, key] of list) {
+      const until = full.get(key) ?? 0;
+      if (until > now()) return { scope, retryAfter: secondsTo(until) };
+      full.delete(key);
+    }
+    return null;
+  }
+
   return {
     // One transaction of its own: what is counted stays counted, whatever becomes of the call.
-    count: (name, who) =>
-      database.transaction(async (tx) => {
-        for (const [scope, key, limit] of steps(name, who)) {
-          const over = await add(tx, key, limit, now());
-          if (over !== null) return { scope, retryAfter: over };
+    async count(name, who) {
+      const list = steps(name, who);
+      const known = knownOver(list);
+      if (known) return known;
+      return database.transaction(async (tx) => {
+        for (const [scope, key, limit] of list) {
+          const until = await add(tx, key, limit, now());
+          if (until === null) continue;
+          if (full.size >= mostFull) full.clear();
+          full.set(key, until);
+          return { scope, retryAfter: secondsTo(until) };
         }
         return null;
-      }),
+      });
+    },
     giveBack: (name, who) =>
       database.transaction(async (tx) => {
         for (const [, key] of steps(name, who)) {
@@ -65,7 +88,7 @@ export function createLimiter(database: Database, keyed: Keyed, limits: Limits, 
   };
 }
 
-/** @returns seconds until the window ends when it is over the limit, else `null` */
+/** @returns when the window ends, if it is over the limit, else `null` */
 async function add(tx: AccountsTransaction, key: string, limit: Limit, now: number): Promise<number | null> {
   const until = now + limit.seconds * 1000;
   const row = await tx
@@ -81,5 +104,5 @@ async function add(tx: AccountsTransaction, key: string, limit: Limit, now: numb
     )
     .returning(['count', 'until'])
     .executeTakeFirstOrThrow();
-  return row.count > limit.most ? Math.max(1, Math.ceil((row.until - now) / 1000)) : null;
+  return row.count > limit.most ? row.until : null;
 }
