@@ -82,6 +82,8 @@ export async function startWorld(options: {
         DATA_DIR: join(data, 'site'),
         SYNC_POLL_SECONDS: '2',
         OPERATOR_TOKEN: operatorToken,
+        // Each test may come from an address of its own (readers.ts).
+        TRUSTED_PROXIES: '1',
         ...sandboxEnvironment(access, {}),
       },
       join(data, 'logs', 'site.log'),

@@ -1,9 +1,14 @@
 // @vitest-environment jsdom
 import { act } from 'react';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { $ui, closeAll, openAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
 import { button, click, type Drawn, draw, named } from '../parts/testing.tsx';
 import { Popups } from './AuthPopup.island.tsx';
+
+vi.mock('../../stores/session.ts', async () => {
+  const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];
+  return { $session: atom(anonymousSession), refreshSession: async () => anonymousSession };
+});
 
 let drawn: Drawn;
 let opener: HTMLButtonElement;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Answer } from '../../lib/ask.ts';
+import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { Answer, Refused } from '../../lib/ask.ts';
 import { type Calls, createFlow, type Flow, type FlowOptions } from './flow.ts';
 
 const yes = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });
@@ -8,6 +9,7 @@ const no = (status: number, message: string | null = null): Answer<never> => ({
   status,
   message,
   retryAfter: null,
+  suggestedEmail: null,
 });
 const ok = yes({ message: 'OK' });
 const signedIn = yes({ cookie: '', message: 'Login successful', tracking_id: '1' });
@@ -19,7 +21,9 @@ let entered: number;
 beforeEach(() => {
   entered = 0;
   calls = {
-    verifyEmail: vi.fn<Calls['verifyEmail']>(async () => yes({ verified: true, suggestedEmail: null, message: null })),
+    verifyEmail: vi.fn<Calls['verifyEmail']>(async () =>
+      yes<VerificationAnswer>({ verified: true, suggestedEmail: null, message: '' }),
+    ),
     userExists: vi.fn<Calls['userExists']>(async () => yes(true)),
     sendLink: vi.fn<Calls['sendLink']>(async () => ok),
     sendCode: vi.fn<Calls['sendCode']>(async () => yes(true)),
@@ -82,7 +86,9 @@ describe('an address', () => {
   });
 
   it('that is not verified goes no further', async () => {
-    calls.verifyEmail.mockResolvedValue(yes({ verified: false, suggestedEmail: 'ada@gmail.com', message: null }));
+    calls.verifyEmail.mockResolvedValue(
+      yes<VerificationAnswer>({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'No such domain.' }),
+    );
     const flow = make();
     await flow.submit('ada@gmial.com');
     expect(state(flow)).toMatchObject({
@@ -125,6 +131,13 @@ describe('an address', () => {
     await flow.submit('ada@example.com');
     expect(calls.sendLink.mock.calls.map(([delivery]) => delivery.action)).toEqual(['register', 'login']);
     expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'login' });
+  });
+
+  it('that a later call doubts is asked about as well', async () => {
+    calls.sendLink.mockResolvedValue({ ...no(400, 'No such domain.'), suggestedEmail: 'ada@gmail.com' } as Refused);
+    const flow = make();
+    await flow.submit('ada@gmail.con');
+    expect(state(flow).error).toEqual({ where: 'email', text: 'Did you mean ada@gmail.com?' });
   });
 
   it('is submitted once, however often the button is pressed', async () => {

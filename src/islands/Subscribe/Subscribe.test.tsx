@@ -1,17 +1,23 @@
 // @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Answer } from '../../lib/ask.ts';
+import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { Granted } from '../../lib/ask.ts';
 import { button, type Drawn, draw, field, submit, type } from '../parts/testing.tsx';
 import Subscribe from './Subscribe.island.tsx';
 import { createSubscribeFlow, type SubscribeCalls } from './subscribe-flow.ts';
 
-const verified: Answer<{ verified: boolean; suggestedEmail: null; message: null }> = {
+vi.mock('../../stores/session.ts', async () => {
+  const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];
+  return { $session: atom(anonymousSession), refreshSession: async () => anonymousSession };
+});
+
+const verified: Granted<VerificationAnswer> = {
   ok: true,
   status: 200,
-  value: { verified: true, suggestedEmail: null, message: null },
+  value: { verified: true, suggestedEmail: null, message: '' },
 };
 const refuses = (status: number, message: string | null = null) =>
-  ({ ok: false, status, message, retryAfter: null }) as const;
+  ({ ok: false, status, message, retryAfter: null, suggestedEmail: null }) as const;
 const created = { ok: true, status: 200, value: { sessionId: 'one' } } as const;
 
 const calls = (createUser: SubscribeCalls['createUser']): SubscribeCalls => ({

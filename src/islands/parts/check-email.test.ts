@@ -13,6 +13,7 @@ const refuses = (status: number, message: string | null = null): Answer<Verifica
   status,
   message,
   retryAfter: null,
+  suggestedEmail: null,
 });
 const complaint = (answer: Answer<VerificationAnswer>, email = 'ada@example.com') =>
   complaintAbout(email, async () => answer);
@@ -32,8 +33,8 @@ describe('complaintAbout', () => {
     expect(await complaint(answer)).toBe('This address cannot receive mail.');
   });
 
-  it('has words of its own where the verifier has none', async () => {
-    const answer = says({ verified: false, suggestedEmail: null, message: null });
+  it.each(['', null])('has words of its own where the verifier has none (%j)', async (message) => {
+    const answer = says({ verified: false, suggestedEmail: null, message });
     expect(await complaint(answer)).toMatch(/valid email address/);
   });
 

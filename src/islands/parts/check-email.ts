@@ -25,5 +25,5 @@ export async function complaintAbout(
   // A gateway may answer with something else altogether.
   if (answer.value?.verified !== false) return null;
   const { suggestedEmail, message } = answer.value;
-  return suggestedEmail ? messages.suggestion(suggestedEmail) : (message ?? messages.emailInvalid);
+  return suggestedEmail ? messages.suggestion(suggestedEmail) : message || messages.emailInvalid;
 }

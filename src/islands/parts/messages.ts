@@ -15,9 +15,9 @@ export const messages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** What to say about a call that was refused. Over a limit the server's own words count. */
+/** What to say about a call that was refused. Over a limit the server's own words count, and a suggestion goes before others. */
 export function wordsFor(refused: Refused, otherwise: string = messages.wrong): string {
   if (refused.status === 0) return messages.offline;
   if (refused.status === 429) return refused.message ?? messages.limited;
-  return otherwise;
+  return refused.suggestedEmail === null ? otherwise : messages.suggestion(refused.suggestedEmail);
 }
