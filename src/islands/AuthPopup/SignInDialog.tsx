@@ -14,7 +14,14 @@ interface Props {
 
 export function SignInDialog({ heading, standfirst, providers, onClose }: Props) {
   const here = location.pathname + location.search;
-  const flow = useFlow({ redirect: here, onSignedIn: onClose });
+  const flow = useFlow({
+    redirect: here,
+    onSignedIn: () => {
+      onClose();
+      // What ends at the paywall for a stranger may go on for this reader; the server knows.
+      if (document.querySelector('[data-paywall]')) location.reload();
+    },
+  });
   const { step } = useStore(flow.$state);
   return (
     <Dialog heading={heading} standfirst={standfirst} quiet={step === 'sent' || step === 'code'} onClose={onClose}>

@@ -85,12 +85,7 @@ export function EmailView(props: EmailViewProps) {
       {providers.length > 0 && (
         <>
           <p className={parts.or}>or</p>
-          <SocialButtons
-            providers={providers}
-            returnTo={returnTo}
-            waiting={waiting}
-            onChoose={scripted ? onProvider : undefined}
-          />
+          <SocialButtons providers={providers} returnTo={returnTo} waiting={waiting} onChoose={onProvider} />
         </>
       )}
     </div>

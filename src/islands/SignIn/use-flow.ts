@@ -36,12 +36,13 @@ export function useFlow({ method, redirect, initial, onSignedIn }: Options): Flo
       over = true;
       end.current();
     };
-    const stopState = flow.$state.listen(({ step }) => {
-      if (step === 'done') finish();
-    });
-    const stopSession = $session.subscribe(({ isAuthenticated }) => {
-      if (isAuthenticated && !flow.$state.get().busy) finish();
-    });
+    // A sign-in of another tab counts as soon as nothing is under way here.
+    const look = () => {
+      const { step, busy } = flow.$state.get();
+      if (step === 'done' || (!busy && $session.get().isAuthenticated)) finish();
+    };
+    const stopState = flow.$state.listen(look);
+    const stopSession = $session.subscribe(look);
     return () => {
       stopState();
       stopSession();

@@ -55,7 +55,7 @@ export default function Subscribe(props: Props) {
         returnTo={returnTo}
         waiting={social.social}
         compact={bar}
-        onChoose={scripted ? choose : undefined}
+        onChoose={choose}
       />
     </div>
   );

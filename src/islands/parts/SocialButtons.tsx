@@ -16,7 +16,7 @@ interface Props {
   /** Shows the marks alone; the names stay for assistive technology. */
   compact?: boolean;
   /** Opens the window. Must be called within the click, else browsers block it. */
-  onChoose?(provider: Provider): void;
+  onChoose(provider: Provider): void;
 }
 
 const plainClick = (event: MouseEvent) =>
@@ -35,7 +35,7 @@ export function SocialButtons({ providers, returnTo, waiting = null, compact = f
             title={compact ? `Continue with ${providerNames[provider]}` : undefined}
             aria-label={compact ? `Continue with ${providerNames[provider]}` : undefined}
             onClick={(event) => {
-              if (!onChoose || !plainClick(event)) return;
+              if (!plainClick(event)) return;
               event.preventDefault();
               onChoose(provider);
             }}
