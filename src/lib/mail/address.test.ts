@@ -2,6 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAddress, oneLine, readSender } from './address.ts';
 
+/** Texts of the signs that matter to addresses and headers. */
+const awkward = fc.string({
+  unit: fc.constantFrom(...'aZ9.@,;:<>()"\'+-_é🙂 \t\r\n\0\u0085\u200b\u2028\u2029\\[]'),
+  maxLength: 30,
+});
+
 describe('an address', () => {
   it.each(['ada@example.com', 'a.b+c@sub.example.co.uk', 'ann@münchen.example', "o'neil@example.com"])(
     'is %s',
@@ -34,7 +40,7 @@ describe('an address', () => {
 
   it('never holds what ends a header or begins another address', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(awkward, (text) => {
         if (isAddress(text)) expect(text).not.toMatch(/[\s,;:<>"()]/);
       }),
     );
@@ -55,7 +61,7 @@ it('reads a sender', () => {
 
 it('makes one line of anything', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(awkward, (text) => {
       expect(oneLine(text)).not.toMatch(/[\r\n\u0085\u2028\u2029\0]/);
     }),
   );
