@@ -60,7 +60,7 @@ export function CodeView(props: CodeViewProps) {
       </form>
       <Notice id={`${id}-trouble`} text={trouble} />
       <Resend
-        question="Didn’t get a code?"
+        question="Didn't get a code?"
         action="Click to resend."
         resent={resent}
         busy={busy}

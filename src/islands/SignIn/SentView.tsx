@@ -37,7 +37,7 @@ export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCo
       <p className={styles.note}>Open it on this device or on any other. It is good for ten minutes.</p>
       <Notice id={`${id}-error`} text={error} />
       <div className={styles.ways}>
-        <Resend question="Didn’t get a link?" action="Resend" resent={resent} busy={busy} onResend={onResend} />
+        <Resend question="Didn't get a link?" action="Resend" resent={resent} busy={busy} onResend={onResend} />
         <button type="button" className="button button-plain" aria-disabled={busy} onClick={onUseCode}>
           Login with code instead
         </button>

@@ -225,7 +225,7 @@ describe('a code', () => {
   it('can be asked for again', async () => {
     const onResend = vi.fn();
     drawn = await draw(<CodeView {...props} onResend={onResend} />);
-    expect(drawn.host.textContent).toContain('Didn’t get a code? Click to resend.');
+    expect(drawn.host.textContent).toContain("Didn't get a code? Click to resend.");
     await click(button('Click to resend.'));
     expect(onResend).toHaveBeenCalledOnce();
     await drawn.draw(<CodeView {...props} resent />);
