@@ -30,10 +30,11 @@ export function openPool(url: string, log: Logger): pg.Pool {
       getTypeParser: (id: number, format?: 'text') => (id === 20 ? Number : pg.types.getTypeParser(id, format)),
     },
   } as pg.PoolConfig);
-  // Without a listener a connection that breaks while it is idle would end the process.
-  pool.on('error', (error) =>
-    log.warn({ code: codeOf(error) }, 'A connection to PostgreSQL broke; another one is made'),
-  );
+  // Without a listener a connection that breaks ends the process; the pool itself listens only while one is idle.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.warn({ code: codeOf(error) }, 'A connection to PostgreSQL broke'));
+  });
+  pool.on('error', () => {});
   return pool;
 }
 
