@@ -120,6 +120,8 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
     FRAME_HOSTS: [env.FRAME_HOSTS, new URL(wordpress.url).host].filter(Boolean).join(','),
     ...unless('SMTP_URL', {
       SMTP_URL: mailbox.smtpUrl,
+      // The mailbox takes every address, whether its domain exists or not.
+      EMAIL_DNS_CHECK: env.EMAIL_DNS_CHECK?.trim() || 'off',
       MAIL_FROM: `${publication.name} <${publication.contact.email}>`,
     }),
     ...unless('GOOGLE_CLIENT_ID', {

@@ -24,6 +24,11 @@ describe('settings', () => {
       trustedProxies: 0,
       zephrUrl: null,
       accounts: { secret: null, google: null, facebook: null },
+      mail: null,
+      emailDnsCheck: true,
+      emailVerifier: null,
+      emailDnsCheck: true,
+      geo: { countryHeader: null, cityHeader: null },
       wordpress: null,
       newsroomSecret: null,
       syncPollSeconds: 30,
@@ -59,6 +64,14 @@ describe('settings', () => {
       FACEBOOK_CLIENT_SECRET: 'fs',
       FACEBOOK_URL: 'https://facebook.test',
       FACEBOOK_GRAPH_URL: 'https://graph.test',
+      SMTP_URL: 'smtp://the%20sun:p%40ss@mail.test',
+      MAIL_FROM: 'The Sun <news@example.com>',
+      MAIL_REPLY_TO: 'letters@example.com',
+      EMAIL_VERIFIER_URL: 'https://verifier.test/check',
+      EMAIL_VERIFIER_KEY: 'v',
+      EMAIL_DNS_CHECK: 'off',
+      GEO_COUNTRY_HEADER: 'CF-IPCountry',
+      GEO_CITY_HEADER: 'CF-IPCity',
       WORDPRESS_URL: 'https://example.com/newsroom/',
       WORDPRESS_USER: 'site',
       WORDPRESS_APP_PASSWORD: 'abcd efgh',
@@ -94,6 +107,15 @@ describe('settings', () => {
         google: { url: 'https://google.test', clientId: 'g', clientSecret: 'gs' },
         facebook: { url: 'https://facebook.test', graphUrl: 'https://graph.test', clientId: 'f', clientSecret: 'fs' },
       },
+      mail: {
+        smtp: { host: 'mail.test', port: 587, secure: false, auth: { user: 'the sun', password: 'p@ss' } },
+        from: { name: 'The Sun', address: 'news@example.com' },
+        replyTo: { name: '', address: 'letters@example.com' },
+      },
+      emailDnsCheck: true,
+      emailVerifier: { url: 'https://verifier.test/check', key: 'v' },
+      emailDnsCheck: false,
+      geo: { countryHeader: 'cf-ipcountry', cityHeader: 'cf-ipcity' },
       wordpress: { url: 'https://example.com/newsroom', user: 'site', password: 'abcd efgh' },
       newsroomSecret: '0123456789abcdef',
       syncPollSeconds: 5,
@@ -167,6 +189,8 @@ describe('settings', () => {
     [{ CDN_PROVIDER: 'cloudflare', CLOUDFLARE_ZONE: 'z' }, /^CLOUDFLARE_TOKEN is missing/],
     [{ FASTLY_TOKEN: 'x' }, /^CDN_PROVIDER is missing; set it to fastly/],
     [{ DATABASE_URL: 'mysql://topsecret@a/b' }, /^DATABASE_URL is no address of a PostgreSQL database; give one/],
+    [{ SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' }, /^SMTP_URL is no address of a mail server; give smtp:/],
+    [{ SMTP_URL: 'smtp://mail.test', MAIL_FROM: 'a b' }, /^MAIL_FROM is "a b"; give an address/],
     [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
     [{ GOOGLE_CLIENT_ID: 'g' }, /^GOOGLE_CLIENT_SECRET is missing/],
     [{ FACEBOOK_CLIENT_SECRET: 'f' }, /^FACEBOOK_CLIENT_ID is missing/],
@@ -176,10 +200,70 @@ describe('settings', () => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
   });
 
+  it('reads the mail server, its sender and where answers go', () => {
+    expect(parseConfig({}).mail).toBeNull();
+    const from = 'The Sun <news@example.com>';
+    expect(parseConfig({ SMTP_URL: 'smtps://ann%40x:p%2Fw@mail.example.com', MAIL_FROM: from }).mail).toEqual({
+      smtp: { host: 'mail.example.com', port: 465, secure: true, auth: { user: 'ann@x', password: 'p/w' } },
+      from: { name: 'The Sun', address: 'news@example.com' },
+      replyTo: null,
+    });
+    const plain = parseConfig({
+      SMTP_URL: 'smtp://[::1]',
+      MAIL_FROM: 'news@example.com',
+      MAIL_REPLY_TO: 'desk@example.com',
+    });
+    expect(plain.mail).toMatchObject({
+      smtp: { host: '::1', port: 587, secure: false, auth: null },
+      from: { name: '', address: 'news@example.com' },
+      replyTo: { address: 'desk@example.com' },
+    });
+  });
+
+  it.each([
+    [
+      { SMTP_URL: 'mail.example.com', MAIL_FROM: 'a@b.example' },
+      'SMTP_URL is no address of a mail server; give smtp://',
+    ],
+    [{ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [{ SMTP_URL: 'smtp://user@mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [{ SMTP_URL: 'smtp://mail.example.com/path', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [
+      { SMTP_URL: 'smtp://m.example', MAIL_FROM: 'a@b.example', MAIL_REPLY_TO: 'x' },
+      'MAIL_REPLY_TO is "x"; give an address',
+    ],
+    [{ EMAIL_VERIFIER_URL: 'verifier' }, 'EMAIL_VERIFIER_URL is no address of a service'],
+    [{ EMAIL_DNS_CHECK: 'yes' }, 'EMAIL_DNS_CHECK is "yes"; give on or off'],
+  ])('says what is wrong with %j', (env, sentence) => {
+    expect(problemsOf(env)).toContainEqual(expect.stringContaining(sentence));
+  });
+
+  it('reads the checks of addresses and the headers of the place', () => {
+    expect(parseConfig({})).toMatchObject({
+      ...{ emailVerifier: null, emailDnsCheck: true, geo: { countryHeader: null, cityHeader: null } },
+    });
+    const url = 'https://verifier.example.com/v1/verify?plan=a';
+    expect(
+      parseConfig({
+        EMAIL_VERIFIER_URL: url,
+        EMAIL_VERIFIER_KEY: 'k',
+        EMAIL_DNS_CHECK: 'off',
+        GEO_CITY_HEADER: 'CF-IPCity',
+      }),
+    ).toMatchObject({
+      ...{
+        emailVerifier: { url, key: 'k' },
+        emailDnsCheck: false,
+        geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
+      },
+    });
+  });
+
   it('never repeats a secret', () => {
     expect(problemsOf({ NEWSROOM_SECRET: 'topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ OPERATOR_TOKEN: 'topsecret', ACCESS_KEYS: 'a:topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ SMTP_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
   });
 
   it('is documented whole in .env.example, and nothing else is', () => {

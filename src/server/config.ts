@@ -10,9 +10,10 @@ import type { AccessKey } from '../press/access-cookie.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
+import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 
 /** Settings as the house uses them. */
-export interface Config {
+export interface Config extends MailConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -108,6 +109,7 @@ const schema = z.object({
   DATA_DIR: z.string().default('var/site'),
   DATABASE_URL: postgresAddress(),
   ...accountsFields,
+  ...mailFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   WORDPRESS_URL: z
@@ -201,6 +203,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL ?? null,
     accounts: accountsOf(values),
+    ...mailOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
     wordpress: values.WORDPRESS_URL
@@ -272,7 +275,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
       }
     }
   }
-  problems.push(...accountsTogether(given));
+  problems.push(...accountsTogether(given), ...mailTogether(given));
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
   }
