@@ -3,6 +3,7 @@
  * that pages and islands notice nothing (vendors.md section 1). Bodies go through unread, and nothing is tried twice.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import type { Logger } from '../logging.ts';
 
@@ -67,7 +68,7 @@ export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOpt
           dispatcher: agent,
           method: (incoming.method ?? 'GET') as 'GET',
           headers: there(incoming, client),
-          body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : incoming,
+          body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
           signal: gone.signal,
         });
         outgoing.writeHead(answer.statusCode, back(answer.headers));
@@ -75,6 +76,7 @@ export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOpt
         outgoing.end();
       } catch (error) {
         if (outgoing.destroyed) return;
+        if (isTooLong(error)) return say(outgoing, 413, 'The request is too long.');
         const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
         log.error({ code, path: target.split('?', 1)[0] }, 'The Zephr tenant did not answer');
         if (outgoing.headersSent) outgoing.destroy();
@@ -133,6 +135,22 @@ export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOpt
   }
 }
 
+class TooLong extends Error {}
+
+/** A stream that fails wraps what it failed with. */
+const isTooLong = (error: unknown): boolean =>
+  error instanceof TooLong || (error instanceof Error && error.cause instanceof TooLong);
+
+/** The body of a request, up to the bound. */
+async function* bounded(incoming: IncomingMessage): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
+    length += piece.byteLength;
+    if (length > longest) throw new TooLong();
+    yield piece;
+  }
+}
+
 /** Headers that `Connection` names are about the connection, too. */
 const namedBy = (connection: string | string[] | undefined): Set<string> =>
   new Set(
@@ -155,6 +173,8 @@ function say(outgoing: ServerResponse, status: number, message: string): void {
     'content-type': 'application/json',
     'cache-control': 'no-store',
     ...(status >= 500 && { 'retry-after': '10' }),
+    // What was not read of the request would be taken for the next one.
+    ...(status === 413 && { connection: 'close' }),
   });
   outgoing.end(JSON.stringify({ message }));
 }
