@@ -6,6 +6,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
+import { createExternalCheck } from '../lib/email-verification/external.server.ts';
+import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
+import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
+import { createGeo } from '../lib/geo/geo.server.ts';
 import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createSealer } from '../lib/sealed.server.ts';
@@ -14,6 +18,7 @@ import { accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
+import { openReaders, type ReadersState } from './readers.ts';
 import type { Services } from './services.ts';
 
 export interface House {
@@ -21,9 +26,11 @@ export interface House {
   readonly services: Services;
   /** What one request gets as `Astro.locals`; a fresh reader each time, for it records what the page shows. */
   locals(): App.Locals;
-  /** Starts the sync with WordPress. */
+  /** How the accounts' database and the mail are; `null` where accounts are off. */
+  readers(): ReadersState | null;
+  /** Starts the sync with WordPress and the mail. */
   start(): void;
-  /** Stops the sync and closes every file. */
+  /** Stops both and closes every file. */
   stop(): Promise<void>;
 }
 
@@ -51,6 +58,11 @@ export async function compose(
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
 
+  const emailVerification = createEmailVerification({
+    mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
+    external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
+  });
+  const readers = await openReaders(config, emailVerification, log);
   const images = await createImages({
     dir: join(config.dataDir, 'images'),
     maxBytes: config.imageCacheBytes,
@@ -81,9 +93,9 @@ export async function compose(
   const services: Services = {
     content,
     images,
-    accounts: null,
-    emailVerification: { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) },
-    geo: { locate: () => ({ country: null, city: null }) },
+    accounts: readers?.accounts ?? null,
+    emailVerification,
+    geo: createGeo(config.geo),
     sealer,
     log,
     features,
@@ -93,7 +105,9 @@ export async function compose(
     config,
     services,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
+    readers: () => readers?.state() ?? null,
     start: () => {
+      readers?.start();
       if (!config.wordpress) return;
       content.start();
       pictures.soon();
@@ -102,6 +116,7 @@ export async function compose(
       pictures.stop();
       await content.stop();
       await images.close();
+      await readers?.stop();
     },
   };
 }

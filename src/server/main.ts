@@ -127,7 +127,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
       locals: house.locals,
       editionReady,
-      readiness: () => ({ features, sync: content.status() }),
+      readiness: () => ({ features, sync: content.status(), readers: house.readers() }),
       traced: config.logLevel === 'debug',
       log,
     });
