@@ -37,6 +37,7 @@ export default function UserMenu({ items }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   const popover = useRef<HTMLDivElement>(null);
+  const asked = useRef(false);
   const keys = useMenuKeys(popover);
 
   function toggled({ newState }: ToggleEvent) {
@@ -64,7 +65,8 @@ export default function UserMenu({ items }: Props) {
 
   async function leave(event: FormEvent) {
     event.preventDefault();
-    if (leaving) return;
+    if (asked.current) return;
+    asked.current = true;
     setLeaving(true);
     const answer = await signOut();
     if (answer.ok || answer.status === 401) {
@@ -72,6 +74,7 @@ export default function UserMenu({ items }: Props) {
       location.reload();
       return;
     }
+    asked.current = false;
     setLeaving(false);
     setProblem(answer.message ?? 'Something went wrong. Please try again.');
   }
