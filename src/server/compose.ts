@@ -12,6 +12,7 @@ import { createEmailVerification } from '../lib/email-verification/verification.
 import { createGeo } from '../lib/geo/geo.server.ts';
 import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
 import { publication } from '../publication.ts';
 import { accessKeysOf } from './access-keys.ts';
@@ -28,6 +29,8 @@ export interface House {
   locals(): App.Locals;
   /** How the accounts' database and the mail are; `null` where accounts are off. */
   readers(): ReadersState | null;
+  /** What became of the mail; `null` where accounts are off. */
+  readonly mailStats: (() => MailStats) | null;
   /** Starts the sync with WordPress and the mail. */
   start(): void;
   /** Stops both and closes every file. */
@@ -106,6 +109,7 @@ export async function compose(
     services,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     readers: () => readers?.state() ?? null,
+    mailStats: readers && (() => readers.outbox.stats()),
     start: () => {
       readers?.start();
       if (!config.wordpress) return;

@@ -83,6 +83,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         },
         cdn: cdn.stats,
         indexNow: indexNow.stats,
+        ...(house.mailStats && { mail: house.mailStats }),
       },
       log,
     );
