@@ -89,8 +89,10 @@ export function CodeBoxes({ describedBy, invalid, disabled, onComplete, onChange
           autoComplete={index === 0 ? 'one-time-code' : 'off'}
           autoCapitalize="none"
           spellCheck={false}
-          // No limit of one: a phone that fills the code in writes all of it into the first box.
-          onChange={(event) => change(insert(boxes, index, typedInto(digit, event.target.value)))}
+          // No limit of one: a phone that fills the code in writes all of it into the first box. And each input counts: React's
+          // `onChange` leaves out a digit that is typed over the same digit.
+          onInput={(event) => change(insert(boxes, index, typedInto(digit, event.currentTarget.value)))}
+          onChange={ignore}
           onKeyDown={(event) => onKeyDown(event, index)}
           onPaste={(event) => onPaste(event, index)}
           onFocus={(event) => event.target.select()}
@@ -99,6 +101,8 @@ export function CodeBoxes({ describedBy, invalid, disabled, onComplete, onChange
     </div>
   );
 }
+
+const ignore = () => {};
 
 /** What was added to a box that had a digit already: one digit more replaces it, on whichever side it was typed. */
 function typedInto(before: string, value: string): string {

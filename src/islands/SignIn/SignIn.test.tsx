@@ -184,6 +184,14 @@ describe('a code', () => {
     expect(written()).toBe('9·····');
   });
 
+  it('goes on when a digit is typed over the same digit', async () => {
+    drawn = await draw(<CodeView {...props} />);
+    await type(boxes()[0] as HTMLInputElement, '1');
+    await type(boxes()[0] as HTMLInputElement, '1');
+    expect(written()).toBe('1·····');
+    expect(document.activeElement).toBe(boxes()[1]);
+  });
+
   it('is walked and emptied by the keyboard', async () => {
     drawn = await draw(<CodeView {...props} />);
     await paste(boxes()[0] as HTMLInputElement, '12');
