@@ -256,6 +256,41 @@ describe('tabs of one browser', () => {
     fetched.mockRestore();
   });
 
+  it('do not keep an answer that is older than a change of the hint', async () => {
+    setHint('registered');
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const here = await tab();
+    await vi.waitFor(() => expect(asked).toBe(1));
+    // Another page has bought a subscription meanwhile.
+    setHint('member');
+    open();
+    await here.settled();
+    facts = { authenticated: true, activeProducts: ['sun-member'] };
+    const next = await tab();
+    await next.settled();
+    expect(asked).toBe(2);
+    expect(next.status()).toBe('customer');
+  });
+
+  it('keep an answer under the hint that came with it', async () => {
+    setHint('registered');
+    facts = { authenticated: true, activeProducts: ['sun-member'] };
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const here = await tab();
+    await vi.waitFor(() => expect(asked).toBe(1));
+    setHint('member');
+    open();
+    await here.settled();
+    expect((await tab()).status()).toBe('customer');
+    expect(asked).toBe(1);
+  });
+
   it('look again when a page comes back from the browser’s memory', async () => {
     setHint('registered');
     const here = await tab();

@@ -14,7 +14,7 @@ import {
 import { featureDecisions, logout } from '../lib/accounts/session-client.ts';
 import { dropShared, oneTabAtATime, putShared, takeShared } from '../lib/accounts/shared-answer.ts';
 import { tabs } from '../lib/accounts/tabs.ts';
-import { readVisitor, visitorCookie } from '../lib/accounts/visitor.ts';
+import { readVisitor, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/wire.ts';
 import type { Answer } from '../lib/ask.ts';
 import { publication } from '../publication.ts';
@@ -94,7 +94,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
       const ready = shared();
       // A link from a mail signs in by opening a page: the others learn it from that page's answer.
       news ||= ready === null && why === 'opened';
-      return ready ?? ask();
+      return ready ?? ask(visitor);
     }));
   if (mine !== latest) return;
   const session = sessionOf(facts);
@@ -105,12 +105,13 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   if (news) tell();
 }
 
-async function ask(): Promise<AccessFacts | null> {
+async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
   const answer = await featureDecisions({ featureIds: [...publication.featureIds], path: location.pathname });
   const facts = answer.ok ? (answer.value?.accessDetails ?? null) : null;
-  // The answer may have set another hint, and that is the one under which it is looked for.
-  const visitor = readVisitor(document.cookie);
-  if (facts && visitor) putShared(visitor, facts);
+  // The answer may have set another hint, and that is the one under which it is looked for. Where it has changed to something
+  // else meanwhile, the answer is older than the change.
+  const now = readVisitor(document.cookie);
+  if (facts && now && (now === hint || now === visitorOf(sessionOf(facts)))) putShared(now, facts);
   return facts;
 }
 
