@@ -10,7 +10,7 @@ type View = keyof typeof views;
 
 /** Everything comes from here; messages are in frames of their own, with their own, stricter rule. */
 const pagePolicy =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /** A message runs nothing and fetches nothing; its links open beside it. */
 const framePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 
