@@ -35,7 +35,7 @@ export function CodeView(props: CodeViewProps) {
   }
 
   return (
-    <div className={styles.panel}>
+    <div className={styles.panel} data-step="code">
       <h2 className={styles.heading}>Please check your email.</h2>
       <p className={styles.note}>
         A verification code was sent to <b className={styles.address}>{email}</b>.{' '}

@@ -21,7 +21,7 @@ export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCo
   useEffect(() => heading.current?.focus(), []);
 
   return (
-    <div className={styles.panel} aria-busy={busy}>
+    <div className={styles.panel} data-step="sent" aria-busy={busy}>
       <p className={styles.lead} ref={heading} tabIndex={-1}>
         A login link has been sent to
       </p>
