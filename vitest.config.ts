@@ -15,14 +15,15 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,sandbox,scripts,bench}/**/*.test.{ts,tsx}', 'tests/*.test.ts', 'tests/security/**/*.test.ts'],
-          exclude: ['**/node_modules/**'],
+          // It asks the built site.
+          exclude: ['**/node_modules/**', 'tests/security/accounts.test.ts'],
         },
       },
       {
         extends: true,
         test: {
           name: 'contract',
-          include: ['tests/contract/**/*.test.ts'],
+          include: ['tests/contract/**/*.test.ts', 'tests/security/accounts.test.ts'],
           globalSetup: ['tests/world/contract-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,

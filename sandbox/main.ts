@@ -1,10 +1,11 @@
 /**
  * The sandbox as a process of its own:
  *
- *     node sandbox/main.ts --data var/sandbox --port 8881 --site-url http://127.0.0.1:4321 [--reset] [--no-edition]
+ *     node sandbox/main.ts --data var/sandbox --port 8881 --mailbox-port 8882 --site-url http://127.0.0.1:4321 \
+ *       [--reset] [--no-edition]
  *
- * Prints one JSON object per line: `{"progress", "done"?, "total"?}` while it works, `{"ready": true, "wordpress": {…}}`
- * once, `{"error", "hint"}` before it ends with 1. Stops on SIGTERM, SIGINT, and when the parent that holds its standard
+ * Prints one JSON object per line: `{"progress", "done"?, "total"?}` while it works, `{"ready": true, "wordpress": {…},
+ * "mailbox": {…}, …}` once, `{"error", "hint"}` before it ends with 1. Stops on SIGTERM, SIGINT, and when the parent that holds its standard
  * input or IPC channel goes away.
  */
 import fs from 'node:fs';
@@ -20,6 +21,7 @@ async function main() {
     options: {
       data: { type: 'string', default: path.join(root, 'var', 'sandbox') },
       port: { type: 'string', default: '8881' },
+      'mailbox-port': { type: 'string', default: '8882' },
       'site-url': { type: 'string', default: 'http://127.0.0.1:4321' },
       reset: { type: 'boolean', default: false },
       'no-edition': { type: 'boolean', default: false },
@@ -55,13 +57,14 @@ async function main() {
     root,
     data,
     port: Number(values.port),
+    mailboxPort: Number(values['mailbox-port']),
     siteUrl: values['site-url'].replace(/\/+$/, ''),
     reset: values.reset,
     edition: !values['no-edition'],
     onProgress: print,
   });
   stop = sandbox.stop;
-  print({ ready: true, wordpress: sandbox.access });
+  print({ ready: true, ...sandbox.access });
 }
 
 function fail(error: unknown): never {

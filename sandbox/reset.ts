@@ -1,5 +1,5 @@
 /**
- * Begins anew: forgets what the sandbox's WordPress has kept. As a program:
+ * Begins anew: forgets what the sandbox has kept. As a program:
  *
  *     node sandbox/reset.ts [data folder]
  */
@@ -21,10 +21,10 @@ export function lockData(data: string): { release(): void } {
   );
 }
 
-/** Removes everything WordPress has kept in a folder that this process has locked. */
+/** Removes everything that was kept in a folder that this process has locked. */
 export function clearData(data: string) {
   // The mark goes first: a reset that is interrupted is then finished by the next start.
-  for (const name of ['installed', 'database', 'uploads', 'credentials.json']) {
+  for (const name of ['installed', 'database', 'uploads', 'credentials.json', 'mailbox']) {
     fs.rmSync(path.join(data, name), { recursive: true, force: true });
   }
 }

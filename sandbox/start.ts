@@ -1,12 +1,14 @@
-/** Starts the sandbox's WordPress over a data folder: installs, prepares, imports, serves. */
+/** Starts the sandbox over a data folder: its neighbours, and its WordPress, which is installed, prepared and filled first. */
 import fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { importEdition } from './edition/import.ts';
 import { crosswordHtml } from './edition/read.ts';
 import { sections } from './edition/sections.ts';
+import { type NeighboursAccess, startNeighbours } from './neighbours.ts';
 import { clearData, lockData } from './reset.ts';
-import { coreFolder, SetupError } from './setup.mjs';
+import { coreFolder } from './setup.mjs';
+import { portInUse } from './web.ts';
 import { bootWordPress, type RunningWordPress } from './wordpress/boot.ts';
 import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
 import { prepareWordPress } from './wordpress/prepare.ts';
@@ -22,8 +24,13 @@ export interface WordPressAccess {
   readonly secret: string;
 }
 
+/** Where everything is, and what lets the site in. */
+export interface SandboxAccess extends NeighboursAccess {
+  readonly wordpress: WordPressAccess;
+}
+
 export interface Sandbox {
-  readonly access: WordPressAccess;
+  readonly access: SandboxAccess;
   readonly wordpress: RunningWordPress;
   stop(): Promise<void>;
 }
@@ -41,6 +48,8 @@ export interface SandboxOptions {
   readonly data: string;
   /** Port of WordPress on 127.0.0.1; 0 takes a free one. */
   readonly port: number;
+  /** Port of the mailbox's page; 0 takes a free one. */
+  readonly mailboxPort: number;
   /** Address of the newspaper's site. */
   readonly siteUrl: string;
   /** Forgets what was kept before. */
@@ -58,56 +67,73 @@ const CRON_INTERVAL = 10_000;
  * @throws {SetupError} when the data folder or the port is in use
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { root, data, onProgress = () => {} } = options;
+  const { data } = options;
   fs.mkdirSync(data, { recursive: true });
   const lock = lockData(data);
   try {
     const installed = path.join(data, 'installed');
     // Without the mark an earlier installation was interrupted; what it left cannot be trusted.
     if (options.reset || !fs.existsSync(installed)) clearData(data);
-    const plugins = [{ slug: 'newsroom', folder: path.join(root, 'wordpress', 'newsroom') }];
-    onProgress({ progress: 'Starting WordPress' });
-    const wordpress = await bootWordPress({
-      core: coreFolder(root),
-      compiled: path.join(root, '.broadsheet', 'php'),
-      data,
-      port: options.port,
-      plugins,
-    }).catch(portInUse);
+    const neighbours = await startNeighbours({ siteUrl: options.siteUrl, mailboxPort: options.mailboxPort, data });
     try {
-      const credentials = await prepareWordPress(wordpress, {
-        credentials: readCredentials(data),
-        siteUrl: options.siteUrl,
-        plugins: plugins.map(({ slug }) => slug),
-        sections,
-      });
-      keepCredentials(data, credentials);
-      fs.writeFileSync(installed, '');
-      if (options.edition !== false) {
-        const artCache = path.join(root, '.broadsheet', 'art');
-        await importEdition({ wordpress, data, artCache, onProgress });
-      }
-      wordpress.intercept(playCrossword);
-      wordpress.cron.every(CRON_INTERVAL);
+      const { wordpress, access } = await startWordPress(options);
       return {
         wordpress,
-        access: {
-          ...credentials,
-          siteApplicationPassword: credentials.siteApplicationPassword ?? '',
-          url: wordpress.url,
-          adminUrl: `${wordpress.url}/wp-admin/`,
-        },
+        access: { ...neighbours.access, wordpress: access },
         async stop() {
-          await wordpress.stop();
+          await Promise.all([wordpress.stop(), neighbours.stop()]);
           lock.release();
         },
       };
     } catch (error) {
-      await wordpress.stop();
+      await neighbours.stop();
       throw error;
     }
   } catch (error) {
     lock.release();
+    throw error;
+  }
+}
+
+async function startWordPress(
+  options: SandboxOptions,
+): Promise<{ wordpress: RunningWordPress; access: WordPressAccess }> {
+  const { root, data, onProgress = () => {} } = options;
+  const plugins = [{ slug: 'newsroom', folder: path.join(root, 'wordpress', 'newsroom') }];
+  onProgress({ progress: 'Starting WordPress' });
+  const wordpress = await bootWordPress({
+    core: coreFolder(root),
+    compiled: path.join(root, '.broadsheet', 'php'),
+    data,
+    port: options.port,
+    plugins,
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw portInUse(error, options.port, 'WordPress', 'SANDBOX_WORDPRESS_PORT');
+  });
+  try {
+    const credentials = await prepareWordPress(wordpress, {
+      credentials: readCredentials(data),
+      siteUrl: options.siteUrl,
+      plugins: plugins.map(({ slug }) => slug),
+      sections,
+    });
+    keepCredentials(data, credentials);
+    fs.writeFileSync(path.join(data, 'installed'), '');
+    if (options.edition !== false) {
+      const artCache = path.join(root, '.broadsheet', 'art');
+      await importEdition({ wordpress, data, artCache, onProgress });
+    }
+    wordpress.intercept(playCrossword);
+    wordpress.cron.every(CRON_INTERVAL);
+    const access = {
+      ...credentials,
+      siteApplicationPassword: credentials.siteApplicationPassword ?? '',
+      url: wordpress.url,
+      adminUrl: `${wordpress.url}/wp-admin/`,
+    };
+    return { wordpress, access };
+  } catch (error) {
+    await wordpress.stop();
     throw error;
   }
 }
@@ -120,12 +146,4 @@ function playCrossword(request: IncomingMessage, response: ServerResponse): bool
   response.writeHead(html ? 200 : 404, { 'content-type': html ? 'text/html; charset=utf-8' : 'text/plain' });
   response.end(request.method === 'HEAD' ? undefined : (html ?? 'There is no such crossword.\n'));
   return true;
-}
-
-function portInUse(error: NodeJS.ErrnoException & { port?: number }): never {
-  if (error.code !== 'EADDRINUSE') throw error;
-  throw new SetupError(
-    `Port ${error.port} is in use, and WordPress wants it.`,
-    'Stop what is using it, or choose another port with SANDBOX_WORDPRESS_PORT.',
-  );
 }

@@ -69,7 +69,7 @@ export async function launchSandbox(options: LaunchOptions): Promise<SandboxProc
     process.execPath,
     [
       path.join(import.meta.dirname, 'main.ts'),
-      ...['--data', data, '--port', String(port), '--site-url', siteUrl],
+      ...['--data', data, '--port', String(port), '--mailbox-port', '0', '--site-url', siteUrl],
       ...(edition ? [] : ['--no-edition']),
     ],
     { stdio: ['pipe', 'pipe', 'inherit'] },

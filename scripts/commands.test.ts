@@ -7,8 +7,21 @@ import { browserFromEnvironment, findInstalled } from './browser.ts';
 import { buildEnvironment, hashSources } from './build.ts';
 import { machineOf, missingOptional } from './complete-lock.mjs';
 import { compressFolder } from './compress.ts';
-import { sandboxPort } from './settings.ts';
+import { type SandboxAccess, sandboxEnvironment } from './sandbox.ts';
+import { sandboxPorts } from './settings.ts';
 import { countCheck, countPlaywright, countVitest, judge, sentence, sum } from './tally.ts';
+
+const client = { clientId: 'id', clientSecret: 'secret' };
+const access: SandboxAccess = {
+  wordpress: {
+    ...{ url: 'http://127.0.0.1:1', adminUrl: 'http://127.0.0.1:1/wp-admin/', adminUser: 'editor', adminPassword: 'p' },
+    ...{ siteUser: 'site', siteApplicationPassword: 'abcd', secret: 'secret' },
+  },
+  mailbox: { smtpUrl: 'smtp://u:p@127.0.0.1:2', url: 'http://127.0.0.1:3' },
+  google: { issuer: 'http://127.0.0.1:4', ...client },
+  facebook: { wwwUrl: 'http://127.0.0.1:5', graphUrl: 'http://127.0.0.1:5', ...client },
+  verifier: { url: 'http://127.0.0.1:6/v1/verify', key: 'key' },
+};
 
 let folder: string;
 beforeEach(() => {
@@ -89,12 +102,33 @@ describe('finding a browser', () => {
 });
 
 describe('settings of the sandbox', () => {
-  it('takes a port or says what is wrong', () => {
-    expect(sandboxPort({})).toBe(8881);
-    expect(sandboxPort({ SANDBOX_WORDPRESS_PORT: ' 9000 ' })).toBe(9000);
+  it('takes ports or says what is wrong', () => {
+    expect(sandboxPorts({})).toEqual({ wordpress: 8881, mailbox: 8882 });
+    const given = { SANDBOX_WORDPRESS_PORT: ' 9000 ', SANDBOX_MAILBOX_PORT: '9001' };
+    expect(sandboxPorts(given)).toEqual({ wordpress: 9000, mailbox: 9001 });
     for (const text of ['0', '70000', 'x', '8881.5']) {
-      expect(() => sandboxPort({ SANDBOX_WORDPRESS_PORT: text })).toThrow(/SANDBOX_WORDPRESS_PORT is/);
+      expect(() => sandboxPorts({ SANDBOX_WORDPRESS_PORT: text })).toThrow(/SANDBOX_WORDPRESS_PORT is/);
+      expect(() => sandboxPorts({ SANDBOX_MAILBOX_PORT: text })).toThrow(/SANDBOX_MAILBOX_PORT is/);
     }
+  });
+
+  it('makes a site use the stand-ins for whatever has no settings of its own', () => {
+    const site = sandboxEnvironment(access, {});
+    expect(site).toMatchObject({
+      WORDPRESS_URL: 'http://127.0.0.1:1',
+      FRAME_HOSTS: '127.0.0.1:1',
+      SMTP_URL: 'smtp://u:p@127.0.0.1:2',
+      GOOGLE_ISSUER_URL: 'http://127.0.0.1:4',
+      FACEBOOK_GRAPH_URL: 'http://127.0.0.1:5',
+      EMAIL_VERIFIER_URL: 'http://127.0.0.1:6/v1/verify',
+    });
+    // A mail server of the publisher's own keeps its own sender; the rest is not touched by it.
+    const own = sandboxEnvironment(access, { SMTP_URL: 'smtps://mail.example.com', GOOGLE_CLIENT_ID: 'own' });
+    for (const name of ['SMTP_URL', 'MAIL_FROM', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', 'GOOGLE_ISSUER_URL']) {
+      expect(own).not.toHaveProperty(name);
+    }
+    expect(own).toHaveProperty('FACEBOOK_CLIENT_ID');
+    expect(sandboxEnvironment(access, { FRAME_HOSTS: 'x.test' }).FRAME_HOSTS).toBe('x.test,127.0.0.1:1');
   });
 });
 

@@ -1,7 +1,7 @@
 /** `npm run dev`: `astro dev` with hot reload, against the same content as `npm start`. */
 import { join } from 'node:path';
 import { openHouse } from './house.ts';
-import type { WordPressAccess } from './sandbox.ts';
+import type { SandboxAccess } from './sandbox.ts';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
@@ -9,11 +9,14 @@ import { step } from './setup/steps.mjs';
 
 export async function run(args: readonly string[] = []): Promise<number> {
   const { env, config, sandbox, siteSettings } = await openHouse('npm run dev');
-  const access: WordPressAccess | null = sandbox
+  const access: SandboxAccess | null = sandbox
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;
-  if (access)
-    console.log(`  Newsroom   ${access.adminUrl}   user ${access.adminUser}, password ${access.adminPassword}`);
+  if (access) {
+    const { adminUrl, adminUser, adminPassword } = access.wordpress;
+    console.log(`  Newsroom   ${adminUrl}   user ${adminUser}, password ${adminPassword}`);
+    console.log(`  Mailbox    ${access.mailbox.url}   every mail that the paper sends`);
+  }
 
   const astro = startChild(
     process.execPath,

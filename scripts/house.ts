@@ -1,8 +1,8 @@
 /** What `npm start` and `npm run dev` share: settings, folders and ports, and the sandbox where no WordPress is named. */
 import { join, relative } from 'node:path';
 import { takeLock } from '../sandbox/lock.mjs';
-import { type SandboxChild, sandboxEnvironment, startSandbox, type WordPressAccess } from './sandbox.ts';
-import { checkSettings, type Environment, readSettings, sandboxFolder, sandboxPort, siteFolder } from './settings.ts';
+import { portsOfSandbox, type SandboxAccess, type SandboxChild, sandboxEnvironment, startSandbox } from './sandbox.ts';
+import { checkSettings, type Environment, readSettings, sandboxFolder, sandboxPorts, siteFolder } from './settings.ts';
 import { root } from './setup/places.mjs';
 import { requirePlaces } from './setup/ports.mjs';
 
@@ -13,7 +13,7 @@ export interface House {
   /** `null` where `WORDPRESS_URL` names a WordPress. */
   readonly sandbox: SandboxChild | null;
   /** Settings of the site, once the sandbox has said how it is reached. */
-  siteSettings(access: WordPressAccess | null): Environment;
+  siteSettings(access: SandboxAccess | null): Environment;
 }
 
 /**
@@ -35,13 +35,13 @@ export async function openHouse(command: string): Promise<House> {
   }
 
   const data = sandboxFolder(env);
-  const port = sandboxPort(env);
+  const ports = sandboxPorts(env);
   await requirePlaces({
     command,
-    ports: [site, { port, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT', purpose: "the sandbox's WordPress" }],
+    ports: [site, ...portsOfSandbox(ports)],
     folder: { path: relative(root, data) || data, free: isFree(data), setting: 'DATA_DIR', purpose: 'the sandbox' },
   });
-  const sandbox = startSandbox({ data, port, siteUrl: config.siteUrl, log: join(logs, 'sandbox.log'), env });
+  const sandbox = startSandbox({ data, ports, siteUrl: config.siteUrl, log: join(logs, 'sandbox.log'), env });
   return {
     ...{ env, config, logs, sandbox },
     siteSettings: (access) => ({ ...env, DATA_DIR: dataDir, ...(access && sandboxEnvironment(access, env)) }),

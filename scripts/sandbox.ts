@@ -1,28 +1,28 @@
 /** The sandbox as `npm start`, `npm run dev` and the tests start it: a child that says in JSON lines how far it is. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WordPressAccess } from '../sandbox/start.ts';
-import type { Environment } from './settings.ts';
+import type { SandboxAccess, WordPressAccess } from '../sandbox/start.ts';
+import { publication } from '../src/publication.ts';
+import type { Environment, SandboxPorts } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
 
-export type { WordPressAccess };
+export type { SandboxAccess, WordPressAccess };
 
 export interface SandboxChild {
   /** Resolves when WordPress answers and the edition is imported; rejects with what to do. */
-  ready(progress: (note: string) => void): Promise<WordPressAccess>;
+  ready(progress: (note: string) => void): Promise<SandboxAccess>;
   /** Resolves when the child has ended, for whatever reason. */
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
   stop(): Promise<void>;
 }
 
-interface Line {
+interface Line extends Partial<SandboxAccess> {
   readonly progress?: string;
   readonly done?: number;
   readonly total?: number;
   readonly ready?: boolean;
-  readonly wordpress?: WordPressAccess;
   readonly error?: string;
   readonly hint?: string;
 }
@@ -30,14 +30,14 @@ interface Line {
 /** Starts the sandbox over a data folder; the demo edition is imported into an empty one. */
 export function startSandbox(options: {
   readonly data: string;
-  readonly port: number;
+  readonly ports: SandboxPorts;
   readonly siteUrl: string;
   readonly log: string;
   readonly env: Environment;
 }): SandboxChild {
   let note = 'starting';
   let report: ((note: string) => void) | undefined;
-  const answer = Promise.withResolvers<WordPressAccess>();
+  const answer = Promise.withResolvers<SandboxAccess>();
   // A sandbox that fails while something else is awaited must not end this process with a stack.
   answer.promise.catch(() => {});
 
@@ -49,7 +49,8 @@ export function startSandbox(options: {
     [
       join(root, 'sandbox', 'main.ts'),
       ...['--data', options.data],
-      ...['--port', String(options.port)],
+      ...['--port', String(options.ports.wordpress)],
+      ...['--mailbox-port', String(options.ports.mailbox)],
       ...['--site-url', options.siteUrl],
     ],
     {
@@ -64,7 +65,7 @@ export function startSandbox(options: {
           report?.(note);
         }
         if (line.error) answer.reject(new Stop(`${line.error} ${line.hint ?? ''}`.trim()));
-        if (line.ready && line.wordpress) answer.resolve(line.wordpress);
+        if (line.ready) answer.resolve(line as SandboxAccess);
       },
       onErrorLine: keep,
     },
@@ -97,14 +98,43 @@ function parse(text: string): Line | null {
   }
 }
 
-/** The settings that make a site read this sandbox. */
-export function sandboxEnvironment(access: WordPressAccess, env: Environment): Environment {
+/** What must be free before the sandbox starts. */
+export const portsOfSandbox = ({ wordpress, mailbox }: SandboxPorts) => [
+  {
+    ...{ port: wordpress, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT' },
+    purpose: "the sandbox's WordPress",
+  },
+  { port: mailbox, host: '127.0.0.1', setting: 'SANDBOX_MAILBOX_PORT', purpose: "the sandbox's mailbox" },
+];
+
+/** The settings that make a site use this sandbox, for everything that has no settings of its own in `env`. */
+export function sandboxEnvironment(access: SandboxAccess, env: Environment): Environment {
+  const { wordpress, mailbox, google, facebook, verifier } = access;
+  const unless = (setting: string, settings: Environment): Environment => (env[setting]?.trim() ? {} : settings);
   return {
-    WORDPRESS_URL: access.url,
-    WORDPRESS_USER: access.siteUser,
-    WORDPRESS_APP_PASSWORD: access.siteApplicationPassword,
-    NEWSROOM_SECRET: access.secret,
+    WORDPRESS_URL: wordpress.url,
+    WORDPRESS_USER: wordpress.siteUser,
+    WORDPRESS_APP_PASSWORD: wordpress.siteApplicationPassword,
+    NEWSROOM_SECRET: wordpress.secret,
     // The crosswords of the demo edition are played on the sandbox's own host.
-    FRAME_HOSTS: [env.FRAME_HOSTS, new URL(access.url).host].filter(Boolean).join(','),
+    FRAME_HOSTS: [env.FRAME_HOSTS, new URL(wordpress.url).host].filter(Boolean).join(','),
+    ...unless('SMTP_URL', {
+      SMTP_URL: mailbox.smtpUrl,
+      // The mailbox takes every address, whether its domain exists or not.
+      EMAIL_DNS_CHECK: env.EMAIL_DNS_CHECK?.trim() || 'off',
+      MAIL_FROM: `${publication.name} <${publication.contact.email}>`,
+    }),
+    ...unless('GOOGLE_CLIENT_ID', {
+      GOOGLE_CLIENT_ID: google.clientId,
+      GOOGLE_CLIENT_SECRET: google.clientSecret,
+      GOOGLE_ISSUER_URL: google.issuer,
+    }),
+    ...unless('FACEBOOK_CLIENT_ID', {
+      FACEBOOK_CLIENT_ID: facebook.clientId,
+      FACEBOOK_CLIENT_SECRET: facebook.clientSecret,
+      FACEBOOK_URL: facebook.wwwUrl,
+      FACEBOOK_GRAPH_URL: facebook.graphUrl,
+    }),
+    ...unless('EMAIL_VERIFIER_URL', { EMAIL_VERIFIER_URL: verifier.url, EMAIL_VERIFIER_KEY: verifier.key }),
   };
 }

@@ -8,7 +8,7 @@ import { root } from './setup/places.mjs';
 export type Environment = Record<string, string | undefined>;
 
 /** Settings of `npm start`, `npm run dev` and the tests alone; the server does not know them. */
-export const sandboxSettings = ['SANDBOX_WORDPRESS_PORT'] as const;
+export const sandboxSettings = ['SANDBOX_WORDPRESS_PORT', 'SANDBOX_MAILBOX_PORT'] as const;
 
 /** Reads `.env`; what the environment has already set wins. */
 export function readSettings(): Environment {
@@ -45,12 +45,21 @@ export const sandboxFolder = (env: Environment): string => {
   return dataDir ? resolve(root, dataDir, 'sandbox') : resolve(root, 'var', 'sandbox');
 };
 
-/** Port of the sandbox's WordPress. */
-export function sandboxPort(env: Environment): number {
-  const text = env.SANDBOX_WORDPRESS_PORT?.trim() || '8881';
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new Stop(
-    `SANDBOX_WORDPRESS_PORT is "${text}"; give the port for the sandbox's WordPress, a whole number from 1 to 65535.`,
-  );
+export interface SandboxPorts {
+  readonly wordpress: number;
+  /** Of the mailbox's page. */
+  readonly mailbox: number;
+}
+
+/** Ports of the sandbox that somebody has to know; its other parts take free ones. */
+export const sandboxPorts = (env: Environment): SandboxPorts => ({
+  wordpress: port(env, 'SANDBOX_WORDPRESS_PORT', 8881, "the sandbox's WordPress"),
+  mailbox: port(env, 'SANDBOX_MAILBOX_PORT', 8882, "the sandbox's mailbox"),
+});
+
+function port(env: Environment, setting: (typeof sandboxSettings)[number], usual: number, purpose: string): number {
+  const text = env[setting]?.trim() || String(usual);
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= 65_535) return value;
+  throw new Stop(`${setting} is "${text}"; give the port for ${purpose}, a whole number from 1 to 65535.`);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { publication } from '../src/publication.ts';
 import { ensureBuilt } from './build.ts';
 import { openHouse } from './house.ts';
-import type { WordPressAccess } from './sandbox.ts';
+import type { SandboxAccess } from './sandbox.ts';
 import { Stop } from './setup/explain.mjs';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
 import { duration, step } from './setup/steps.mjs';
@@ -26,7 +26,7 @@ async function start(): Promise<number> {
   // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.
   const building = ensureBuilt();
   await (sandbox ? Promise.race([building, failureOf(sandbox.ready(() => {}))]) : building);
-  const access: WordPressAccess | null = sandbox
+  const access: SandboxAccess | null = sandbox
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;
 
@@ -37,22 +37,16 @@ async function start(): Promise<number> {
     Promise.race([waitForEdition(base, progress, { patienceMs: 20_000 }), failureOf(site.ended.then(siteEnded))]),
   );
 
-  const newsroom: Row | null = access
-    ? [
-        'Newsroom',
-        access.adminUrl,
-        `WordPress, for editors: user ${access.adminUser}, password ${access.adminPassword}`,
-      ]
-    : config.wordpress && [
-        'Newsroom',
-        `${config.wordpress.url}/wp-admin/`,
-        'your WordPress, as WORDPRESS_URL names it',
-      ];
-  print(config.siteUrl, newsroom, problem, logs, began);
+  const others: readonly Row[] = access
+    ? rowsOfSandbox(access)
+    : config.wordpress
+      ? [['Newsroom', `${config.wordpress.url}/wp-admin/`, 'your WordPress, as WORDPRESS_URL names it']]
+      : [];
+  print(config.siteUrl, others, problem, logs, began);
   endsWhenAsked();
   const [name, end] = await Promise.race([
     site.ended.then((ended) => ['site', ended] as const),
-    ...(sandbox ? [sandbox.ended.then((ended) => ["sandbox's WordPress", ended] as const)] : []),
+    ...(sandbox ? [sandbox.ended.then((ended) => ['sandbox', ended] as const)] : []),
   ]);
   if (isStopping()) return new Promise<number>(() => {});
   console.error(
@@ -74,8 +68,18 @@ function failureOf(promise: Promise<unknown>): Promise<never> {
 
 type Row = readonly [name: string, address: string, purpose: string];
 
-function print(siteUrl: string, newsroom: Row | null, problem: string | null, logs: string, began: number): void {
-  const rows: Row[] = [['Site', siteUrl, `${publication.name}, as readers see it`], ...(newsroom ? [newsroom] : [])];
+function rowsOfSandbox({ wordpress, mailbox, google, facebook }: SandboxAccess): Row[] {
+  const { adminUrl, adminUser, adminPassword } = wordpress;
+  return [
+    ['Newsroom', adminUrl, `WordPress, for editors: user ${adminUser}, password ${adminPassword}`],
+    ['Mailbox', mailbox.url, 'every mail that the paper sends: links and codes to sign in with'],
+    ['Google', google.issuer, 'stands in for Google when a reader continues with it'],
+    ['Facebook', facebook.wwwUrl, 'stands in for Facebook likewise'],
+  ];
+}
+
+function print(siteUrl: string, others: readonly Row[], problem: string | null, logs: string, began: number): void {
+  const rows: Row[] = [['Site', siteUrl, `${publication.name}, as readers see it`], ...others];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   const lines = rows.map(
     ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,

@@ -123,6 +123,15 @@ export const publication = {
     newsSitemapHours: 48,
   },
 
+  /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
+  featureIds: [] as readonly string[],
+
+  /**
+   * Codes of the audience tool for each type of visitor (spec section 3, "Visitor type codes"). The vendor keeps 1 to 3 for
+   * itself (1 anonymous, 2 logged in, 3 paid): an account that shows these in its reports is given others here.
+   */
+  visitorTypeCodes: { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 },
+
   /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */
   layout: {
     headerHidden: [
@@ -150,6 +159,8 @@ export const publication = {
     headerScrollThreshold: 250,
     /** Paths whose header starts compact. */
     compactHeader: ['/', '/privacy-policy'],
+    /** When the welcome popup opens, in CSS pixels (spec section 9): further down than `scroll`, at `minWidth` or wider. */
+    welcomePopup: { scroll: 800, minWidth: 768 },
   },
 
   /** Hosts whose frames an article may embed; everything else is refused at ingest. */

@@ -121,7 +121,8 @@ export function planner(articles: number): (kind: Kind) => Plan {
       }
       case 'withdrawal': {
         const id = added.pop();
-        if (id === undefined) throw new Error('Only articles that were added are withdrawn: measure "new article" before it.');
+        if (id === undefined)
+          throw new Error('Only articles that were added are withdrawn: measure "new article" before it.');
         return {
           edit: { kind: 'withdrawal', id },
           hook: hook('articles', id, `story-${id}`, { event: 'trash', status: 'trash' }),

@@ -56,4 +56,22 @@ describe('client:interaction', () => {
     expect(click.defaultPrevented).toBe(false);
     expect(load).not.toHaveBeenCalled();
   });
+
+  it('does not wait for a touch where somebody is signed in and that was asked for', async () => {
+    vi.stubGlobal('document', page.window.document);
+    const idle: (() => void)[] = [];
+    vi.stubGlobal('requestIdleCallback', (action: () => void) => idle.push(action));
+    const load = vi.fn(async () => async () => {});
+    const whenSignedIn = { name: 'interaction', value: 'or-idle-when-signed-in' };
+
+    interaction(load, whenSignedIn, island);
+    page.window.document.documentElement.dataset.visitor = 'registered';
+    interaction(load, options, island);
+    expect(idle).toHaveLength(0);
+    interaction(load, whenSignedIn, island);
+    expect(load).not.toHaveBeenCalled();
+    for (const action of idle) action();
+    expect(load).toHaveBeenCalledOnce();
+    vi.unstubAllGlobals();
+  });
 });

@@ -2,6 +2,9 @@
  * `client:interaction`: an island costs nothing until somebody touches it. The first pointer, key or focus within it
  * fetches and hydrates it; a click made before that is done is held back and made again once the island can answer.
  * Should the island fail to load, the click is made all the same, and the element does what it does without a script.
+ *
+ * `client:interaction="or-idle-when-signed-in"` does not wait for a touch where `data-visitor` says that somebody is signed in,
+ * but for the browser to have nothing else to do.
  */
 import type { ClientDirective } from 'astro';
 
@@ -11,7 +14,7 @@ const signs = ['pointerdown', 'touchstart', 'focusin', 'keydown'] as const;
 const isPlain = (event: MouseEvent): boolean =>
   event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
 
-const interaction: ClientDirective = (load, _options, element) => {
+const interaction: ClientDirective = (load, options, element) => {
   let started = false;
   let held: HTMLElement | null = null;
 
@@ -42,6 +45,13 @@ const interaction: ClientDirective = (load, _options, element) => {
 
   for (const sign of signs) element.addEventListener(sign, start, { passive: true });
   element.addEventListener('click', hold, { capture: true });
+  if (options.value === 'or-idle-when-signed-in' && document.documentElement.dataset.visitor) whenIdle(start);
 };
+
+/** There is no idle callback in Safari. */
+function whenIdle(action: () => void): void {
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(action);
+  else setTimeout(action, 200);
+}
 
 export default interaction;

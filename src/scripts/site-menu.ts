@@ -1,4 +1,5 @@
 /** What the slide-over menu needs beyond HTML: modality everywhere, closing on route changes, type-ahead in the list. */
+import { setSiteMenu } from '../stores/ui.ts';
 import { typeAhead } from './type-ahead.ts';
 
 const menu = document.querySelector<HTMLDialogElement>('#site-menu');
@@ -31,6 +32,7 @@ if (menu) {
     const outside = event.clientX > box.right || event.clientX < box.left;
     if ((target === menu && outside) || target.closest('a')) close();
   });
+  menu.addEventListener('toggle', (event) => setSiteMenu((event as ToggleEvent).newState === 'open'));
   // A page that comes back from the browser's memory comes back with its menu shut.
   addEventListener('pagehide', close);
   addEventListener('popstate', close);

@@ -6,12 +6,20 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
+import { createExternalCheck } from '../lib/email-verification/external.server.ts';
+import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
+import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
+import { createGeo } from '../lib/geo/geo.server.ts';
 import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { MailStats } from '../lib/mail/outbox.server.ts';
+import { createSealer } from '../lib/sealed.server.ts';
 import { publication } from '../publication.ts';
+import { accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
+import { openReaders, type ReadersState } from './readers.ts';
 import type { Services } from './services.ts';
 
 export interface House {
@@ -19,9 +27,13 @@ export interface House {
   readonly services: Services;
   /** What one request gets as `Astro.locals`; a fresh reader each time, for it records what the page shows. */
   locals(): App.Locals;
-  /** Starts the sync with WordPress. */
+  /** How the accounts' database and the mail are; `null` where accounts are off. */
+  readers(): ReadersState | null;
+  /** What became of the mail; `null` where accounts are off. */
+  readonly mailStats: (() => MailStats) | null;
+  /** Starts the sync with WordPress and the mail. */
   start(): void;
-  /** Stops the sync and closes every file. */
+  /** Stops both and closes every file. */
   stop(): Promise<void>;
 }
 
@@ -51,6 +63,11 @@ export async function compose(
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
 
+  const emailVerification = createEmailVerification({
+    mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
+    external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
+  });
+  const readers = await openReaders(config, emailVerification, log);
   const images = await createImages({
     dir: join(config.dataDir, 'images'),
     maxBytes: config.imageCacheBytes,
@@ -78,13 +95,26 @@ export async function compose(
     measure: (url) => images.measure(url),
     log,
   });
-  const services: Services = { content, images, log, features };
+  const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
+  const services: Services = {
+    content,
+    images,
+    accounts: readers?.accounts ?? null,
+    emailVerification,
+    geo: createGeo(config.geo),
+    sealer,
+    log,
+    features,
+  };
 
   return {
     config,
     services,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
+    readers: () => readers?.state() ?? null,
+    mailStats: readers && (() => readers.outbox.stats()),
     start: () => {
+      readers?.start();
       if (!config.wordpress) return;
       content.start();
       pictures.soon();
@@ -93,6 +123,7 @@ export async function compose(
       pictures.stop();
       await content.stop();
       await images.close();
+      await readers?.stop();
     },
   };
 }

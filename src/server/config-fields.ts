@@ -1,5 +1,7 @@
 /** Forms that settings share. What does not fit is said as the rest of a sentence that begins with the setting's name. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { TrustedProxies } from './client-address.ts';
 
 /** A whole number between two bounds. */
 export const whole = (fallback: number, low: number, high: number, unit: string) =>
@@ -84,4 +86,46 @@ export const accessKeys = () =>
       }
       if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('holds two keys with the same id');
       return keys;
+    });
+
+/** Proxies in front: a number of them, or addresses and networks separated by commas. */
+export const proxies = () =>
+  z
+    .string()
+    .default('0')
+    .transform((text, context): TrustedProxies => {
+      if (/^\d$/.test(text)) return Number(text);
+      const list = text.split(',').map((part) => part.trim());
+      const isNetwork = (network: string): boolean => {
+        const [address = '', bits, more] = network.split('/');
+        const most = isIP(address) === 6 ? 128 : 32;
+        return (
+          isIP(address) !== 0 &&
+          more === undefined &&
+          (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+        );
+      };
+      for (const network of list) {
+        if (!isNetwork(network)) {
+          context.addIssue(
+            `holds ${JSON.stringify(network)}; give the number of proxies in front, such as 1, or their addresses and networks separated by commas, such as 10.0.0.0/8`,
+          );
+        }
+      }
+      return list;
+    });
+
+/** Address of a PostgreSQL database. It holds a password and is never repeated in a message. */
+export const postgresAddress = () =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = URL.canParse(text) ? new URL(text) : null;
+      if (url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1) return text;
+      context.addIssue(
+        'is no address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name',
+      );
+      return z.NEVER;
     });

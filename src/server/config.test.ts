@@ -20,12 +20,21 @@ describe('settings', () => {
       port: 4321,
       siteUrl: 'http://127.0.0.1:4321',
       dataDir: 'var/site',
+      databaseUrl: null,
+      trustedProxies: 0,
+      zephrUrl: null,
+      accounts: { secret: null, google: null, facebook: null },
+      mail: null,
+      emailVerifier: null,
+      emailDnsCheck: true,
+      geo: { countryHeader: null, cityHeader: null },
       wordpress: null,
       newsroomSecret: null,
       syncPollSeconds: 30,
       imageHosts: [],
       imageCacheBytes: 1024 * 1024 * 1024,
       frameHosts: [],
+      marfeelAccount: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
       accessKeys: null,
@@ -43,6 +52,25 @@ describe('settings', () => {
       PORT: '80',
       SITE_URL: 'https://www.example.com/',
       DATA_DIR: '/srv/a paper',
+      DATABASE_URL: 'postgresql://paper:secret@db.example.com/paper',
+      TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
+      ZEPHR_URL: 'https://paper.cdn.zephr.example/',
+      ACCOUNTS_SECRET: 's'.repeat(32),
+      GOOGLE_CLIENT_ID: 'g',
+      GOOGLE_CLIENT_SECRET: 'gs',
+      GOOGLE_ISSUER_URL: 'https://google.test/',
+      FACEBOOK_CLIENT_ID: 'f',
+      FACEBOOK_CLIENT_SECRET: 'fs',
+      FACEBOOK_URL: 'https://facebook.test',
+      FACEBOOK_GRAPH_URL: 'https://graph.test',
+      SMTP_URL: 'smtp://the%20sun:p%40ss@mail.test',
+      MAIL_FROM: 'The Sun <news@example.com>',
+      MAIL_REPLY_TO: 'letters@example.com',
+      EMAIL_VERIFIER_URL: 'https://verifier.test/check',
+      EMAIL_VERIFIER_KEY: 'v',
+      EMAIL_DNS_CHECK: 'off',
+      GEO_COUNTRY_HEADER: 'CF-IPCountry',
+      GEO_CITY_HEADER: 'CF-IPCity',
       WORDPRESS_URL: 'https://example.com/newsroom/',
       WORDPRESS_USER: 'site',
       WORDPRESS_APP_PASSWORD: 'abcd efgh',
@@ -51,6 +79,7 @@ describe('settings', () => {
       IMAGE_HOSTS: 'a.example.com, B.example.com:8080 ,a.example.com',
       IMAGE_CACHE_MB: '2',
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
+      MARFEEL_ACCOUNT: '1234',
       PRESS_MEMORY_MB: '64',
       OPERATOR_TOKEN: 'a-token-of-24-characters',
       ACCESS_KEYS: `b:${'y'.repeat(32)}, a:${'x:'.repeat(20)}`,
@@ -69,12 +98,29 @@ describe('settings', () => {
       port: 80,
       siteUrl: 'https://www.example.com',
       dataDir: '/srv/a paper',
+      databaseUrl: 'postgresql://paper:secret@db.example.com/paper',
+      trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
+      zephrUrl: 'https://paper.cdn.zephr.example',
+      accounts: {
+        secret: 's'.repeat(32),
+        google: { url: 'https://google.test', clientId: 'g', clientSecret: 'gs' },
+        facebook: { url: 'https://facebook.test', graphUrl: 'https://graph.test', clientId: 'f', clientSecret: 'fs' },
+      },
+      mail: {
+        smtp: { host: 'mail.test', port: 587, secure: false, auth: { user: 'the sun', password: 'p@ss' } },
+        from: { name: 'The Sun', address: 'news@example.com' },
+        replyTo: { name: '', address: 'letters@example.com' },
+      },
+      emailVerifier: { url: 'https://verifier.test/check', key: 'v' },
+      emailDnsCheck: false,
+      geo: { countryHeader: 'cf-ipcountry', cityHeader: 'cf-ipcity' },
       wordpress: { url: 'https://example.com/newsroom', user: 'site', password: 'abcd efgh' },
       newsroomSecret: '0123456789abcdef',
       syncPollSeconds: 5,
       imageHosts: ['a.example.com', 'b.example.com:8080'],
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
+      marfeelAccount: '1234',
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [
@@ -140,16 +186,82 @@ describe('settings', () => {
     [{ CDN_HEADERS: 'yes' }, /^CDN_HEADERS is "yes"; give on or off/],
     [{ CDN_PROVIDER: 'cloudflare', CLOUDFLARE_ZONE: 'z' }, /^CLOUDFLARE_TOKEN is missing/],
     [{ FASTLY_TOKEN: 'x' }, /^CDN_PROVIDER is missing; set it to fastly/],
+    [{ DATABASE_URL: 'mysql://topsecret@a/b' }, /^DATABASE_URL is no address of a PostgreSQL database; give one/],
+    [{ SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' }, /^SMTP_URL is no address of a mail server; give smtp:/],
+    [{ SMTP_URL: 'smtp://mail.test', MAIL_FROM: 'a b' }, /^MAIL_FROM is "a b"; give an address/],
+    [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
+    [{ GOOGLE_CLIENT_ID: 'g' }, /^GOOGLE_CLIENT_SECRET is missing/],
+    [{ FACEBOOK_CLIENT_SECRET: 'f' }, /^FACEBOOK_CLIENT_ID is missing/],
     [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY is no key/],
     [{ INDEXNOW_URL: 'https://x.example' }, /^INDEXNOW_KEY is missing/],
   ])('says what to do about %j', (env, sentence) => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
   });
 
+  it('reads the mail server, its sender and where answers go', () => {
+    expect(parseConfig({}).mail).toBeNull();
+    const from = 'The Sun <news@example.com>';
+    expect(parseConfig({ SMTP_URL: 'smtps://ann%40x:p%2Fw@mail.example.com', MAIL_FROM: from }).mail).toEqual({
+      smtp: { host: 'mail.example.com', port: 465, secure: true, auth: { user: 'ann@x', password: 'p/w' } },
+      from: { name: 'The Sun', address: 'news@example.com' },
+      replyTo: null,
+    });
+    const plain = parseConfig({
+      SMTP_URL: 'smtp://[::1]',
+      MAIL_FROM: 'news@example.com',
+      MAIL_REPLY_TO: 'desk@example.com',
+    });
+    expect(plain.mail).toMatchObject({
+      smtp: { host: '::1', port: 587, secure: false, auth: null },
+      from: { name: '', address: 'news@example.com' },
+      replyTo: { address: 'desk@example.com' },
+    });
+  });
+
+  it.each([
+    [
+      { SMTP_URL: 'mail.example.com', MAIL_FROM: 'a@b.example' },
+      'SMTP_URL is no address of a mail server; give smtp://',
+    ],
+    [{ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [{ SMTP_URL: 'smtp://user@mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [{ SMTP_URL: 'smtp://mail.example.com/path', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [
+      { SMTP_URL: 'smtp://m.example', MAIL_FROM: 'a@b.example', MAIL_REPLY_TO: 'x' },
+      'MAIL_REPLY_TO is "x"; give an address',
+    ],
+    [{ EMAIL_VERIFIER_URL: 'verifier' }, 'EMAIL_VERIFIER_URL is no address of a service'],
+    [{ EMAIL_DNS_CHECK: 'yes' }, 'EMAIL_DNS_CHECK is "yes"; give on or off'],
+  ])('says what is wrong with %j', (env, sentence) => {
+    expect(problemsOf(env)).toContainEqual(expect.stringContaining(sentence));
+  });
+
+  it('reads the checks of addresses and the headers of the place', () => {
+    expect(parseConfig({})).toMatchObject({
+      ...{ emailVerifier: null, emailDnsCheck: true, geo: { countryHeader: null, cityHeader: null } },
+    });
+    const url = 'https://verifier.example.com/v1/verify?plan=a';
+    expect(
+      parseConfig({
+        EMAIL_VERIFIER_URL: url,
+        EMAIL_VERIFIER_KEY: 'k',
+        EMAIL_DNS_CHECK: 'off',
+        GEO_CITY_HEADER: 'CF-IPCity',
+      }),
+    ).toMatchObject({
+      ...{
+        emailVerifier: { url, key: 'k' },
+        emailDnsCheck: false,
+        geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
+      },
+    });
+  });
+
   it('never repeats a secret', () => {
     expect(problemsOf({ NEWSROOM_SECRET: 'topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ OPERATOR_TOKEN: 'topsecret', ACCESS_KEYS: 'a:topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ SMTP_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
   });
 
   it('is documented whole in .env.example, and nothing else is', () => {

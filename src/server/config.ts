@@ -7,10 +7,13 @@ import { z } from 'zod';
 import type { CdnSettings } from '../lib/cdn/cdn.server.ts';
 import { isIndexNowKey } from '../lib/indexnow/model.ts';
 import type { AccessKey } from '../press/access-cookie.ts';
-import { accessKeys, apiAddress, hosts, onOff, webAddress, whole } from './config-fields.ts';
+import type { TrustedProxies } from './client-address.ts';
+import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
+import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
+import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 
 /** Settings as the house uses them. */
-export interface Config {
+export interface Config extends MailConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -19,6 +22,13 @@ export interface Config {
   readonly siteUrl: string;
   /** Folder of everything the server writes; may be relative to the working folder. */
   readonly dataDir: string;
+  /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
+  readonly databaseUrl: string | null;
+  readonly accounts: AccountsConfig;
+  /** Proxies in front whose `X-Forwarded-For` is believed: how many, or which. */
+  readonly trustedProxies: TrustedProxies;
+  /** Address of the publisher's own Zephr tenant, which then keeps the accounts; `null`: the site does. */
+  readonly zephrUrl: string | null;
   /** `null`: no WordPress is configured and the content feature is off. */
   readonly wordpress: WordPressConfig | null;
   /** Key shared with the newsroom plugin, for webhooks and previews; `null`: both are off. */
@@ -31,6 +41,8 @@ export interface Config {
   readonly imageCacheBytes: number;
   /** Hosts that may be framed besides those of the publication. */
   readonly frameHosts: readonly string[];
+  /** Account of the audience tool; `null`: it is not there. */
+  readonly marfeelAccount: string | null;
   /** Bound of the stored pages that are held in memory, in bytes. */
   readonly pressMemoryBytes: number;
   /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
@@ -95,6 +107,11 @@ const schema = z.object({
       return z.NEVER;
     }),
   DATA_DIR: z.string().default('var/site'),
+  DATABASE_URL: postgresAddress(),
+  ...accountsFields,
+  ...mailFields,
+  TRUSTED_PROXIES: proxies(),
+  ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   WORDPRESS_URL: z
     .string()
     .optional()
@@ -118,6 +135,10 @@ const schema = z.object({
   IMAGE_HOSTS: hosts('images.example.com'),
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
+  MARFEEL_ACCOUNT: z
+    .string()
+    .regex(/^\w{1,32}$/, 'is no account id; copy the number from the settings of Marfeel')
+    .optional(),
   PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   OPERATOR_TOKEN: z
     .string()
@@ -180,6 +201,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     siteUrl:
       values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL ?? null,
+    accounts: accountsOf(values),
+    ...mailOf(values),
+    trustedProxies: values.TRUSTED_PROXIES,
+    zephrUrl: values.ZEPHR_URL ?? null,
     wordpress: values.WORDPRESS_URL
       ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }
       : null,
@@ -188,6 +214,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     imageHosts: values.IMAGE_HOSTS,
     imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
     frameHosts: values.FRAME_HOSTS,
+    marfeelAccount: values.MARFEEL_ACCOUNT ?? null,
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     accessKeys: values.ACCESS_KEYS ?? null,
@@ -248,6 +275,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
       }
     }
   }
+  problems.push(...accountsTogether(given), ...mailTogether(given));
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
   }

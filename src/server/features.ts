@@ -16,5 +16,9 @@ export function describeFeatures(config: Config): Features {
     webhooks: needs([url, secret], 'to the secret of the newsroom plugin; until then changes arrive by polling'),
     preview: needs([url, account, secret], 'so that editors can open drafts on the site'),
     comments: needs([url, account], 'so that comments can be handed to WordPress'),
+    accounts: needs(
+      [!config.mail && !config.zephrUrl && 'SMTP_URL and MAIL_FROM'],
+      'so that readers can be mailed links and codes to sign in with',
+    ),
   };
 }

@@ -45,6 +45,7 @@ async function front(options: Partial<FrontOptions> = {}): Promise<{ port: numbe
       wordpress: { url: 'https://wp.example/news' },
       imageHosts: [],
       frameHosts: ['127.0.0.1:8881'],
+      marfeelAccount: null,
     }),
     render: async () => page('<h1>Front page</h1>'),
     locals: () => ({ content: { tags: new Set(['latest']) } }) as unknown as App.Locals,

@@ -12,6 +12,7 @@ import {
 } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Tenant } from '../lib/accounts/zephr.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { AccessCookie } from '../press/access-cookie.ts';
 import { answerPage, type Source } from '../press/answer.ts';
@@ -20,11 +21,13 @@ import type { Entry } from '../press/entry.ts';
 import type { KeyOf } from '../press/key.ts';
 import type { Press } from '../press/press.server.ts';
 import { RenderFailed } from '../press/rendering.server.ts';
+import type { Variant } from '../press/stored-page.ts';
 import { bestEncoding, etagMatches, isCompressible } from './encodings.ts';
 import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
 import type { FrontCounts } from './metrics.ts';
 import { freshAlways } from './press-render.ts';
 import { publicAddress, RefusedRequest, type Rendered, type RenderPage, renderWhole, toRequest } from './renderer.ts';
+import { hasSession, type RenewAccess } from './renew-access.ts';
 import type { SecurityHeaders } from './security.ts';
 import type { StaticAnswer, Statics } from './statics.ts';
 
@@ -61,6 +64,12 @@ export interface FrontOptions {
   /** Stored pages; without them every page is rendered for each reader. */
   readonly pages?: StoredPages;
   readonly operators?: OperatorsDoor;
+  /** Asks the accounts for a new access cookie, for a page whose variant depends on one. */
+  readonly renewAccess?: RenewAccess;
+  /** A Zephr tenant that keeps the accounts. */
+  readonly tenant?: Pick<Tenant, 'owns' | 'pass'>;
+  /** Network address of whoever asks; that of the connection unless given. */
+  readonly clientAddress?: (incoming: IncomingMessage) => string;
   /** Files of earlier builds, by their path. */
   readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
   /** Fixed texts by path, such as the key file of IndexNow. */
@@ -81,7 +90,7 @@ export interface FrontOptions {
 /** Seconds after which to ask again while there is no edition. */
 const retryAfter = '5';
 /** What is answered without an edition: machines’ calls, pictures and operators; their routes know what they can do. */
-const ungated = /^\/(?:api\/|-\/|image$)/;
+const ungated = /^\/(?:api\/|blaize\/|zephr\/|-\/|image$)/;
 
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
@@ -94,12 +103,18 @@ export function createFront(options: FrontOptions): Front {
   const { security, log, statics, pages } = options;
   const counts = { hits: 0, notModified: 0, misses: 0, errors: 0 };
 
+  const mayRenew = ({ headers }: IncomingMessage): boolean =>
+    options.renewAccess !== undefined && hasSession(headers.cookie);
+  const addressOf = options.clientAddress ?? ((incoming) => incoming.socket.remoteAddress ?? 'unknown');
+
   /** The stored page for this reader, if it is there: the public one, or the whole one for whoever may have it. */
   function stored({ press, access }: StoredPages, key: string, incoming: IncomingMessage): Entry | undefined {
     const entry = press.peek(key, 'public');
     if (!entry || entry.page.access === null) return entry;
-    const variant = press.variantFor(entry.page.access, access.levelFor(incoming.headers.cookie));
-    return variant === 'public' ? entry : press.peek(key, 'full');
+    const level = access.levelFor(incoming.headers.cookie);
+    // Whoever has a session and no access cookie may get one: that takes a question.
+    if (level === null && mayRenew(incoming)) return undefined;
+    return press.variantFor(entry.page.access, level) === 'public' ? entry : press.peek(key, 'full');
   }
 
   /** Answers with a stored page at once. This is the way of nearly every request; nothing here waits. */
@@ -132,15 +147,32 @@ export function createFront(options: FrontOptions): Front {
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): Promise<void> {
-    counts.misses++;
+    const { cookie } = incoming.headers;
+    let level = door.access.levelFor(cookie);
+    let renewal = level === null ? options.renewAccess : undefined;
+    let renewed: readonly string[] = [];
+    let source: Source = 'hit';
+    const find = (variant: Variant): Entry | Promise<Entry> => {
+      const entry = door.press.peek(key, variant);
+      if (!entry && source === 'hit') counts.misses++;
+      if (!entry) source = 'rendered';
+      return entry ?? door.press.get(key, variant);
+    };
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      let entry = await door.press.get(key, 'public');
+      let entry = await find('public');
       const { access } = entry.page;
-      if (door.press.variantFor(access, door.access.levelFor(incoming.headers.cookie)) === 'full') {
-        entry = await door.press.get(key, 'full');
+      if (access !== null && renewal) {
+        ({ level, cookies: renewed } = (await renewal(cookie)) ?? { level, cookies: [] });
+        renewal = undefined;
+      }
+      outgoing.removeHeader('set-cookie');
+      if (door.press.variantFor(access, level) === 'full') {
+        entry = await find('full');
+        // Only what no cache on the way keeps may carry a cookie.
+        if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
       }
       // Whoever has gone in the meantime needs no answer.
-      if (outgoing.destroyed || sendStored(door, entry, incoming, outgoing, 'rendered')) return;
+      if (outgoing.destroyed || sendStored(door, entry, incoming, outgoing, source)) return;
     }
     throw new Error('The page was replaced again and again while it was to be sent.');
   }
@@ -156,6 +188,9 @@ export function createFront(options: FrontOptions): Front {
       if (!reading) return plain(outgoing, 405, 'This address is only for reading.', { allow: 'GET, HEAD' });
       const file = statics.answer(path, incoming.headers);
       if (file) return send(incoming, outgoing, file.status, file.headers, file.body);
+    }
+    if (options.tenant?.owns(url.pathname)) {
+      return options.tenant.pass(incoming, outgoing, url.pathname + url.search, addressOf(incoming));
     }
     const text = reading ? options.texts?.get(path) : undefined;
     if (text !== undefined) {
@@ -194,7 +229,9 @@ export function createFront(options: FrontOptions): Front {
     const request = await toRequest(incoming, url, hangUp.signal);
     const locals = options.locals();
     if (operators) locals.operators = operators.view(incoming, url);
-    const rendered = await renderWhole(options.render, request, locals, incoming.socket.remoteAddress ?? 'unknown');
+    const address = addressOf(incoming);
+    locals.client = { address, userAgent: incoming.headers['user-agent'] ?? null };
+    const rendered = await renderWhole(options.render, request, locals, address);
     if (!outgoing.destroyed) await sendRendered(incoming, outgoing, rendered);
   }
 
@@ -284,6 +321,8 @@ export function createFront(options: FrontOptions): Front {
     body: Buffer | null,
   ): void {
     const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
+    // The page that a social sign-in ends on has to keep its tie to the window that opened it.
+    if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
     // A probe that is told 503 has been answered as it should be.
     if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
     if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
@@ -351,6 +390,7 @@ export function createFront(options: FrontOptions): Front {
   return Object.assign(server, { counts });
 }
 
+const openerPolicy = 'cross-origin-opener-policy';
 const neverAborted = new AbortController().signal;
 const isProbe = (url: string | undefined): boolean => url === '/readyz' || url === '/healthz';
 const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';

@@ -5,11 +5,13 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openTenant } from '../lib/accounts/zephr.server.ts';
 import { openCdn } from '../lib/cdn/cdn.server.ts';
 import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keyFile } from '../lib/indexnow/model.ts';
 import { openEarlierAssets } from '../press/assets.server.ts';
 import type { Press } from '../press/press.server.ts';
+import { clientAddressOf } from './client-address.ts';
 import { compose } from './compose.ts';
 import { parseConfig } from './config.ts';
 import { createFront, type Front } from './front.ts';
@@ -20,6 +22,7 @@ import { buildName, forgetOtherSites, openPressroom } from './pressroom.ts';
 import { createPublishing, type Publishing } from './publishing.ts';
 import { markPurges } from './purge-mark.ts';
 import { loadPages } from './renderer.ts';
+import { renewAccess } from './renew-access.ts';
 import { securityHeaders } from './security.ts';
 import { shutDown } from './shutdown.ts';
 import { earlierFiles, openStatics } from './statics.ts';
@@ -57,7 +60,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     async (change) => (await publishing?.changed(change)) ?? [],
     () => durable(),
   );
-  const { content, features } = house.services;
+  const { content, features, accounts } = house.services;
   let close: () => Promise<void> = house.stop;
   try {
     forgetOtherSites(config);
@@ -88,6 +91,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         cdn: cdn.stats,
         indexNow: indexNow.stats,
         images: () => ({ made: house.services.images.made() }),
+        ...(house.mailStats && { mail: house.mailStats }),
       },
       log,
     );
@@ -117,6 +121,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
             front: () => server.counts,
             always: security.always,
           });
+    const tenant = config.zephrUrl === null ? null : openTenant({ url: config.zephrUrl, siteUrl: config.siteUrl, log });
     const server: Front = createFront({
       siteUrl: config.siteUrl,
       statics: openStatics(`${dist}client`),
@@ -124,11 +129,14 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       render,
       pages: { press, keyOf: room.keyOf, access: room.access },
       ...(operators && { operators }),
+      ...(accounts && { renewAccess: renewAccess(accounts, room.access, log) }),
+      ...(tenant && { tenant }),
+      clientAddress: clientAddressOf(config.trustedProxies),
       earlier: earlierFiles(assets),
       texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
       locals: house.locals,
       editionReady,
-      readiness: () => ({ features, sync: content.status() }),
+      readiness: () => ({ features, sync: content.status(), readers: house.readers() }),
       traced: config.logLevel === 'debug',
       log,
     });
@@ -153,7 +161,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
           upkeep.stop();
           if (!(await shutDown(server))) log.warn({}, 'Connections that did not end in time were closed');
           await close();
-          await Promise.all([closeCdn(), indexNow.close()]);
+          await Promise.all([closeCdn(), indexNow.close(), tenant?.close()]);
         })();
         return stopping;
       },

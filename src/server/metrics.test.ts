@@ -24,6 +24,7 @@ const all: MetricSources = {
   }),
   indexNow: () => ({ off: null, announced: 20, failed: 1, pending: 2, requests: 1, problem: null }),
   images: () => ({ made: 33 }),
+  mail: () => ({ sent: 40, refused: 2, expired: 3, failedTries: 5, waiting: 6, oldest: 8000, problem: 'away' }),
   now: () => 17_500,
 };
 
@@ -74,6 +75,12 @@ test('shows every source', async () => {
     broadsheet_indexnow_failed_total: 1,
     broadsheet_indexnow_pending: 2,
     broadsheet_images_made_total: 33,
+    broadsheet_mail_sent_total: 40,
+    broadsheet_mail_refused_total: 2,
+    broadsheet_mail_expired_total: 3,
+    broadsheet_mail_failed_tries_total: 5,
+    broadsheet_mail_waiting: 6,
+    broadsheet_mail_oldest_seconds: 9.5,
   });
   expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
   expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0);

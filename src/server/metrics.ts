@@ -6,6 +6,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { CdnStats } from '../lib/cdn/cdn.server.ts';
 import type { IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { MailStats } from '../lib/mail/outbox.server.ts';
 
 /** Answers of the front since the start; each number only grows. */
 export interface FrontCounts {
@@ -50,6 +51,7 @@ export interface MetricSources {
   readonly cdn?: () => CdnStats;
   readonly indexNow?: () => IndexNowStats;
   readonly images?: () => ImageCounts;
+  readonly mail?: () => MailStats;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
 }
@@ -123,6 +125,23 @@ const imageSamples = (images: ImageCounts): Sample[] => [
   counter('broadsheet_images_made_total', 'Pictures resized.', images.made),
 ];
 
+const mailSamples = (mail: MailStats, now: number): Sample[] => [
+  counter('broadsheet_mail_sent_total', 'Messages that the mail server has taken.', mail.sent),
+  counter('broadsheet_mail_refused_total', 'Messages that the mail server will never take.', mail.refused),
+  counter('broadsheet_mail_expired_total', 'Messages dropped because they could not be sent in time.', mail.expired),
+  counter(
+    'broadsheet_mail_failed_tries_total',
+    'Tries to send a message that failed and are repeated.',
+    mail.failedTries,
+  ),
+  gauge('broadsheet_mail_waiting', 'Messages that wait to be sent.', mail.waiting),
+  gauge(
+    'broadsheet_mail_oldest_seconds',
+    'Age of the message that waits longest.',
+    mail.oldest === null ? 0 : Math.max(0, now - mail.oldest) / 1000,
+  ),
+];
+
 /** The process itself, under the names that dashboards for Node know. */
 function processSamples(): Sample[] {
   const memory = process.memoryUsage();
@@ -158,7 +177,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { front, press, sync, cdn, indexNow, images } = sources;
+  const { front, press, sync, cdn, indexNow, images, mail } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     front: front && (() => frontSamples(front())),
     press: press && (() => pressSamples(press())),
@@ -166,6 +185,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     cdn: cdn && (() => cdnSamples(cdn())),
     indexNow: indexNow && (() => indexNowSamples(indexNow())),
     images: images && (() => imageSamples(images())),
+    mail: mail && (() => mailSamples(mail(), now())),
     process: processSamples,
   };
 

@@ -26,6 +26,8 @@ it.each([
   ['/article/a-story?page=2', '/article/a-story'],
   ['/article/a-story/comments?page=2', '/article/a-story/comments?page=2'],
   ['/about?page=2', '/about'],
+  ['/newsletter?problem=email&x=1', '/newsletter?problem=email'],
+  ['/newsletter?problem=anything', '/newsletter'],
 ])('%s is the page %s', (target, key) => {
   expect(keyOf('GET', target)).toMatchObject({ kind: 'page', key });
 });
@@ -38,6 +40,13 @@ it.each([
   '/-/press',
   '/metrics',
   '/news-sitemap.xml',
+  '/blaize/account',
+  '/blaize/oauth/google/callback?code=x',
+  '/zephr/media/user/session',
+  '/account/link-sent',
+  '/dashboard/account',
+  '/profile',
+  '/socialLogin?return=/about',
 ])('%s is never stored', (target) => {
   expect(keyOf('GET', target).kind).toBe('pass');
 });

@@ -32,17 +32,20 @@ const fixedPaths: readonly string[] = [
 
 /**
  * Never stored: calls, pictures, previews, operators; search, whose words are without end; and the news sitemap, which
- * changes by the clock.
+ * changes by the clock; the calls of the account service, and the pages that know who is reading.
  */
 const pass: readonly RegExp[] = [
-  /^\/(?:api|-|_image)\//,
-  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml)$/,
+  /^\/(?:api|-|_image|blaize|zephr|account|dashboard)\//,
+  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile)$/,
 ];
 
 /** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */
 const anything = /^[\s\S]{0,64}$/;
 const paged = { page: anything };
+/** What a newsletter's form says is wrong; few, so that there are few copies. */
+const problem = /^(?:email|limited|off|failed)$/;
 const queries: KeyRules['queries'] = [
+  { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
   { path: /^\/media$/, allow: { section: anything, page: anything } },
   { path: /^\/(?:latest|games)$/, allow: paged },
   { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },

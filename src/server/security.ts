@@ -1,4 +1,5 @@
 /** Security headers: the same on every answer, and a content security policy for pages. */
+import { marfeelHosts } from '../lib/audience/marfeel.ts';
 import { publication } from '../publication.ts';
 import type { Config } from './config.ts';
 
@@ -21,7 +22,7 @@ export interface SecurityHeaders {
 const other = "default-src 'none'; frame-ancestors 'self'";
 
 export function securityHeaders(
-  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts'>,
+  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'marfeelAccount'>,
 ): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
@@ -34,7 +35,7 @@ export function securityHeaders(
     'img-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
     'media-src': ["'self'", ...pictures],
     'font-src': ["'self'"],
-    'connect-src': ["'self'"],
+    'connect-src': ["'self'", ...(config.marfeelAccount ? Object.values(marfeelHosts) : [])],
     'frame-src': ["'self'", ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme)],
     'manifest-src': ["'self'"],
     'worker-src': ["'self'"],
@@ -42,6 +43,7 @@ export function securityHeaders(
     'style-src': ["'self'", "'unsafe-inline'"],
     ...(secure && { 'upgrade-insecure-requests': [] }),
   };
+  const scriptHosts = config.marfeelAccount ? [marfeelHosts.script] : [];
   const known = new Map<string, string>();
 
   return {
@@ -57,7 +59,7 @@ export function securityHeaders(
       const key = rendered ?? '';
       let policy = known.get(key);
       if (!policy) {
-        policy = print(merge(base, rendered === null ? "script-src 'none'" : rendered));
+        policy = print(merge(base, rendered === null ? "script-src 'none'" : rendered, scriptHosts));
         // Policies differ only by the scripts of a route; the bound is for the case that they do not.
         if (known.size > 1000) known.clear();
         known.set(key, policy);
@@ -75,7 +77,7 @@ function withScheme(host: string): string {
 }
 
 /** Unites a rendered policy with the house's own; sources of one directive are united, scripts come from the page alone. */
-function merge(base: Record<string, readonly string[]>, rendered: string): Policy {
+function merge(base: Record<string, readonly string[]>, rendered: string, scriptHosts: readonly string[]): Policy {
   const policy: Policy = new Map(Object.entries(base).map(([name, sources]) => [name, new Set(sources)]));
   for (const directive of rendered.split(';')) {
     const [name, ...sources] = directive.trim().split(/\s+/);
@@ -87,7 +89,9 @@ function merge(base: Record<string, readonly string[]>, rendered: string): Polic
   const styles = policy.get('style-src');
   // A hash beside 'unsafe-inline' would switch it off.
   for (const source of styles ?? []) if (/^'(?:sha\d+|nonce)-/.test(source)) styles?.delete(source);
-  if (!policy.has('script-src')) policy.set('script-src', new Set(["'self'"]));
+  const scripts = policy.get('script-src') ?? new Set(["'self'"]);
+  policy.set('script-src', scripts);
+  if (!scripts.has("'none'")) for (const host of scriptHosts) scripts.add(host);
   return policy;
 }
 

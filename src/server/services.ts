@@ -1,19 +1,29 @@
 /** What routes may call besides reading content: built once by `compose.ts`, handed out as `Astro.locals.services`. */
 import type { Content } from '../content/service.ts';
+import type { Accounts } from '../lib/accounts/service.ts';
+import type { EmailVerification } from '../lib/email-verification/service.ts';
+import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { Sealer } from '../lib/sealed.server.ts';
 
 export interface Services {
   /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */
   readonly content: Content;
   /** The picture service behind `/image`. */
   readonly images: Images;
+  /** Who reads, and how they sign in; `null` where accounts are off (`features.accounts`) or kept by a Zephr tenant. */
+  readonly accounts: Accounts | null;
+  readonly emailVerification: EmailVerification;
+  readonly geo: Geo;
+  /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */
+  readonly sealer: Sealer;
   readonly log: Logger;
   /** Which features are on, and what would turn on those that are off. */
   readonly features: Features;
 }
 
-export type FeatureName = 'content' | 'restricted' | 'webhooks' | 'preview' | 'comments';
+export type FeatureName = 'content' | 'restricted' | 'webhooks' | 'preview' | 'comments' | 'accounts';
 
 export interface FeatureState {
   readonly on: boolean;

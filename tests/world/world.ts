@@ -7,13 +7,15 @@
  */
 import { join } from 'node:path';
 import { ensureBuilt } from '../../scripts/build.ts';
-import { sandboxEnvironment, startSandbox, type WordPressAccess } from '../../scripts/sandbox.ts';
+import { type SandboxAccess, sandboxEnvironment, startSandbox, type WordPressAccess } from '../../scripts/sandbox.ts';
 import { root } from '../../scripts/setup/places.mjs';
 import { freePort, portTrouble } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
 
 /** Environment variable with the access to the sandbox's WordPress, JSON of {@link WordPressAccess}. */
 export const wordpressVariable = 'BROADSHEET_TEST_WORDPRESS';
+/** Environment variable with the access to the whole sandbox, JSON of {@link SandboxAccess}. */
+const sandboxVariable = 'BROADSHEET_TEST_SANDBOX';
 /** Environment variable with the address of the site on it. */
 export const siteVariable = 'BROADSHEET_TEST_SITE';
 
@@ -27,8 +29,15 @@ export function testWordPress(): WordPressAccess {
   return JSON.parse(text) as WordPressAccess;
 }
 
+/** Mailbox, consent pages and verifier of the running world. */
+export function testSandbox(): SandboxAccess {
+  const text = process.env[sandboxVariable];
+  if (!text) throw new Error(`${sandboxVariable} is not set: run these tests with "npm test -- contract".`);
+  return JSON.parse(text) as SandboxAccess;
+}
+
 export interface World {
-  readonly access: WordPressAccess;
+  readonly access: SandboxAccess;
   readonly site: string | null;
   stop(): Promise<void>;
 }
@@ -44,11 +53,12 @@ export async function startWorld(options: {
   readonly withSite: boolean;
   readonly progress: (note: string) => void;
 }): Promise<World> {
-  const [wordpressPort, sitePort] = [await portNear(18_881), await portNear(14_321)];
+  const ports = { wordpress: await portNear(18_881), mailbox: await portNear(18_882) };
+  const sitePort = await portNear(14_321);
   const siteUrl = `http://127.0.0.1:${sitePort}`;
   const sandbox = startSandbox({
     data: join(data, 'sandbox'),
-    port: wordpressPort,
+    ports,
     siteUrl,
     log: join(data, 'logs', 'sandbox.log'),
     env: process.env,
@@ -58,7 +68,8 @@ export async function startWorld(options: {
       sandbox.ready((note) => options.progress(`WordPress: ${note}`)),
       options.withSite ? ensureBuilt() : undefined,
     ]);
-    process.env[wordpressVariable] = JSON.stringify(access);
+    process.env[wordpressVariable] = JSON.stringify(access.wordpress);
+    process.env[sandboxVariable] = JSON.stringify(access);
     if (!options.withSite) return { access, site: null, stop: sandbox.stop };
 
     const site = startSite(
@@ -71,6 +82,8 @@ export async function startWorld(options: {
         DATA_DIR: join(data, 'site'),
         SYNC_POLL_SECONDS: '2',
         OPERATOR_TOKEN: operatorToken,
+        // Each test may come from an address of its own (readers.ts).
+        TRUSTED_PROXIES: '1',
         ...sandboxEnvironment(access, {}),
       },
       join(data, 'logs', 'site.log'),

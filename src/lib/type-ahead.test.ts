@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { findByPrefix } from './type-ahead.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createTypeAhead, findByPrefix, typeAheadReset } from './type-ahead.ts';
 
 const names = ['Editorials', 'National', 'Foreign', 'Politics', 'Arts+', 'Economy', 'Education', 'Events'];
 
@@ -23,5 +23,21 @@ describe('findByPrefix', () => {
   it('finds nothing for what is not there', () => {
     expect(findByPrefix(names, 'z', 2)).toBe(-1);
     expect(findByPrefix([], 'a', -1)).toBe(-1);
+  });
+});
+
+describe('createTypeAhead', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('joins letters that follow each other, and forgets them after 350 ms', () => {
+    vi.useFakeTimers();
+    const find = createTypeAhead();
+    expect(find('e', names, -1)).toBe(0);
+    expect(find('c', names, 0)).toBe(5);
+    vi.advanceTimersByTime(typeAheadReset - 1);
+    expect(find('o', names, 5)).toBe(5);
+    vi.advanceTimersByTime(typeAheadReset);
+    expect(find('n', names, 5)).toBe(1);
+    expect(typeAheadReset).toBe(350);
   });
 });

@@ -1,0 +1,188 @@
+/**
+ * Facebook Login on the wire (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow): the login dialog,
+ * and of the Graph API the exchange of a code and `/me`. Errors have Facebook's shape and numbers.
+ */
+import { createHmac } from 'node:crypto';
+import { consentPage, notice, readConsent } from '../oauth/consent.ts';
+import { openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
+import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
+
+export interface FacebookAccess {
+  /** Base of the login dialog, in place of `https://www.facebook.com`. */
+  readonly wwwUrl: string;
+  /** Base of the Graph API, in place of `https://graph.facebook.com`. */
+  readonly graphUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface Facebook {
+  readonly access: FacebookAccess;
+  stop(): Promise<void>;
+}
+
+export interface FacebookOptions {
+  /** Origin of the site; redirect addresses elsewhere are not registered. */
+  readonly siteUrl: string;
+  readonly port?: number;
+  readonly now?: () => number;
+}
+
+const app = { id: '183320268809001', secret: 'facebook-sandbox-of-broadsheet' };
+const brand = { name: 'Facebook', color: '#1461cc', verifies: false };
+
+export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
+  const grants = openGrants({ code: 'AQ', token: 'EAA' }, now);
+
+  function dialog({ url }: Call): Answer {
+    const asked = url.searchParams;
+    const redirectUri = asked.get('redirect_uri') ?? '';
+    if (asked.get('client_id') !== app.id) {
+      return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
+    }
+    if (!URL.canParse(redirectUri) || new URL(redirectUri).origin !== new URL(siteUrl).origin) {
+      const detail =
+        'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
+      return html(notice(brand, 'URL Blocked', detail), 400);
+    }
+    const value = asked.get('code_challenge');
+    const request: Request = {
+      clientId: app.id,
+      redirectUri,
+      state: asked.get('state'),
+      scopes: ['public_profile', ...(asked.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '')].filter(
+        (scope, place, all) => all.indexOf(scope) === place,
+      ),
+      nonce: asked.get('nonce'),
+      challenge:
+        value === null ? null : { value, method: asked.get('code_challenge_method') === 'S256' ? 'S256' : 'plain' },
+    };
+    return html(consentPage(brand, grants.ask(request), request, null));
+  }
+
+  async function consent({ body }: Call): Promise<Answer> {
+    const form = new URLSearchParams(await body());
+    const ticket = form.get('ticket') ?? '';
+    const request = grants.asked(ticket);
+    const said = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
+    if (!request || typeof said === 'string') return html(notice(brand, 'Something went wrong', String(said)), 400);
+    const back = new URL(request.redirectUri);
+    const code = said.allow ? grants.grant(ticket, said.choice) : null;
+    if (!code) grants.refuse(ticket);
+    const answer: Record<string, string> = code
+      ? { code }
+      : {
+          error: 'access_denied',
+          error_code: '200',
+          error_description: 'Permissions error',
+          error_reason: 'user_denied',
+        };
+    for (const [name, part] of Object.entries(answer)) back.searchParams.set(name, part);
+    if (request.state !== null) back.searchParams.set('state', request.state);
+    // Facebook ends the address so.
+    back.hash = '_=_';
+    return redirect(back.href);
+  }
+
+  async function token({ url, method, body }: Call): Promise<Answer | null> {
+    const form =
+      method === 'POST'
+        ? new URLSearchParams([...url.searchParams, ...new URLSearchParams(await body())])
+        : url.searchParams;
+    const clientId = form.get('client_id');
+    if (clientId !== app.id) {
+      return graphError(101, 'Error validating application. Cannot get application info due to a system error.');
+    }
+    if (form.get('client_secret') !== app.secret) return graphError(1, 'Error validating client secret.');
+    if (!form.get('redirect_uri')) return graphError(191, 'Missing redirect_uri parameter.');
+    const code = form.get('code') ?? '';
+    const exchange = grants.peek(code)?.choice.exchange;
+    if (exchange === 'hangs') return null;
+    if (exchange === 'fails')
+      return graphError(2, 'An unexpected error has occurred. Please retry your request later.', 500);
+    const redeemed = grants.redeem(code, {
+      clientId,
+      redirectUri: form.get('redirect_uri'),
+      verifier: form.get('code_verifier'),
+    });
+    if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
+    return json({ access_token: redeemed.accessToken, token_type: 'bearer', expires_in: 5_183_944 });
+  }
+
+  function me({ request, url }: Call): Answer {
+    const accessToken =
+      url.searchParams.get('access_token') ??
+      /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ??
+      '';
+    if (!accessToken) {
+      return graphError(2500, 'An active access token must be used to query information about the current user.');
+    }
+    const grant = grants.holder(accessToken);
+    if (!grant) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
+    const proof = url.searchParams.get('appsecret_proof');
+    if (proof !== null && proof !== createHmac('sha256', app.secret).update(accessToken).digest('hex')) {
+      return graphError(100, 'Invalid appsecret_proof provided in the API argument', 400, 'GraphMethodException');
+    }
+    const { person, shareEmail } = grant.choice;
+    const known: Record<string, unknown> = {
+      id: person.id.slice(-17),
+      name: person.name,
+      first_name: person.givenName,
+      last_name: person.familyName,
+      // Without the permission, or without an address, the field is simply not there.
+      ...(grant.request.scopes.includes('email') && shareEmail && { email: person.email }),
+      picture: { data: { height: 50, is_silhouette: true, url: `${siteUrl}/favicon.svg`, width: 50 } },
+    };
+    const fields = (url.searchParams.get('fields') ?? 'id,name')
+      .split(',')
+      .map((field) => field.replace(/[.({].*/, '').trim());
+    const strange = fields.find((field) => !(field in known) && field !== 'email');
+    if (strange) return graphError(100, `(#100) Tried accessing nonexisting field (${strange})`);
+    return json(
+      Object.fromEntries(['id', ...fields].filter((field) => field in known).map((field) => [field, known[field]])),
+    );
+  }
+
+  const version = '(?:/v\\d+\\.\\d+)?';
+  const about = notice(
+    brand,
+    'Nothing to do here',
+    `This page opens by itself when somebody continues with ${brand.name} on ${siteUrl}.`,
+  );
+  const routes: Route[] = [
+    { method: 'GET', path: /^\/$/, handle: () => html(about) },
+    { method: 'GET', path: new RegExp(`^${version}/dialog/oauth/?$`), handle: dialog },
+    { method: 'POST', path: /^\/consent$/, handle: consent },
+    { method: 'GET', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
+    { method: 'POST', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
+    { method: 'GET', path: new RegExp(`^${version}/me$`), handle: me },
+  ];
+  const server = await listenWeb(routes, { port, name: "the sandbox's Facebook" });
+  return {
+    access: { wwwUrl: server.url, graphUrl: server.url, clientId: app.id, clientSecret: app.secret },
+    stop: server.close,
+  };
+}
+
+const graphError = (code: number, message: string, status = 400, type = 'OAuthException', subcode?: number): Answer =>
+  json(
+    {
+      error: { message, type, code, ...(subcode && { error_subcode: subcode }), fbtrace_id: 'AsandboxSandboxSandbox1' },
+    },
+    status,
+    { 'www-authenticate': `OAuth "Facebook Platform" "invalid_request" "${message}"` },
+  );
+
+function notGranted(kind: Exclude<Redeemed['kind'], 'granted'>): Answer {
+  const refuse = (message: string, subcode?: number) => graphError(100, message, 400, 'OAuthException', subcode);
+  if (kind === 'used') return refuse('This authorization code has been used.', 36_009);
+  if (kind === 'expired') return refuse('This authorization code has expired.', 36_007);
+  if (kind === 'wrong-redirect') {
+    return refuse(
+      'Error validating verification code. Please make sure your redirect_uri is identical to the one you used in the OAuth dialog request',
+      36_008,
+    );
+  }
+  if (kind === 'no-verifier' || kind === 'wrong-verifier') return refuse('Invalid code_verifier parameter.');
+  return refuse('Invalid verification code format.');
+}

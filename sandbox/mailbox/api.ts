@@ -1,0 +1,74 @@
+/**
+ * The mailbox for tests and for its own page:
+ *
+ *     GET    /api/messages[?to=&after=]                 {"messages": [newest first], "last": number}
+ *     GET    /api/messages?to=&after=&wait=10000        the oldest that fits, as soon as it is there; 204 when none came
+ *     GET    /api/messages/12                           one message; its `raw` as it came
+ *     DELETE /api/messages[?to=]                        {"removed": n}
+ *     GET    /api/failure                               {"mode", "to"?, "times"?, "delay"?}
+ *     PUT    /api/failure                               the same; modes are in failure.ts
+ */
+import { json, type Route } from '../web.ts';
+import { readFailure } from './failure.ts';
+import type { MailServer } from './smtp.ts';
+import type { LetterStore, Wanted } from './store.ts';
+
+/** Longest wait in milliseconds. */
+const longestWait = 60_000;
+
+export function api(letters: LetterStore, mail: MailServer): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: /^\/api\/messages$/,
+      async handle({ url, gone }) {
+        const wanted = wantedBy(url);
+        const wait = Math.min(Number(url.searchParams.get('wait') ?? 0) || 0, longestWait);
+        if (wait <= 0) return json({ messages: letters.list(wanted), last: letters.last });
+        const letter = await letters.wait(wanted, wait, gone);
+        return letter ? json(letter) : { status: 204 };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: /^\/api\/messages$/,
+      handle: ({ url }) => json({ removed: letters.remove(wantedBy(url)) }),
+    },
+    {
+      method: 'GET',
+      path: /^\/api\/messages\/(\d+)$/,
+      handle({ found: [number] }) {
+        const letter = letters.get(Number(number));
+        return letter ? json(letter) : json({ error: 'There is no such message.' }, 404);
+      },
+    },
+    { method: 'GET', path: /^\/api\/failure$/, handle: () => json(mail.failure) },
+    {
+      method: 'PUT',
+      path: /^\/api\/failure$/,
+      async handle({ body }) {
+        const failure = readFailure(parse(await body()));
+        if (typeof failure === 'string') return json({ error: failure }, 400);
+        await mail.fail(failure);
+        return json(mail.failure);
+      },
+    },
+  ];
+}
+
+/** What an address asks for. */
+export function wantedBy(url: URL): Wanted {
+  const after = Number(url.searchParams.get('after') ?? '');
+  return {
+    to: url.searchParams.get('to')?.trim() || undefined,
+    after: url.searchParams.has('after') ? after : undefined,
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+/** What the mail server does wrong when it is asked to. */
+
+export const failureModes = {
+  none: 'Everything arrives',
+  refuse: 'Connections are refused',
+  auth: 'The password is refused (535)',
+  temporary: 'Temporary failure (451)',
+  permanent: 'Permanent failure (550)',
+  slow: 'Slow answers',
+  drop: 'The connection ends in the middle of a message',
+  'lost-answer': 'The message arrives, but its receipt is lost',
+} as const;
+
+export type FailureMode = keyof typeof failureModes;
+
+export interface Failure {
+  readonly mode: FailureMode;
+  /** Only messages to addresses that contain this; connections are refused and passwords rejected regardless of it. */
+  readonly to?: string | undefined;
+  /** How many messages it happens to before everything is well again; all when it is left out. Not for `refuse`. */
+  readonly times?: number | undefined;
+  /** For `slow`, milliseconds; 3000 unless said otherwise. */
+  readonly delay?: number | undefined;
+}
+
+/** Reads what the page or a test has sent; a sentence says what is wrong with it. */
+export function readFailure(value: unknown): Failure | string {
+  if (typeof value !== 'object' || value === null) return 'Send an object with a "mode".';
+  const { mode, to, times, delay } = value as Record<string, unknown>;
+  if (typeof mode !== 'string' || !Object.hasOwn(failureModes, mode)) {
+    return `"mode" is one of ${Object.keys(failureModes).join(', ')}.`;
+  }
+  if (to !== undefined && typeof to !== 'string') return '"to" is a part of an address.';
+  for (const [name, number] of Object.entries({ times, delay })) {
+    if (number !== undefined && !(Number.isSafeInteger(number) && (number as number) > 0)) {
+      return `"${name}" is a whole number above 0.`;
+    }
+  }
+  return {
+    mode: mode as FailureMode,
+    to: to?.toLowerCase() || undefined,
+    times: times as number | undefined,
+    delay: delay as number | undefined,
+  };
+}

@@ -1,0 +1,67 @@
+/** A mailbox that takes every letter to anybody: SMTP in, a page to read it, and an interface for tests. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { listenWeb, type Route } from '../web.ts';
+import { api } from './api.ts';
+import { pages } from './pages.ts';
+import { account, listenMail } from './smtp.ts';
+import { openLetters } from './store.ts';
+
+export interface MailboxAccess {
+  /** `smtp://user:password@127.0.0.1:port` */
+  readonly smtpUrl: string;
+  /** The page. */
+  readonly url: string;
+}
+
+export interface Mailbox {
+  readonly access: MailboxAccess;
+  stop(): Promise<void>;
+}
+
+export interface MailboxOptions {
+  /** Port of the page; 0 takes a free one. */
+  readonly port?: number;
+  /** Port of SMTP; a free one unless said otherwise. */
+  readonly smtpPort?: number;
+  /** Keeps messages between starts. */
+  readonly folder?: string;
+}
+
+/**
+ * Starts both servers on 127.0.0.1.
+ * @throws {SetupError} when a port is in use
+ */
+export async function startMailbox({ port = 0, smtpPort = 0, folder }: MailboxOptions = {}): Promise<Mailbox> {
+  const letters = openLetters(folder);
+  const mail = await listenMail(letters, smtpPort);
+  try {
+    const web = await listenWeb([...api(letters, mail), ...pages(letters, mail), ...files()], {
+      ...{ port, name: "the sandbox's mailbox", setting: 'SANDBOX_MAILBOX_PORT' },
+    });
+    const smtpUrl = `smtp://${account.user}:${account.password}@127.0.0.1:${mail.port}`;
+    return {
+      access: { smtpUrl, url: web.url },
+      async stop() {
+        await Promise.all([web.close(), mail.close()]);
+      },
+    };
+  } catch (error) {
+    await mail.close();
+    throw error;
+  }
+}
+
+/** Style and script of the page. */
+const files = (): Route[] =>
+  [
+    ['reader.css', 'text/css'],
+    ['reader.js', 'text/javascript'],
+  ].map(([name = '', type]) => ({
+    method: 'GET',
+    path: new RegExp(`^/${name.replace('.', '\\.')}$`),
+    handle: () => ({
+      headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' },
+      body: fs.readFileSync(path.join(import.meta.dirname, name), 'utf8'),
+    }),
+  }));

@@ -1,0 +1,157 @@
+/** The mailbox as a person reads it: a list beside the open message, which works without a script. */
+import { html, type Route, escapeHtml as safe, text } from '../web.ts';
+import { wantedBy } from './api.ts';
+import { type Failure, failureModes } from './failure.ts';
+import type { MailServer } from './smtp.ts';
+import type { Letter, LetterStore } from './store.ts';
+
+const views = { message: 'Message', text: 'Plain text', headers: 'Headers', raw: 'Source' } as const;
+type View = keyof typeof views;
+
+/** Everything comes from here; messages are in frames of their own, with their own, stricter rule. */
+const pagePolicy =
+  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/** A message runs nothing and fetches nothing; its links open beside it. */
+const framePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
+
+export function pages(letters: LetterStore, mail: MailServer): Route[] {
+  const page = (url: URL, open: Letter | undefined, view: View, status = 200) =>
+    html(whole(letters, mail.failure, url, open, view), status, { 'content-security-policy': pagePolicy });
+  return [
+    {
+      method: 'GET',
+      path: /^\/$/,
+      handle: ({ url }) => page(url, undefined, 'message'),
+    },
+    {
+      method: 'GET',
+      path: /^\/messages\/(\d+)$/,
+      handle({ url, found: [number] }) {
+        const letter = letters.get(Number(number));
+        const view = url.searchParams.get('view') ?? '';
+        return page(url, letter, Object.hasOwn(views, view) ? (view as View) : 'message', letter ? 200 : 404);
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/messages\/(\d+)\/html$/,
+      handle({ found: [number] }) {
+        const letter = letters.get(Number(number));
+        if (!letter?.html) return text('There is no such message, or it has no HTML part.\n', 404);
+        return html(`<base target="_blank">${letter.html}`, 200, { 'content-security-policy': framePolicy });
+      },
+    },
+  ];
+}
+
+function whole(letters: LetterStore, failure: Failure, url: URL, open: Letter | undefined, view: View): string {
+  const { to } = wantedBy(url);
+  const shown = letters.list({ to });
+  const unfound = !open && url.pathname !== '/';
+  return `<!doctype html>
+<html lang="en" data-last="${letters.last}"${open || unfound ? ' class="reading"' : ''}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${open ? `${safe(open.subject)} · ` : ''}Mailbox</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/reader.css">
+<script type="module" src="/reader.js"></script>
+</head>
+<body>
+<header class="bar">
+<a class="name" href="/">Mailbox</a>
+<p class="about">Everything the newspaper sends arrives here, whoever it is for.</p>
+<form class="search" action="/" role="search">
+<label for="to">To</label><input id="to" name="to" type="search" value="${safe(to ?? '')}" placeholder="anybody" autocomplete="off" spellcheck="false">
+</form>
+</header>
+<div class="panes">
+<nav class="list" aria-label="Messages">
+<div id="letters">${list(shown, to, open)}</div>
+${switches(failure, shown.length, to)}
+</nav>
+<main class="letter">${open ? letterHtml(open, view, to) : empty(unfound)}</main>
+</div>
+</body>
+</html>`;
+}
+
+function list(letters: readonly Letter[], to: string | undefined, open: Letter | undefined): string {
+  if (letters.length === 0)
+    return `<p class="none">${to ? `Nothing for ${safe(to)} yet.` : 'No message has arrived yet.'}</p>`;
+  const items = letters.map(
+    (letter) => `<li><a href="${place(letter, to)}"${letter === open ? ' aria-current="page"' : ''}>
+<span class="who">${safe(letter.envelope.to.join(', '))}</span>
+<time datetime="${new Date(letter.receivedAt).toISOString()}">${clock(letter.receivedAt)}</time>
+<strong class="subject">${safe(letter.subject) || '(no subject)'}</strong>
+<span class="snippet">${safe(letter.text.replace(/\s+/g, ' ').slice(0, 120))}</span>
+</a></li>`,
+  );
+  return `<ol>${items.join('')}</ol>`;
+}
+
+const place = ({ number }: Letter, to: string | undefined, view?: string): string => {
+  const query = new URLSearchParams({ ...(view && { view }), ...(to && { to }) });
+  return `/messages/${number}${query.size > 0 ? `?${safe(String(query))}` : ''}`;
+};
+
+function letterHtml(letter: Letter, view: View, to: string | undefined): string {
+  const tabs = Object.entries(views).map(
+    ([name, label]) =>
+      `<a class="tab" href="${place(letter, to, name)}"${name === view ? ' aria-current="page"' : ''}>${label}</a>`,
+  );
+  return `<a class="back" href="/${to ? `?to=${encodeURIComponent(to)}` : ''}">← All messages</a>
+<h1>${safe(letter.subject) || '(no subject)'}</h1>
+<dl>
+<div><dt>From</dt><dd>${safe(letter.from)}</dd></div>
+<div><dt>To</dt><dd>${safe((letter.to.length > 0 ? letter.to : letter.envelope.to).join(', '))}</dd></div>
+<div><dt>Received</dt><dd><time datetime="${new Date(letter.receivedAt).toISOString()}">${new Date(letter.receivedAt).toLocaleString('en-US', { dateStyle: 'long', timeStyle: 'medium' })}</time></dd></div>
+</dl>
+<div class="tabs">${tabs.join('')}</div>
+${part(letter, view)}`;
+}
+
+function part(letter: Letter, view: View): string {
+  if (view === 'raw') return `<pre>${safe(letter.raw)}</pre>`;
+  if (view === 'headers') {
+    const rows = letter.headers.map(
+      ({ name, value }) => `<tr><th scope="row">${safe(name)}</th><td>${safe(value)}</td></tr>`,
+    );
+    return `<table class="headers">${rows.join('')}</table>`;
+  }
+  if (view === 'text' || !letter.html) {
+    if (!letter.text) return '<p class="none">This message has no plain-text part.</p>';
+    return `<pre class="plain">${safe(letter.text).replace(/https?:\/\/[^\s<]+/g, '<a href="$&" target="_blank" rel="noopener">$&</a>')}</pre>`;
+  }
+  // Scripts stay off; the page may look inside only to learn how tall the message is.
+  return `<iframe title="Message" src="/messages/${letter.number}/html" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>`;
+}
+
+const empty = (unfound: boolean): string =>
+  unfound
+    ? '<p class="none">There is no such message. <a href="/">All messages</a></p>'
+    : '<p class="none">Choose a message to read it.</p>';
+
+function switches(failure: Failure, count: number, to: string | undefined): string {
+  const options = Object.entries(failureModes).map(
+    ([mode, label]) => `<option value="${mode}"${mode === failure.mode ? ' selected' : ''}>${label}</option>`,
+  );
+  const limits = [failure.to && `to ${safe(failure.to)}`, failure.times && `${failure.times} more times`].filter(
+    Boolean,
+  );
+  return `<div class="switches" data-failing="${failure.mode !== 'none'}">
+<label for="failure">What the mail server does</label>
+<select id="failure">${options.join('')}</select>
+${limits.length > 0 ? `<p>${limits.join(', ')}</p>` : ''}
+<button type="button" id="clear" data-to="${safe(to ?? '')}"${count === 0 ? ' disabled' : ''}>Delete ${to ? 'these messages' : 'all messages'}</button>
+</div>`;
+}
+
+const clock = (moment: number): string =>
+  new Date(moment).toLocaleTimeString('en-US', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hour12: false,
+  });

@@ -1,0 +1,124 @@
+/** The mail server: SMTP on 127.0.0.1, with a password or without one, and failures on request. */
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import { portInUse } from '../web.ts';
+import type { Failure } from './failure.ts';
+import type { LetterStore } from './store.ts';
+
+/** The one account of the server. Who sends no password is let in too, as in a company's own network. */
+export const account = { user: 'newspaper', password: 'letterbox' };
+
+export interface MailServer {
+  readonly port: number;
+  readonly failure: Failure;
+  /** Resolves when it is in force. */
+  fail(failure: Failure): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An error that the client is told with its number. */
+const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
+
+/** @param port 0 takes a free one, which stays the same when connections are refused for a while */
+export async function listenMail(letters: LetterStore, port: number): Promise<MailServer> {
+  let failure: Failure = { mode: 'none' };
+  let server: SMTPServer | null = null;
+  let bound = port;
+
+  /** What goes wrong with a message to these, or with a password; it counts when `times` is limited. */
+  function trouble(recipients: readonly string[] | null): Failure {
+    const { to, times } = failure;
+    const meant = to === undefined || !recipients || recipients.some((address) => address.toLowerCase().includes(to));
+    if (!meant) return { mode: 'none' };
+    const now = failure;
+    if (times !== undefined) failure = times > 1 ? { ...failure, times: times - 1 } : { mode: 'none' };
+    return now;
+  }
+
+  async function receive(stream: NodeJS.ReadableStream, session: SMTPServerSession): Promise<string> {
+    const to = session.envelope.rcptTo.map(({ address }) => address);
+    const wrong = ['drop', 'lost-answer', 'slow'].includes(failure.mode) ? trouble(to) : null;
+    const parts: Buffer[] = [];
+    for await (const part of stream) {
+      parts.push(Buffer.from(part));
+      if (wrong?.mode === 'drop') hangUp(session.id);
+    }
+    if (wrong?.mode === 'slow') await delay(wrong.delay ?? 3000);
+    if (wrong?.mode === 'drop') throw refusal(451, 'Dropped');
+    const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
+    const { number } = await letters.add({ from, to, raw: Buffer.concat(parts) });
+    if (wrong?.mode === 'lost-answer') hangUp(session.id);
+    return `2.0.0 Taken as letter ${number}`;
+  }
+
+  /** Ends a connection without a word. */
+  function hangUp(id: string): void {
+    for (const connection of server?.connections ?? []) {
+      if (connection.id === id) connection._socket.destroy();
+    }
+  }
+
+  async function open(): Promise<void> {
+    const opening = new SMTPServer({
+      name: 'mailbox.sandbox',
+      banner: 'Broadsheet sandbox',
+      // Nothing leaves this machine, and nobody trusts a certificate that was made up.
+      disabledCommands: ['STARTTLS'],
+      authOptional: true,
+      authMethods: ['PLAIN', 'LOGIN'],
+      disableReverseLookup: true,
+      size: 10 * 1024 * 1024,
+      closeTimeout: 100,
+      onAuth({ username, password }, _session, done) {
+        if (failure.mode === 'auth') trouble(null);
+        else if (username === account.user && password === account.password) return done(null, { user: username });
+        done(refusal(535, '5.7.8 Authentication credentials invalid'));
+      },
+      onRcptTo({ address }, _session, done) {
+        const wrong = ['temporary', 'permanent'].includes(failure.mode) ? trouble([address]).mode : 'none';
+        if (wrong === 'temporary') return done(refusal(451, '4.3.0 Try again later'));
+        if (wrong === 'permanent') return done(refusal(550, '5.1.1 There is no such mailbox here'));
+        done();
+      },
+      onData(stream, session, done) {
+        receive(stream, session).then(
+          (message) => done(null, message),
+          (error: Error) => done(error),
+        );
+      },
+    });
+    // Connections that break are what this server is for.
+    opening.on('error', () => {});
+    await new Promise<void>((resolve, reject) => {
+      opening.server.once('error', (error) => reject(portInUse(error, bound, 'the mail server')));
+      opening.listen(bound, '127.0.0.1', resolve);
+    });
+    bound = (opening.server.address() as AddressInfo).port;
+    server = opening;
+  }
+
+  async function shut(): Promise<void> {
+    const closing = server;
+    server = null;
+    if (!closing) return;
+    for (const connection of closing.connections) connection._socket.destroy();
+    await new Promise<void>((resolve) => closing.close(() => resolve()));
+  }
+
+  await open();
+  return {
+    get port() {
+      return bound;
+    },
+    get failure() {
+      return failure;
+    },
+    async fail(next) {
+      failure = next;
+      if (next.mode === 'refuse') await shut();
+      else if (!server) await open();
+    },
+    close: shut,
+  };
+}

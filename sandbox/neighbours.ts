@@ -1,0 +1,59 @@
+/** The stand-ins that are not WordPress: small servers in this process, which cost next to nothing until they are used. */
+import path from 'node:path';
+import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
+import { type GoogleAccess, startGoogle } from './google/google.ts';
+import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
+import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
+
+export interface NeighboursAccess {
+  readonly mailbox: MailboxAccess;
+  readonly google: GoogleAccess;
+  readonly facebook: FacebookAccess;
+  readonly verifier: VerifierAccess;
+}
+
+export interface Neighbours {
+  readonly access: NeighboursAccess;
+  stop(): Promise<void>;
+}
+
+export interface NeighboursOptions {
+  /** Address of the newspaper's site, where the consent pages send browsers back to. */
+  readonly siteUrl: string;
+  /** Port of the mailbox's page; a free one unless said otherwise. The others take free ones. */
+  readonly mailboxPort?: number;
+  /** Folder for what is kept between starts; nothing is kept without one. */
+  readonly data?: string;
+}
+
+/**
+ * Starts all of them on 127.0.0.1.
+ * @throws {SetupError} when a port is in use
+ */
+export async function startNeighbours({ siteUrl, mailboxPort = 0, data }: NeighboursOptions): Promise<Neighbours> {
+  const running: { stop(): Promise<void> }[] = [];
+  const kept = async <T extends { stop(): Promise<void>; access: unknown }>(
+    starting: Promise<T>,
+  ): Promise<T['access']> => {
+    const started = await starting;
+    running.push(started);
+    return started.access;
+  };
+  const stop = async () => {
+    await Promise.all(running.map((one) => one.stop()));
+  };
+  try {
+    return {
+      access: {
+        mailbox: await kept(startMailbox({ port: mailboxPort, folder: data && path.join(data, 'mailbox') })),
+        google: await kept(startGoogle({ siteUrl })),
+        facebook: await kept(startFacebook({ siteUrl })),
+        verifier: await kept(startVerifier()),
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

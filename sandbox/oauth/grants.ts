@@ -1,0 +1,108 @@
+/** What a provider has handed out and may be asked for again: consents that are open, codes and access tokens. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Person } from './people.ts';
+
+/** What the site has asked for when it sent the browser. */
+export interface Request {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly state: string | null;
+  readonly scopes: readonly string[];
+  readonly nonce: string | null;
+  /** PKCE (RFC 7636). */
+  readonly challenge: { readonly value: string; readonly method: 'S256' | 'plain' } | null;
+}
+
+/** What the person has chosen. */
+export interface Choice {
+  readonly person: Person;
+  readonly shareEmail: boolean;
+  readonly emailVerified: boolean;
+  /** What the token endpoint does with the code. */
+  readonly exchange: 'answers' | 'hangs' | 'fails';
+}
+
+export interface Grant {
+  readonly request: Request;
+  readonly choice: Choice;
+}
+
+export type Redeemed =
+  | { readonly kind: 'granted'; readonly grant: Grant; readonly accessToken: string }
+  | { readonly kind: 'unknown' | 'used' | 'expired' | 'wrong-client' | 'wrong-redirect' }
+  | { readonly kind: 'no-verifier' | 'wrong-verifier' };
+
+export interface Grants {
+  /** Keeps a request while the person thinks about it. */
+  ask(request: Request): string;
+  asked(ticket: string): Request | undefined;
+  /** @returns the code, good once and for ten minutes */
+  grant(ticket: string, choice: Choice): string | undefined;
+  refuse(ticket: string): Request | undefined;
+  /** What was granted with a code, without using it. */
+  peek(code: string): Grant | undefined;
+  redeem(code: string, by: { clientId: string; redirectUri: string | null; verifier: string | null }): Redeemed;
+  /** Who an access token belongs to; it is good for an hour. */
+  holder(accessToken: string): Grant | undefined;
+}
+
+const codeLifetime = 10 * 60_000;
+const tokenLifetime = 60 * 60_000;
+
+/**
+ * @param prefix of codes and tokens, which look a little like the provider's own
+ * @param now epoch milliseconds
+ */
+export function openGrants(prefix: { code: string; token: string }, now: () => number = Date.now): Grants {
+  const tickets = new Map<string, Request>();
+  const codes = new Map<string, Grant & { readonly expires: number; used: boolean }>();
+  const tokens = new Map<string, Grant & { readonly expires: number }>();
+  const random = (bytes: number) => randomBytes(bytes).toString('base64url');
+
+  function take(ticket: string): Request | undefined {
+    const request = tickets.get(ticket);
+    tickets.delete(ticket);
+    return request;
+  }
+
+  return {
+    ask(request) {
+      const ticket = random(18);
+      tickets.set(ticket, request);
+      return ticket;
+    },
+    asked: (ticket) => tickets.get(ticket),
+    refuse: take,
+    grant(ticket, choice) {
+      const request = take(ticket);
+      if (!request) return undefined;
+      const code = `${prefix.code}${random(36)}`;
+      codes.set(code, { request, choice, expires: now() + codeLifetime, used: false });
+      return code;
+    },
+    peek: (code) => codes.get(code),
+    redeem(code, { clientId, redirectUri, verifier }) {
+      const kept = codes.get(code);
+      if (!kept) return { kind: 'unknown' };
+      const { request } = kept;
+      if (request.clientId !== clientId) return { kind: 'wrong-client' };
+      if (kept.used) return { kind: 'used' };
+      if (kept.expires <= now()) return { kind: 'expired' };
+      if (request.redirectUri !== redirectUri) return { kind: 'wrong-redirect' };
+      if (request.challenge && !verifier) return { kind: 'no-verifier' };
+      if (request.challenge && verifier) {
+        const { value, method } = request.challenge;
+        const made = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
+        if (made !== value) return { kind: 'wrong-verifier' };
+      }
+      kept.used = true;
+      const accessToken = `${prefix.token}${random(48)}`;
+      tokens.set(accessToken, { request, choice: kept.choice, expires: now() + tokenLifetime });
+      return { kind: 'granted', grant: kept, accessToken };
+    },
+    holder(accessToken) {
+      const kept = tokens.get(accessToken);
+      return kept && kept.expires > now() ? kept : undefined;
+    },
+  };
+}

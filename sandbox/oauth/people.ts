@@ -1,0 +1,45 @@
+/** The people who have accounts with Google and Facebook in the sandbox. Their addresses end in the mailbox like all others. */
+
+export interface Person {
+  /** Digits, as both providers have them. */
+  readonly id: string;
+  readonly name: string;
+  readonly givenName: string;
+  readonly familyName: string;
+  readonly email: string;
+}
+
+const person = (id: string, givenName: string, familyName: string): Person => ({
+  id,
+  name: `${givenName} ${familyName}`,
+  givenName,
+  familyName,
+  email: `${givenName}.${familyName}@example.com`.toLowerCase(),
+});
+
+export const people: readonly Person[] = [
+  person('104208150971600000001', 'Ada', 'Whitlock'),
+  person('104208150971600000002', 'Benjamin', 'Day'),
+  person('104208150971600000003', 'Chiara', 'Montefiore'),
+];
+
+/** Whoever has this address; somebody new gets a number that depends on nothing else. */
+export function personOf(email: string): Person {
+  const address = email.trim().toLowerCase();
+  const known = people.find((one) => one.email === address);
+  if (known) return known;
+  let number = 7n;
+  for (const sign of address) number = (number * 131n + BigInt(sign.codePointAt(0) ?? 0)) % 10n ** 18n;
+  const [first = 'Reader', ...rest] = (address.split('@')[0] ?? '')
+    .split(/[._+-]+/)
+    .filter((part) => part !== '')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1));
+  const familyName = rest.join(' ') || 'Reader';
+  return {
+    id: `105${String(number).padStart(18, '0')}`,
+    name: `${first} ${familyName}`,
+    givenName: first,
+    familyName,
+    email: address,
+  };
+}

@@ -1,0 +1,13 @@
+/** What this installation offers to somebody who is not signed in: the same for every reader, so that pages can be stored. */
+import type { Provider } from '../../lib/accounts/service.ts';
+
+export interface SignInOffer {
+  /** Whether anybody can sign in here at all. */
+  readonly on: boolean;
+  readonly providers: readonly Provider[];
+}
+
+export const signInOffer = ({ services }: Pick<App.Locals, 'services'>): SignInOffer => ({
+  on: services.features.accounts.on,
+  providers: services.accounts?.providers ?? [],
+});

@@ -1,0 +1,93 @@
+/** The e-mail login panel at its beginning (spec section 2, "Email login panel"). */
+import { type SyntheticEvent, useEffect, useId, useRef } from 'react';
+import { formActions, formFields } from '../../lib/accounts/forms.ts';
+import { Notice } from '../parts/Notice.tsx';
+import parts from '../parts/parts.module.css';
+import type { Provider } from '../parts/providers.ts';
+import { SocialButtons } from '../parts/SocialButtons.tsx';
+import styles from './SignIn.module.css';
+
+export interface EmailViewProps {
+  email: string;
+  /** Said beside the field. */
+  error: string | null;
+  /** Said above the form: what the address has nothing to do with. */
+  trouble: string | null;
+  busy: boolean;
+  providers: readonly Provider[];
+  waiting: Provider | null;
+  returnTo: string;
+  /** False in what the server draws: the browser then checks the form and sends it. */
+  scripted: boolean;
+  focused: boolean;
+  onSubmit(email: string): void;
+  onProvider(provider: Provider): void;
+}
+
+export function EmailView(props: EmailViewProps) {
+  const { email, error, trouble, busy, providers, waiting, returnTo, scripted, focused, onSubmit, onProvider } = props;
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    if (focused) input.current?.focus();
+  }, [focused]);
+  useEffect(() => {
+    if (error !== null) input.current?.focus();
+  }, [error]);
+
+  function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    onSubmit(input.current?.value ?? '');
+  }
+
+  function take(suggestion: string) {
+    if (input.current) input.current.value = suggestion;
+    onSubmit(suggestion);
+  }
+
+  return (
+    <div className={styles.panel}>
+      <Notice id={`${id}-trouble`} text={trouble} />
+      <form
+        className={styles.form}
+        method="post"
+        action={formActions.signIn}
+        noValidate={scripted}
+        aria-busy={busy}
+        onSubmit={submit}
+      >
+        <label className={styles.label} htmlFor={`${id}-email`}>
+          Please enter your email address below:
+        </label>
+        {/* Uncontrolled, so that what is typed before the script has come stays. */}
+        <input
+          ref={input}
+          className="field"
+          id={`${id}-email`}
+          name={formFields.email}
+          type="email"
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          readOnly={busy}
+          defaultValue={email}
+          aria-describedby={`${id}-error`}
+          aria-invalid={error !== null || undefined}
+        />
+        <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
+        <input type="hidden" name={formFields.return} value={returnTo} />
+        <button className={`button ${styles.submit}`} type="submit" aria-disabled={busy}>
+          {busy ? 'One moment…' : 'Continue'}
+        </button>
+      </form>
+      {providers.length > 0 && (
+        <>
+          <p className={parts.or}>or</p>
+          <SocialButtons providers={providers} returnTo={returnTo} waiting={waiting} onChoose={onProvider} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+/**
+ * The e-mail login panel in a page of its own. What the server draws is a form that works by itself; touched, it goes through
+ * the same steps without leaving the page.
+ */
+import type { Provider } from '../parts/providers.ts';
+import { SignInPanel } from './SignInPanel.tsx';
+import { useFlow } from './use-flow.ts';
+
+interface Props {
+  providers: readonly Provider[];
+  /** Path on this site to go to in the end. */
+  returnTo: string;
+  /** Address that stands in the field. */
+  email?: string | undefined;
+  /** What was wrong, as a sentence. */
+  problem?: string | undefined;
+}
+
+export default function SignIn({ providers, returnTo, email = '', problem }: Props) {
+  const flow = useFlow({
+    redirect: returnTo,
+    initial: { email, error: problem === undefined ? null : { where: 'email', text: problem } },
+    onSignedIn: () => location.assign(returnTo),
+  });
+  return <SignInPanel flow={flow} providers={providers} returnTo={returnTo} />;
+}

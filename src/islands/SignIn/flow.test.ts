@@ -1,0 +1,327 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { Answer, Refused } from '../../lib/ask.ts';
+import { type Calls, createFlow, type Flow, type FlowOptions } from './flow.ts';
+
+const yes = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });
+const no = (status: number, message: string | null = null): Answer<never> => ({
+  ok: false,
+  status,
+  message,
+  retryAfter: null,
+  suggestedEmail: null,
+});
+const ok = yes({ message: 'OK' });
+const signedIn = yes({ cookie: '', message: 'Login successful', tracking_id: '1' });
+
+type FakeCalls = { [Name in keyof Calls]: ReturnType<typeof vi.fn<Calls[Name]>> };
+let calls: FakeCalls;
+let entered: number;
+
+beforeEach(() => {
+  entered = 0;
+  calls = {
+    verifyEmail: vi.fn<Calls['verifyEmail']>(async () =>
+      yes<VerificationAnswer>({ verified: true, suggestedEmail: null, message: '' }),
+    ),
+    userExists: vi.fn<Calls['userExists']>(async () => yes(true)),
+    sendLink: vi.fn<Calls['sendLink']>(async () => ok),
+    sendCode: vi.fn<Calls['sendCode']>(async () => yes(true)),
+    checkCode: vi.fn<Calls['checkCode']>(async () => ok),
+    login: vi.fn<Calls['login']>(async () => signedIn),
+    register: vi.fn<Calls['register']>(async () => signedIn),
+  };
+});
+afterEach(() => vi.useRealTimers());
+
+const make = (more: Partial<FlowOptions> = {}): Flow =>
+  createFlow({
+    calls,
+    redirect: '/article/a',
+    onSignedIn: () => {
+      entered += 1;
+    },
+    ...more,
+  });
+const atCode = (purpose: 'login' | 'register' = 'login') =>
+  make({ initial: { step: 'code', email: 'ada@example.com', purpose } });
+const state = (flow: Flow) => flow.$state.get();
+
+describe('an address', () => {
+  it('of a reader gets a link to sign in', async () => {
+    const flow = make();
+    await flow.submit('  ada@example.com ');
+    expect(calls.sendLink).toHaveBeenCalledExactlyOnceWith({
+      email: 'ada@example.com',
+      action: 'login',
+      redirect: '/article/a',
+    });
+    expect(state(flow)).toMatchObject({ step: 'sent', email: 'ada@example.com', busy: false, error: null });
+  });
+
+  it('of nobody yet gets a link to register', async () => {
+    calls.userExists.mockResolvedValue({ ok: true, status: 404, value: false });
+    const flow = make();
+    await flow.submit('ada@example.com');
+    expect(calls.sendLink.mock.calls[0]?.[0].action).toBe('register');
+    expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'register' });
+  });
+
+  it('gets a code where the screen asks by code', async () => {
+    const flow = make({ method: 'code' });
+    await flow.submit('ada@example.com');
+    expect(calls.sendCode).toHaveBeenCalledOnce();
+    expect(calls.sendLink).not.toHaveBeenCalled();
+    expect(state(flow).step).toBe('code');
+  });
+
+  it.each([
+    ['nobody has a code (404)', { ok: true, status: 404, value: false } as Answer<boolean>],
+    ['codes are off (405)', no(405)],
+  ])('gets a link when %s', async (_why, answer) => {
+    calls.sendCode.mockResolvedValue(answer);
+    const flow = make({ method: 'code' });
+    await flow.submit('ada@example.com');
+    expect(state(flow).step).toBe('sent');
+  });
+
+  it('that is not verified goes no further', async () => {
+    calls.verifyEmail.mockResolvedValue(
+      yes<VerificationAnswer>({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'No such domain.' }),
+    );
+    const flow = make();
+    await flow.submit('ada@gmial.com');
+    expect(state(flow)).toMatchObject({
+      step: 'email',
+      email: 'ada@gmial.com',
+      busy: false,
+      error: { where: 'email', text: 'Did you mean ada@gmail.com?' },
+    });
+    expect(calls.userExists).not.toHaveBeenCalled();
+  });
+
+  it('goes on when nobody can verify it', async () => {
+    calls.verifyEmail.mockResolvedValue(no(0));
+    const flow = make();
+    await flow.submit('ada@example.com');
+    expect(state(flow).step).toBe('sent');
+  });
+
+  it('is kept when a call fails, and the next try goes through', async () => {
+    calls.sendLink.mockResolvedValueOnce(no(0));
+    const flow = make();
+    await flow.submit('ada@example.com');
+    expect(state(flow)).toMatchObject({ step: 'email', email: 'ada@example.com', busy: false });
+    expect(state(flow).error?.text).toMatch(/cannot be reached/);
+    await flow.submit('ada@example.com');
+    expect(state(flow)).toMatchObject({ step: 'sent', error: null });
+  });
+
+  it('over a limit is told so in the words of the server', async () => {
+    calls.userExists.mockResolvedValue(no(429, 'Too many tries. Please wait 12 minutes.'));
+    const flow = make();
+    await flow.submit('ada@example.com');
+    expect(state(flow).error).toEqual({ where: 'email', text: 'Too many tries. Please wait 12 minutes.' });
+  });
+
+  it('that was registered a moment ago gets a link to sign in instead (409)', async () => {
+    calls.userExists.mockResolvedValue({ ok: true, status: 404, value: false });
+    calls.sendLink.mockResolvedValueOnce(no(409));
+    const flow = make();
+    await flow.submit('ada@example.com');
+    expect(calls.sendLink.mock.calls.map(([delivery]) => delivery.action)).toEqual(['register', 'login']);
+    expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'login' });
+  });
+
+  it('that a later call doubts is asked about as well', async () => {
+    calls.sendLink.mockResolvedValue({ ...no(400, 'No such domain.'), suggestedEmail: 'ada@gmail.com' } as Refused);
+    const flow = make();
+    await flow.submit('ada@gmail.con');
+    expect(state(flow).error).toEqual({ where: 'email', text: 'Did you mean ada@gmail.com?' });
+  });
+
+  it('is submitted once, however often the button is pressed', async () => {
+    const flow = make();
+    await Promise.all([flow.submit('ada@example.com'), flow.submit('ada@example.com')]);
+    expect(calls.sendLink).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a link that was sent', () => {
+  it('can be sent again, which is said for a moment', async () => {
+    vi.useFakeTimers();
+    const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
+    await flow.resend();
+    expect(calls.sendLink).toHaveBeenCalledOnce();
+    expect(state(flow)).toMatchObject({ step: 'sent', resent: true });
+    vi.advanceTimersByTime(5000);
+    expect(state(flow).resent).toBe(false);
+  });
+
+  it('that could not be sent again says so where it was asked', async () => {
+    calls.sendLink.mockResolvedValue(no(429, 'Please wait.'));
+    const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
+    await flow.resend();
+    expect(state(flow)).toMatchObject({ step: 'sent', resent: false, error: { where: 'form', text: 'Please wait.' } });
+  });
+
+  it('gives way to a code', async () => {
+    const flow = make({ initial: { step: 'sent', email: 'ada@example.com', purpose: 'register' } });
+    await flow.useCode();
+    expect(calls.sendCode).toHaveBeenCalledExactlyOnceWith({
+      email: 'ada@example.com',
+      action: 'register',
+      redirect: '/article/a',
+    });
+    expect(state(flow).step).toBe('code');
+  });
+
+  it('gives way to another address, also while something is under way', async () => {
+    const { promise, resolve } = Promise.withResolvers<Answer<typeof ok extends Answer<infer T> ? T : never>>();
+    calls.sendLink.mockReturnValue(promise);
+    const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
+    const resending = flow.resend();
+    flow.edit();
+    resolve(ok);
+    await resending;
+    expect(state(flow)).toMatchObject({ step: 'email', email: 'ada@example.com', busy: false, resent: false });
+  });
+});
+
+describe('a code', () => {
+  it('signs a reader in', async () => {
+    const flow = atCode();
+    await flow.confirm('123 456');
+    expect(calls.checkCode).toHaveBeenCalledExactlyOnceWith('ada@example.com', '123456');
+    expect(calls.login).toHaveBeenCalledExactlyOnceWith({ email: 'ada@example.com', proof: { code: '123456' } });
+    expect(calls.register).not.toHaveBeenCalled();
+    expect(entered).toBe(1);
+    expect(state(flow).step).toBe('done');
+  });
+
+  it('registers somebody new', async () => {
+    const flow = atCode('register');
+    await flow.confirm('123456');
+    expect(calls.register).toHaveBeenCalledExactlyOnceWith({ email: 'ada@example.com', proof: { code: '123456' } });
+    expect(calls.login).not.toHaveBeenCalled();
+    expect(entered).toBe(1);
+  });
+
+  it('must be six characters', async () => {
+    const flow = atCode();
+    await flow.confirm('12345');
+    expect(state(flow).error).toEqual({ where: 'code', text: 'Code must be six characters.' });
+    expect(calls.checkCode).not.toHaveBeenCalled();
+  });
+
+  it.each([400, 401, 404, 410])('that is wrong (%i) is told in the words of the spec', async (status) => {
+    calls.checkCode.mockResolvedValue(no(status, 'No.'));
+    const flow = atCode();
+    await flow.confirm('123456');
+    const text = 'Invalid code. Please check the code and try again.';
+    expect(state(flow)).toMatchObject({ step: 'code', busy: false, error: { where: 'code', text } });
+    expect(calls.login).not.toHaveBeenCalled();
+  });
+
+  it('that fails at the sign-in itself is told the same way', async () => {
+    calls.login.mockResolvedValue(no(401));
+    const flow = atCode();
+    await flow.confirm('123456');
+    expect(state(flow).error?.text).toBe('Invalid code. Please check the code and try again.');
+    expect(entered).toBe(0);
+  });
+
+  it.each([
+    [0, /cannot be reached/],
+    [503, /^Something went wrong\. Please try again\.$/],
+    [429, /^Wait\.$/],
+  ])('is not called invalid by a server that has not looked at it (%i)', async (status, words) => {
+    calls.checkCode.mockResolvedValue(no(status, status === 429 ? 'Wait.' : null));
+    const flow = atCode();
+    await flow.confirm('123456');
+    expect(state(flow).error?.text).toMatch(words);
+  });
+
+  it('of an address that somebody registered meanwhile leads to a login link (409)', async () => {
+    calls.register.mockResolvedValue(no(409));
+    const flow = atCode('register');
+    await flow.confirm('123456');
+    expect(calls.sendLink).toHaveBeenCalledExactlyOnceWith({
+      email: 'ada@example.com',
+      action: 'login',
+      redirect: '/article/a',
+    });
+    expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'login' });
+  });
+
+  it('makes the account anew when it has gone meanwhile (404)', async () => {
+    calls.login.mockResolvedValue(no(404));
+    const flow = atCode();
+    await flow.confirm('123456');
+    expect(calls.register).toHaveBeenCalledOnce();
+    expect(entered).toBe(1);
+  });
+
+  it('can be sent again', async () => {
+    const flow = atCode();
+    await flow.resend();
+    expect(calls.sendCode).toHaveBeenCalledOnce();
+    expect(state(flow)).toMatchObject({ step: 'code', resent: true });
+  });
+});
+
+describe('a provider', () => {
+  it('that knows the reader signs in', async () => {
+    const flow = make();
+    flow.socialOpened('google');
+    expect(state(flow).social).toBe('google');
+    await flow.socialEnded({ kind: 'login', cookie: null });
+    expect(entered).toBe(1);
+    expect(state(flow)).toMatchObject({ step: 'done', social: null });
+  });
+
+  it('registers with the state key and no address', async () => {
+    const flow = make();
+    await flow.socialEnded({ kind: 'register', identifier: 'ada@example.com', stateKey: 'key' });
+    expect(calls.register).toHaveBeenCalledExactlyOnceWith({ proof: { stateKey: 'key' } });
+    expect(entered).toBe(1);
+  });
+
+  it('whose address has an account already leads to a login link (409)', async () => {
+    calls.register.mockResolvedValue(no(409));
+    const flow = make();
+    await flow.socialEnded({ kind: 'register', identifier: 'ada@example.com', stateKey: 'key' });
+    expect(calls.sendLink.mock.calls[0]?.[0]).toMatchObject({ email: 'ada@example.com', action: 'login' });
+    expect(state(flow)).toMatchObject({ step: 'sent', email: 'ada@example.com' });
+  });
+
+  it('that fails says why, or that it did', async () => {
+    const flow = make();
+    await flow.socialEnded({ kind: 'failure', message: 'No address came with it.' });
+    expect(state(flow).error).toEqual({ where: 'form', text: 'No address came with it.' });
+    await flow.socialEnded({ kind: 'failure', message: null });
+    expect(state(flow).error?.text).toMatch(/did not work/);
+  });
+
+  it('whose window was shut says so, and may still answer', async () => {
+    const flow = make();
+    flow.socialOpened('facebook');
+    await flow.socialEnded({ kind: 'closed' });
+    expect(state(flow)).toMatchObject({ social: null, error: { where: 'form' } });
+    await flow.socialEnded({ kind: 'login', cookie: null });
+    expect(state(flow)).toMatchObject({ step: 'done', error: null });
+    await flow.socialEnded({ kind: 'closed' });
+    expect(state(flow).error).toBeNull();
+  });
+});
+
+it('changes nothing any more once it is stopped', async () => {
+  const { promise, resolve } = Promise.withResolvers<Answer<boolean>>();
+  calls.userExists.mockReturnValue(promise);
+  const flow = make();
+  const submitting = flow.submit('ada@example.com');
+  flow.stop();
+  resolve(yes(true));
+  await submitting;
+  expect(calls.sendLink).not.toHaveBeenCalled();
+});

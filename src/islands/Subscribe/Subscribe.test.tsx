@@ -1,0 +1,91 @@
+// @vitest-environment jsdom
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { Granted } from '../../lib/ask.ts';
+import { button, type Drawn, draw, field, submit, type } from '../parts/testing.tsx';
+import Subscribe from './Subscribe.island.tsx';
+import { createSubscribeFlow, type SubscribeCalls } from './subscribe-flow.ts';
+
+vi.mock('../../stores/session.ts', async () => {
+  const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];
+  return { $session: atom(anonymousSession), refreshSession: async () => anonymousSession };
+});
+
+const verified: Granted<VerificationAnswer> = {
+  ok: true,
+  status: 200,
+  value: { verified: true, suggestedEmail: null, message: '' },
+};
+const refuses = (status: number, message: string | null = null) =>
+  ({ ok: false, status, message, retryAfter: null, suggestedEmail: null }) as const;
+const created = { ok: true, status: 200, value: { sessionId: 'one' } } as const;
+
+const calls = (createUser: SubscribeCalls['createUser']): SubscribeCalls => ({
+  verifyEmail: async () => verified,
+  createUser,
+});
+
+describe('signing up', () => {
+  it('ends with thanks', async () => {
+    const createUser = vi.fn<SubscribeCalls['createUser']>(async () => created);
+    const flow = createSubscribeFlow(calls(createUser));
+    await flow.submit(' ada@example.com ');
+    expect(createUser).toHaveBeenCalledExactlyOnceWith('ada@example.com');
+    expect(flow.$state.get()).toMatchObject({ step: 'done', busy: false, error: null });
+  });
+
+  it.each([
+    ['says what the server says', refuses(400, 'This address cannot be used.'), 'This address cannot be used.'],
+    ['has words where the server has none', refuses(500), 'Failed to create user'],
+    ['passes on a limit', refuses(429, 'Please wait an hour.'), 'Please wait an hour.'],
+  ])('%s', async (_what, answer, words) => {
+    const flow = createSubscribeFlow(calls(async () => answer));
+    await flow.submit('ada@example.com');
+    expect(flow.$state.get()).toEqual({ step: 'email', email: 'ada@example.com', busy: false, error: words });
+  });
+
+  it('keeps what was typed when nothing is reached, and is asked once at a time', async () => {
+    const createUser = vi.fn<SubscribeCalls['createUser']>(async () => refuses(0));
+    const flow = createSubscribeFlow(calls(createUser));
+    await Promise.all([flow.submit('ada@example.com'), flow.submit('ada@example.com')]);
+    expect(createUser).toHaveBeenCalledOnce();
+    expect(flow.$state.get()).toMatchObject({ email: 'ada@example.com', error: expect.stringMatching(/reached/) });
+  });
+});
+
+describe('the form', () => {
+  let drawn: Drawn;
+  afterEach(async () => {
+    await drawn.remove();
+    vi.unstubAllGlobals();
+  });
+
+  it('posts by itself where there is no script', async () => {
+    drawn = await draw(<Subscribe shape="bar" returnTo="/section/culture" providers={['google']} />);
+    const form = drawn.host.querySelector('form') as HTMLFormElement;
+    expect(form.getAttribute('method')).toBe('post');
+    expect(form.getAttribute('action')).toBe('/account/newsletter');
+    expect(new FormData(form).get('return')).toBe('/section/culture');
+    expect(drawn.host.querySelector('a')?.getAttribute('href')).toBe(
+      '/blaize/oauth/google?return=%2Fsection%2Fculture',
+    );
+  });
+
+  it('thanks in the words of the spec, with three ways to a mailbox', async () => {
+    const fetched = vi.fn(async (path: string) =>
+      Response.json(path === '/api/verification' ? verified.value : { sessionId: 'one' }),
+    );
+    vi.stubGlobal('fetch', fetched);
+    drawn = await draw(<Subscribe shape="bar" returnTo="/" />);
+    await type(field('Email address'), 'ada@example.com');
+    await submit(button('Subscribe').form as HTMLFormElement);
+    await vi.waitFor(() => expect(drawn.host.textContent).toContain('Thank you for subscribing to the product'));
+    expect(drawn.host.textContent).toContain('Please check your inbox for a one-click verification link');
+    expect([...drawn.host.querySelectorAll('a')].map((link) => new URL(link.href).hostname)).toEqual([
+      'mail.google.com',
+      'outlook.live.com',
+      'mail.yahoo.com',
+    ]);
+    expect(fetched.mock.calls.map(([path]) => path)).toEqual(['/api/verification', '/api/zephr-create']);
+  });
+});

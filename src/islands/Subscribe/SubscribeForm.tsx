@@ -1,0 +1,79 @@
+/** An address, Subscribe, and what became of it; the same in the bar at the foot of the page and on pages of its own. */
+import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef } from 'react';
+import { formActions, formFields } from '../../lib/accounts/forms.ts';
+import { Notice } from '../parts/Notice.tsx';
+import styles from './Subscribe.module.css';
+
+export interface SubscribeFormProps {
+  email: string;
+  error: string | null;
+  busy: boolean;
+  label: string;
+  submit: string;
+  returnTo: string;
+  /** In one line, the label for assistive technology alone. */
+  inline?: boolean;
+  scripted: boolean;
+  /** Further fields above the address. */
+  children?: ReactNode;
+  onSubmit(email: string): void;
+}
+
+export function SubscribeForm(props: SubscribeFormProps) {
+  const { email, error, busy, label, submit, returnTo, inline = false, scripted, children, onSubmit } = props;
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    if (error !== null) input.current?.focus();
+  }, [error]);
+
+  function send(event: SyntheticEvent) {
+    event.preventDefault();
+    onSubmit(input.current?.value ?? '');
+  }
+
+  function take(suggestion: string) {
+    if (input.current) input.current.value = suggestion;
+    onSubmit(suggestion);
+  }
+
+  return (
+    <form
+      className={inline ? styles.inline : styles.form}
+      method="post"
+      action={formActions.newsletter}
+      noValidate={scripted}
+      aria-busy={busy}
+      onSubmit={send}
+    >
+      {children}
+      <label className={inline ? 'visually-hidden' : styles.label} htmlFor={`${id}-email`}>
+        {label}
+      </label>
+      <div className={styles.row}>
+        <input
+          ref={input}
+          className="field"
+          id={`${id}-email`}
+          name={formFields.email}
+          type="email"
+          placeholder={inline ? 'Email address' : undefined}
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          readOnly={busy}
+          defaultValue={email}
+          aria-describedby={`${id}-error`}
+          aria-invalid={error !== null || undefined}
+        />
+        <button className="button" type="submit" aria-disabled={busy}>
+          {busy ? 'One moment…' : submit}
+        </button>
+      </div>
+      <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
+      <input type="hidden" name={formFields.return} value={returnTo} />
+    </form>
+  );
+}

@@ -1,0 +1,30 @@
+/** Thanks, and the way to the inbox (spec section 2, "Sticky subscribe footer"). */
+import { useEffect, useRef } from 'react';
+import styles from './Subscribe.module.css';
+import { webmail } from './webmail.ts';
+
+/** @param focused whether the thanks take the focus, which was in a form that is no longer there */
+export function Subscribed({ inline = false, focused = true }: { inline?: boolean; focused?: boolean }) {
+  const thanks = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (focused) thanks.current?.focus();
+  }, [focused]);
+
+  return (
+    <div className={inline ? styles.doneInline : styles.done} role="status" data-subscribed="">
+      <p className={styles.thanks} ref={thanks} tabIndex={-1}>
+        Thank you for subscribing to the product
+      </p>
+      <p className={styles.next}>Please check your inbox for a one-click verification link</p>
+      <ul className={styles.webmail}>
+        {webmail.map(({ name, href }) => (
+          <li key={name}>
+            <a href={href} target="_blank" rel="noopener noreferrer">
+              Open {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

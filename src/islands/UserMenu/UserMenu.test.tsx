@@ -1,0 +1,130 @@
+// @vitest-environment jsdom
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { act } from 'react';
+import { hydrateRoot, type Root } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { $ui } from '../../stores/ui.ts';
+import UserMenu from './UserMenu.island.tsx';
+
+const items = [
+  { name: 'Dashboard', href: '/dashboard/account' },
+  { name: 'Profile', href: '/dashboard/profile' },
+  { name: 'Contact', href: '/dashboard/contact' },
+];
+
+let loggedOut: unknown[] = [];
+let status = 200;
+const server = setupServer(
+  http.post('*/blaize/logout', async ({ request }) => {
+    loggedOut.push(await request.json());
+    return HttpResponse.json({ message: 'Not now.' }, { status });
+  }),
+);
+
+let host: HTMLElement;
+let root: Root;
+const complaints = vi.fn();
+
+/** Popovers as far as the menu needs them: jsdom hides them and cannot show them. */
+function stubPopover(): void {
+  const toggle = (newState: string) =>
+    function (this: HTMLElement) {
+      this.style.display = newState === 'open' ? 'block' : '';
+      this.dispatchEvent(Object.assign(new Event('toggle'), { newState }));
+    };
+  Object.assign(HTMLElement.prototype, { showPopover: toggle('open'), hidePopover: toggle('closed') });
+}
+
+const button = () => host.querySelector<HTMLButtonElement>('[aria-haspopup="menu"]') as HTMLButtonElement;
+const panel = () => host.querySelector<HTMLElement>('[popover]') as HTMLElement;
+const focused = () => document.activeElement?.textContent;
+const press = (key: string) =>
+  act(() =>
+    document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })),
+  );
+const leave = () =>
+  act(async () => {
+    host.querySelector('form')?.requestSubmit();
+  });
+
+beforeAll(() => {
+  server.listen({ onUnhandledFrame: 'error' });
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  stubPopover();
+});
+beforeEach(() => {
+  loggedOut = [];
+  status = 200;
+  complaints.mockClear();
+  host = document.createElement('div');
+  host.innerHTML = renderToString(<UserMenu items={items} />);
+  document.body.replaceChildren(host);
+  act(() => {
+    root = hydrateRoot(host, <UserMenu items={items} />, { onRecoverableError: complaints });
+  });
+});
+afterEach(() => act(() => root.unmount()));
+afterAll(() => server.close());
+
+describe('the reader’s menu', () => {
+  it('is whole without a script: popover, links, a form to sign out', () => {
+    expect(button().getAttribute('popovertarget')).toBe(panel().id);
+    expect([...host.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(
+      items.map(({ href }) => href),
+    );
+    const form = host.querySelector('form');
+    expect(form?.getAttribute('action')).toBe('/account/sign-out');
+    expect(form?.getAttribute('method')).toBe('post');
+    expect(form?.querySelector('button')?.type).toBe('submit');
+  });
+
+  it('hydrates to what the server wrote', () => {
+    expect(complaints).not.toHaveBeenCalled();
+  });
+
+  it('opens at the end the arrow points to, and tells the others', () => {
+    button().focus();
+    press('ArrowUp');
+    expect(focused()).toBe('Sign out');
+    expect($ui.get().dashMenu).toBe(true);
+    expect(button().getAttribute('aria-expanded')).toBe('true');
+    press('Escape');
+    expect(document.activeElement).toBe(button());
+    expect($ui.get().dashMenu).toBe(false);
+    press('ArrowDown');
+    expect(focused()).toBe('Dashboard');
+  });
+
+  it('goes round by arrows, to both ends, and by first letters', () => {
+    button().focus();
+    press('ArrowDown');
+    const way = ['ArrowDown', 'End', 'ArrowDown', 'ArrowUp', 'Home', 'c', 'z'].map((key) => {
+      press(key);
+      return focused();
+    });
+    expect(way).toEqual(['Profile', 'Sign out', 'Dashboard', 'Sign out', 'Dashboard', 'Contact', 'Contact']);
+  });
+
+  it('follows a link by the space bar', () => {
+    button().focus();
+    press('ArrowDown');
+    const clicked = vi.fn((event: Event) => event.preventDefault());
+    host.querySelector('a')?.addEventListener('click', clicked);
+    press(' ');
+    expect(clicked).toHaveBeenCalledOnce();
+  });
+
+  it('signs out everywhere, once however often it is asked', async () => {
+    status = 500;
+    await act(async () => {
+      host.querySelector('form')?.requestSubmit();
+      host.querySelector('form')?.requestSubmit();
+    });
+    await vi.waitFor(() => expect(host.querySelector('[role="alert"]')?.textContent).toBe('Not now.'));
+    expect(loggedOut).toEqual([{ where: 'EVERYWHERE' }]);
+    await leave();
+    await vi.waitFor(() => expect(loggedOut).toHaveLength(2));
+  });
+});

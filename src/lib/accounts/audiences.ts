@@ -1,0 +1,11 @@
+/** Groups of readers that see the same furniture, as values of `data-for` (src/styles/visitor.css; spec section 6). */
+export const seenBy = {
+  /** Sign In. */
+  anonymous: 'anonymous',
+  /** User menu, dashboard. */
+  signedIn: 'registered subscriber reader member founder',
+  /** Join Today. */
+  joinable: 'anonymous registered',
+  /** Upgrade: who pays and is no founder. */
+  upgradable: 'subscriber reader member',
+} as const;

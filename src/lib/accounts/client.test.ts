@@ -1,0 +1,141 @@
+// @vitest-environment jsdom
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import * as callsOfScreens from './client.ts';
+import * as callsOfPages from './session-client.ts';
+
+const client = { ...callsOfScreens, ...callsOfPages };
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+const calls: Call[] = [];
+const server = setupServer();
+
+/** Answers every call with this status, and notes it. */
+function answer(status: number, body: unknown = {}): void {
+  server.use(
+    http.all('*', async ({ request }) => {
+      const { pathname, search } = new URL(request.url);
+      const text = await request.text();
+      calls.push({ method: request.method, path: pathname + search, body: text === '' ? null : JSON.parse(text) });
+      return HttpResponse.json(body as object, { status });
+    }),
+  );
+}
+
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
+afterEach(() => {
+  server.resetHandlers();
+  calls.length = 0;
+});
+afterAll(() => server.close());
+
+const email = 'reader@example.com';
+const identifiers = { email_address: email };
+const delivery = { email, action: 'login', redirect: '/article/a' } as const;
+
+describe('account calls of the browser (spec section 7)', () => {
+  const both = {
+    identifiers,
+    action: 'login',
+    method: 'email',
+    redirect: '/article/a',
+    delivery: { method: 'email', destination: email, action: 'login', redirect: '/article/a' },
+  };
+  const cases: [string, () => Promise<unknown>, string, string, unknown][] = [
+    ['userExists', () => client.userExists(email), 'POST', '/zephr/media/user/info', { identifiers }],
+    ['verifyEmail', () => client.verifyEmail(email), 'POST', '/api/verification', { email }],
+    ['sendLink, in both shapes', () => client.sendLink(delivery), 'POST', '/blaize/token-exchange', both],
+    ['sendCode, in both shapes', () => client.sendCode(delivery), 'POST', '/blaize/two-factor-authentication', both],
+    [
+      'checkCode',
+      () => client.checkCode(email, '012345'),
+      'POST',
+      '/zephr/media/user/otp-check',
+      { code: '012345', email },
+    ],
+    [
+      'login by code',
+      () => client.login({ email, proof: { code: '012345' } }),
+      'POST',
+      '/blaize/login',
+      { attributes: {}, identifiers, validators: { code: '012345' } },
+    ],
+    [
+      'register by code',
+      () => client.register({ email, proof: { code: '012345' }, attributes: { first_name: 'Ann' } }),
+      'POST',
+      '/blaize/register',
+      { attributes: { first_name: 'Ann' }, identifiers, validators: { code: '012345' } },
+    ],
+    [
+      'register by state key, without the address',
+      () => client.register({ email, proof: { stateKey: 'key' } }),
+      'POST',
+      '/blaize/register',
+      { attributes: {}, identifiers: {}, validators: { token_exchange: 'key' } },
+    ],
+    ['createUser', () => client.createUser(email), 'POST', '/api/zephr-create', { email }],
+    ['account', () => client.account(), 'GET', '/blaize/account', null],
+    ['profile', () => client.profile(), 'GET', '/blaize/profile', null],
+    [
+      'saveProfile',
+      () => client.saveProfile({ first_name: 'Ann', 'phone-number': '12125550183' }),
+      'POST',
+      '/blaize/profile',
+      { first_name: 'Ann', 'phone-number': '12125550183' },
+    ],
+    ['sessions', () => client.sessions(), 'GET', '/api/v1/me/sessions', null],
+    ['logout, everywhere', () => client.logout(), 'POST', '/blaize/logout', { where: 'EVERYWHERE' }],
+    ['logout, here', () => client.logout('THIS_DEVICE'), 'POST', '/blaize/logout', { where: 'THIS_DEVICE' }],
+    ['forgetMe', () => client.forgetMe(), 'POST', '/blaize/forget-me', {}],
+    [
+      'beginSocial',
+      () => client.beginSocial('/a', '/b'),
+      'POST',
+      '/blaize/oauth/state',
+      { start_url: '/a', target_url: '/b' },
+    ],
+    [
+      'featureDecisions',
+      () => client.featureDecisions({ featureIds: ['one'], path: '/' }),
+      'POST',
+      '/zephr/feature-decisions',
+      { featureIds: ['one'], path: '/' },
+    ],
+    [
+      'decide',
+      () => client.decide({ sdkFeatureSlug: 'paywall', path: '/a' }),
+      'POST',
+      '/zephr/decision-engine',
+      { sdkFeatureSlug: 'paywall', path: '/a' },
+    ],
+    ['recogniseMe', () => client.recogniseMe(email), 'POST', '/zephr/recognise-me', { identifiers }],
+    ['repair', () => client.repair(), 'GET', '/api/v1/me/repair', null],
+    ['geo', () => client.geo(), 'GET', '/api/geo', null],
+  ];
+
+  it.each(cases)('%s', async (_name, call, method, path, body) => {
+    answer(200, { message: 'fine' });
+    await call();
+    expect(calls).toEqual([{ method, path, body }]);
+  });
+
+  it('takes 404 for nobody, and no other refusal', async () => {
+    answer(404);
+    expect(await client.userExists(email)).toEqual({ ok: true, status: 404, value: false });
+    expect(await client.sendCode(delivery)).toEqual({ ok: true, status: 404, value: false });
+    answer(500);
+    expect(await client.userExists(email)).toMatchObject({ ok: false, status: 500 });
+    answer(200);
+    expect(await client.userExists(email)).toMatchObject({ ok: true, value: true });
+  });
+
+  it('names the window of a social sign-in', () => {
+    expect(client.socialAddress('google')).toBe('/blaize/oauth/google?popup=1');
+  });
+});

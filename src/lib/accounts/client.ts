@@ -1,0 +1,135 @@
+/**
+ * The account calls that the browser makes (spec section 7; vendors.md 1), as the site's own server and a real Zephr tenant
+ * take them. Every function answers with a value and never throws; see {@link Answer}. Those that a page makes untouched are in
+ * session-client.ts.
+ */
+import { type Answer, ask } from '../ask.ts';
+import { codeKeys, tokenExchangeKey } from './names.ts';
+import type {
+  AccountAnswer,
+  CreateAnswer,
+  CredentialsBody,
+  DecisionEngineAnswer,
+  DecisionEngineBody,
+  DeliveryBody,
+  EmailBody,
+  GeoAnswer,
+  IdentifiersBody,
+  MessageAnswer,
+  OauthStateBody,
+  OtpCheckBody,
+  ProfileAnswer,
+  ProfileBody,
+  SessionsAnswer,
+  SignedInAnswer,
+  SocialProvider,
+  VerificationAnswer,
+} from './wire.ts';
+
+/** What proves who signs in; exactly one is sent. */
+export type Proof =
+  /** Six digits from a mail. */
+  | { readonly code: string }
+  /** State key of a social sign-in that has not become an account yet. */
+  | { readonly stateKey: string };
+
+export interface SignIn {
+  /** Not sent with a state key, which stands for the address. */
+  readonly email?: string | undefined;
+  readonly proof: Proof;
+  /** For the profile, one level of scalars. */
+  readonly attributes?: ProfileBody | undefined;
+}
+
+/** A link or a code that is to be mailed. */
+export interface Delivery {
+  readonly email: string;
+  /** What it is good for. */
+  readonly action: NonNullable<DeliveryBody['action']>;
+  /** Path within the site to come back to. */
+  readonly redirect: string;
+}
+
+const identifiers = (email: string): IdentifiersBody => ({ identifiers: { email_address: email } });
+
+/** Turns a 404 into the `false` that it means; every other refusal stays one. */
+function known<T>(answer: Answer<T>): Answer<boolean> {
+  if (answer.ok) return { ...answer, value: true };
+  return answer.status === 404 ? { ok: true, status: 404, value: false } : answer;
+}
+
+/** Whether somebody with this address has an account. */
+export const userExists = async (email: string): Promise<Answer<boolean>> =>
+  known(await ask('/zephr/media/user/info', { body: identifiers(email) }));
+
+/** Whether an address can have mail: syntax, domain, disposable hosts, slips of the finger. */
+export const verifyEmail = (email: string): Promise<Answer<VerificationAnswer>> =>
+  ask('/api/verification', { body: { email } satisfies EmailBody });
+
+/** Both shapes that are in use, at once: flat, and within `delivery` (vendors.md 1.3 and 1.4). */
+const deliveryBody = ({ email, action, redirect }: Delivery): DeliveryBody => ({
+  ...identifiers(email),
+  action,
+  method: 'email',
+  redirect,
+  delivery: { method: 'email', destination: email, action, redirect },
+});
+
+/** Mails a link. */
+export const sendLink = (delivery: Delivery): Promise<Answer<MessageAnswer | null>> =>
+  ask('/blaize/token-exchange', { body: deliveryBody(delivery) });
+
+/** Mails a six-digit code; `false` where nobody has this address. */
+export const sendCode = async (delivery: Delivery): Promise<Answer<boolean>> =>
+  known(await ask('/blaize/two-factor-authentication', { body: deliveryBody(delivery) }));
+
+/** Whether a code is right; status 400 or more says that it is not. A right one is not used up by asking. */
+export const checkCode = (email: string, code: string): Promise<Answer<MessageAnswer | null>> =>
+  ask('/zephr/media/user/otp-check', { body: { code, email } satisfies OtpCheckBody });
+
+const credentials = ({ email, proof, attributes = {} }: SignIn): CredentialsBody =>
+  'stateKey' in proof
+    ? { attributes, identifiers: {}, validators: { [tokenExchangeKey]: proof.stateKey } }
+    : { attributes, identifiers: { email_address: email }, validators: { [codeKeys[0]]: proof.code } };
+
+/** Signs in: 401 is a wrong proof, 404 an unknown reader. The answer sets the cookies by itself. */
+export const login = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
+  ask('/blaize/login', { body: credentials(signIn) });
+
+/** Makes an account and signs in: 409 says that there is one already. */
+export const register = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
+  ask('/blaize/register', { body: credentials(signIn) });
+
+/** Makes an account by its address alone and has a link mailed to confirm it. Signs nobody in. */
+export const createUser = (email: string): Promise<Answer<CreateAnswer>> =>
+  ask('/api/zephr-create', { body: { email } satisfies EmailBody });
+
+/** Who is signed in; 401 is nobody. */
+export const account = (): Promise<Answer<AccountAnswer>> => ask('/blaize/account');
+
+export const profile = (): Promise<Answer<ProfileAnswer>> => ask('/blaize/profile');
+
+/** Keeps attributes that are not named. */
+export const saveProfile = (attributes: ProfileBody): Promise<Answer<MessageAnswer | null>> =>
+  ask('/blaize/profile', { body: attributes });
+
+/** Where the reader is signed in. */
+export const sessions = (): Promise<Answer<SessionsAnswer>> => ask('/api/v1/me/sessions');
+
+/** Deletes the reader who is signed in. */
+export const forgetMe = (): Promise<Answer<MessageAnswer | null>> => ask('/blaize/forget-me', { body: {} });
+
+/** Address of the window of a social sign-in; its end is posted to the opener. */
+export const socialAddress = (provider: SocialProvider): string => `/blaize/oauth/${provider}?popup=1`;
+
+/** Says where a social sign-in begins and where it is to end; asked before the window opens (vendors.md 1.8). */
+export const beginSocial = (from: string, to: string): Promise<Answer<MessageAnswer | null>> =>
+  ask('/blaize/oauth/state', { body: { start_url: from, target_url: to } satisfies OauthStateBody });
+
+/** One decision by the name of its feature. */
+export const decide = (
+  question: Pick<DecisionEngineBody, 'sdkFeatureSlug' | 'path' | 'session'>,
+): Promise<Answer<DecisionEngineAnswer>> => ask('/zephr/decision-engine', { body: question });
+
+/** Where the reader is, as far as the network tells. */
+export const geo = (): Promise<Answer<GeoAnswer>> => ask('/api/geo');

@@ -1,0 +1,148 @@
+/** The account service: puts its parts together over a database that somebody else opened. */
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { EmailVerification } from '../../email-verification/service.ts';
+import type { Logger } from '../../logging.ts';
+import type { Outbox } from '../../mail/service.ts';
+import { defaultLimits, type Limits } from '../limits.ts';
+import type { Accounts } from '../service.ts';
+import { createAudit } from './audit.server.ts';
+import { createKeyed } from './keyed.server.ts';
+import { createLimiter } from './limiter.server.ts';
+import type { Parts } from './parts.ts';
+import { createPeople } from './people.server.ts';
+import { createProfiles } from './profiles.server.ts';
+import { createProofs } from './proofs.server.ts';
+import { type Keeping, startPruning } from './pruning.server.ts';
+import { createSending } from './sending.server.ts';
+import { type AccessSigner, createSessions } from './sessions.server.ts';
+import { createSigningIn } from './signing-in.server.ts';
+import { createSocial } from './social.server.ts';
+import { type FacebookSettings, facebook, type GoogleSettings, google } from './social-providers.server.ts';
+
+export interface AccountsOptions {
+  readonly database: Database;
+  readonly outbox: Outbox<AccountsTransaction>;
+  /** At least 32 characters of chance; whoever changes it signs everybody out. */
+  readonly secret: string;
+  /** Origin of the site; cookies are Secure when it is https. */
+  readonly siteUrl: string;
+  readonly access: AccessSigner;
+  readonly google: GoogleSettings | null;
+  readonly facebook: FacebookSettings | null;
+  /** Looks at addresses of new readers; `null`: their form alone is looked at. */
+  readonly verification: EmailVerification | null;
+  readonly log: Logger;
+  readonly limits?: Limits;
+  readonly keeping?: Keeping;
+  /** Milliseconds for the requests to a social provider; for tests. */
+  readonly socialPatienceMs?: number;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+export const defaultKeeping: Keeping = { auditDays: 90, unconfirmedDays: 30 };
+
+export async function createAccounts(options: AccountsOptions): Promise<Accounts> {
+  const { database, outbox, siteUrl, log, now = Date.now } = options;
+  const keyed = createKeyed(options.secret);
+  const secure = new URL(siteUrl).protocol === 'https:';
+  const people = await createPeople(database.db, { secret: keyed.derive('better-auth'), siteUrl }, now);
+  const audit = createAudit(keyed, now);
+  const profiles = createProfiles(database, people, audit, now);
+  const sessions = createSessions({ database, people, keyed, access: options.access, secure, now });
+  const parts: Parts = {
+    ...{ database, keyed, people, audit, profiles, sessions, outbox, siteUrl, log, now },
+    limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
+    proofs: createProofs(keyed, now),
+    verification: options.verification,
+  };
+  const { bySocial, ...signingIn } = createSigningIn(parts);
+  const providers = [
+    ...(options.google ? [google(options.google, now, options.socialPatienceMs)] : []),
+    ...(options.facebook ? [facebook(options.facebook, options.socialPatienceMs)] : []),
+  ];
+  const stop = startPruning(database, options.keeping ?? defaultKeeping, now, log);
+
+  return {
+    ...createSending(parts),
+    ...signingIn,
+    ...createSocial(parts, providers, { bySocial, ...signingIn }, secure),
+    farewell: sessions.farewell,
+    session: sessions.read,
+    sessions: sessions.list,
+
+    async logout(session, where) {
+      await database.transaction(async (tx) => {
+        let ended = tx.deleteFrom('sessions').where('userId', '=', session.userId);
+        if (where === 'THIS_DEVICE') ended = ended.where('id', '=', session.id);
+        if (where === 'OTHER_DEVICES') ended = ended.where('id', '<>', session.id);
+        await ended.execute();
+        await audit(tx, { event: 'signed out', userId: session.userId, detail: where });
+      });
+      return where === 'OTHER_DEVICES' ? [] : sessions.farewell;
+    },
+
+    profile: (session) => profiles.read(database.db, session.userId),
+    saveProfile: profiles.save,
+    extendedProfile: profiles.readExtended,
+    saveExtendedProfile: profiles.saveExtended,
+
+    async exportData(session) {
+      const { userId } = session;
+      const user = await database.db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
+      const identities = await database.db
+        .selectFrom('identities')
+        .select(['providerId', 'accountId', 'createdAt'])
+        .where('userId', '=', userId)
+        .execute();
+      const trail = await database.db
+        .selectFrom('audit')
+        .select(['at', 'event', 'detail'])
+        .where('user_id', '=', userId)
+        .orderBy('at')
+        .execute();
+      const iso = (time: number): string => new Date(time).toISOString();
+      return {
+        account: user && {
+          email_address: user.email,
+          email_verified: user.emailVerified === 1,
+          tracking_id: user.trackingId,
+          created: user.createdAt,
+        },
+        profile: await profiles.read(database.db, userId),
+        extended_profiles: await profiles.allExtended(userId),
+        social_accounts: identities.map((one) => ({
+          provider: one.providerId,
+          id: one.accountId,
+          since: one.createdAt,
+        })),
+        sessions: (await sessions.list(session)).map((one) => ({
+          device: one.device,
+          since: iso(one.createdAt),
+          last_seen: iso(one.lastSeenAt),
+        })),
+        events: trail.map((entry) => ({ time: iso(entry.at), event: entry.event, detail: entry.detail })),
+      };
+    },
+
+    async forget(session, caller) {
+      const { userId, email } = session;
+      await database.transaction(async (tx) => {
+        await people.hold(tx, userId);
+        await parts.proofs.forget(tx, email);
+        await outbox.forget(tx, email);
+        await people.remove(tx, userId);
+        // What stays in the trail names nobody.
+        await tx
+          .updateTable('audit')
+          .set({ user_id: null, subject: keyed.subject(email) })
+          .where('user_id', '=', userId)
+          .execute();
+        await audit(tx, { event: 'account deleted', email, caller });
+      });
+      return sessions.farewell;
+    },
+
+    stop,
+  };
+}

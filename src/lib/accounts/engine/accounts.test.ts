@@ -1,0 +1,438 @@
+/** The account service on both engines: links, codes, accounts, sessions. */
+import { describe, expect, it } from 'vitest';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Purpose } from '../service.ts';
+import { bench, browser, caller, elsewhere, got, siteUrl } from './testing.ts';
+
+const email = 'ada@example.com';
+const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });
+const wrong = failure('invalid-code');
+
+onBothEngines('accounts', (engines) => {
+  const open = async (options: Parameters<typeof bench>[1] = {}) => bench(await engines.open(), options);
+  const send = (redirect = '/', purpose: Purpose = 'login', by = caller()) => ({
+    email,
+    purpose,
+    redirect,
+    caller: by,
+  });
+
+  describe('links', () => {
+    it('make an account, once', async () => {
+      const { accounts, mail, token, database } = await open();
+      expect(await accounts.exists(email, caller())).toEqual({ ok: true, value: false });
+      expect(await accounts.sendLink(send())).toEqual(failure('unknown-user'));
+      expect(await accounts.sendLink(send('/article/a', 'register'))).toEqual({ ok: true, value: null });
+      expect(mail).toEqual([
+        { kind: 'link', to: email, purpose: 'register', minutes: 10, url: expect.stringMatching(/token=[\w-]{43}$/) },
+      ]);
+      expect(await accounts.exists(email, caller())).toEqual({ ok: true, value: false });
+
+      const made = got(await accounts.useLink(token(email), caller()));
+      expect(made).toMatchObject({ created: true, redirect: '/article/a', session: { email, emailVerified: true } });
+      expect(await accounts.useLink(token(email), caller())).toEqual(failure('link-used'));
+      expect(await accounts.exists(' ADA@Example.com ', caller())).toEqual({ ok: true, value: true });
+      expect(await accounts.sendLink(send('/', 'register'))).toEqual(failure('exists'));
+      expect(mail.map((message) => message.kind)).toEqual(['link', 'welcome']);
+      const kept = JSON.stringify([
+        await database.db.selectFrom('proofs').selectAll().execute(),
+        await database.db.selectFrom('audit').selectAll().execute(),
+        await database.db.selectFrom('sessions').selectAll().execute(),
+      ]);
+      expect(kept).not.toContain(token(email));
+      expect(kept).not.toContain('203.0.113.1');
+      expect(kept).not.toContain(/blaize_session=([^;]+)/.exec(made.cookies.join())?.[1]);
+    });
+
+    it('can be looked at as often as mail scanners like, and used on another device', async () => {
+      const { accounts, token, join } = await open();
+      await join(email);
+      await accounts.sendLink(send('/dashboard/account'));
+      for (let look = 0; look < 5; look++) {
+        const seen = await accounts.peekLink(token(email));
+        expect(seen).toEqual({ ok: true, value: { email, purpose: 'login', redirect: '/dashboard/account' } });
+      }
+      const used = got(await accounts.useLink(token(email), elsewhere(1)));
+      expect(used).toMatchObject({ created: false, session: { email } });
+      expect(await accounts.peekLink(token(email))).toEqual(failure('link-used'));
+    });
+
+    it('live ten minutes', async () => {
+      const { accounts, token, join, clock } = await open();
+      await join(email);
+      await accounts.sendLink(send());
+      clock.pass(599);
+      expect(await accounts.peekLink(token(email))).toMatchObject({ ok: true });
+      clock.pass(1);
+      expect(await accounts.peekLink(token(email))).toEqual(failure('link-expired'));
+      expect(await accounts.useLink(token(email), caller())).toEqual(failure('link-expired'));
+      expect(await accounts.useLink('x'.repeat(43), caller())).toEqual(failure('link-unknown'));
+      expect(await accounts.useLink('', caller())).toEqual(failure('link-unknown'));
+    });
+
+    it('are used by one of many who come at once', async () => {
+      const { accounts, token, join } = await open();
+      await join(email);
+      await accounts.sendLink(send());
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => accounts.useLink(token(email), elsewhere(i))),
+      );
+      expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
+    });
+
+    it('make one account when several are used at once', async () => {
+      const { accounts, mail, database } = await open();
+      for (let i = 0; i < 4; i++) await accounts.sendLink(send('/', 'register'));
+      const tokens = mail.map(
+        (message) => ('url' in message ? new URL(message.url).searchParams.get('token') : '') ?? '',
+      );
+      const outcomes = await Promise.all(tokens.map((token) => accounts.useLink(token, caller())));
+      expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, true, true, true]);
+      expect(outcomes.filter((outcome) => outcome.ok && outcome.value.created)).toHaveLength(1);
+      expect(await database.db.selectFrom('users').select('email').execute()).toEqual([{ email }]);
+      expect(mail.filter((message) => message.kind === 'welcome')).toHaveLength(1);
+    });
+
+    it.each([
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example/',
+      'javascript:alert(1)',
+      '/\t/evil.example',
+      `${siteUrl}@evil.example/`,
+    ])('lead back to the site only: %j', async (redirect) => {
+      const { accounts, token } = await open();
+      await accounts.sendLink(send(redirect, 'register'));
+      expect(got(await accounts.peekLink(token(email))).redirect).toBe('/');
+    });
+
+    it('refuse what is no address, and what would be two', async () => {
+      const { accounts, mail } = await open();
+      for (const text of [
+        'ada',
+        'ada@example',
+        'a@b.com\r\nBcc: eve@b.com',
+        'a@b.com, eve@b.com',
+        'a b@c.com',
+        '<a@b.com>',
+      ]) {
+        const by = { email: text, purpose: 'register' as const, redirect: '/', caller: caller() };
+        expect(await accounts.sendLink(by)).toMatchObject(failure('invalid-email'));
+        expect(await accounts.create(text, caller())).toMatchObject(failure('invalid-email'));
+      }
+      expect(mail).toEqual([]);
+    });
+  });
+
+  describe('codes', () => {
+    it('register and sign in, each once and for what it was asked for', async () => {
+      const { accounts, code } = await open();
+      await accounts.sendCode(send('/', 'register'));
+      const registration = { email, validators: { code: code(email) }, caller: caller() };
+      expect(code(email)).toMatch(/^\d{6}$/);
+      expect(await accounts.login(registration)).toEqual(wrong);
+      expect(await accounts.checkCode(email, code(email), caller())).toEqual({ ok: true, value: null });
+      const attributes = { first_name: 'Ada', 'phone-number': '12125550123' };
+      const registered = got(await accounts.register({ ...registration, attributes }));
+      expect(registered).toMatchObject({ created: true, session: { email, emailVerified: true } });
+      expect(await accounts.profile(registered.session)).toEqual(attributes);
+      expect(await accounts.register(registration)).toEqual(wrong);
+
+      await accounts.sendCode(send());
+      expect(await accounts.register({ ...registration, validators: { code: code(email) } })).toEqual(wrong);
+      const login = { email: 'Ada@example.com', validators: { code: ` ${code(email)} ` }, caller: caller() };
+      expect(got(await accounts.login(login))).toMatchObject({ created: false });
+      expect(await accounts.login(login)).toEqual(wrong);
+    });
+
+    it('live ten minutes, and the newest counts', async () => {
+      const { accounts, code, join, clock } = await open();
+      await join(email);
+      await accounts.sendCode(send());
+      const first = code(email);
+      await accounts.sendCode(send());
+      if (first !== code(email)) expect(await accounts.checkCode(email, first, caller())).toEqual(wrong);
+      expect(await accounts.checkCode(email, code(email), caller())).toMatchObject({ ok: true });
+      clock.pass(600);
+      expect(await accounts.checkCode(email, code(email), caller())).toEqual(wrong);
+    });
+
+    it('are for one address', async () => {
+      const { accounts, code, join } = await open();
+      await join(email);
+      await join('eve@example.com');
+      await accounts.sendCode(send());
+      await accounts.sendCode({ ...send(), email: 'eve@example.com' });
+      if (code(email) === code('eve@example.com')) return;
+      expect(await accounts.checkCode(email, code('eve@example.com'), caller())).toEqual(wrong);
+    });
+
+    const others = (right: string, count: number): string[] =>
+      Array.from({ length: count }, (_, i) => String((Number(right) + 1 + i) % 1_000_000).padStart(6, '0'));
+
+    it('die with the fifth wrong guess', async () => {
+      const { accounts, code, join } = await open();
+      await join(email);
+      await accounts.sendCode(send());
+      const right = code(email);
+      for (const guess of others(right, 4)) expect(await accounts.checkCode(email, guess, caller())).toEqual(wrong);
+      expect(await accounts.checkCode(email, right, caller())).toMatchObject({ ok: true });
+      for (const guess of others(right, 1)) expect(await accounts.checkCode(email, guess, caller())).toEqual(wrong);
+      expect(await accounts.checkCode(email, right, caller())).toEqual(wrong);
+      expect(await accounts.login({ email, validators: { code: right }, caller: caller() })).toEqual(wrong);
+    });
+
+    it('are tried five times at most by 100 guesses at once', async () => {
+      const { accounts, code, join, database } = await open();
+      await join(email);
+      await accounts.sendCode(send());
+      const right = code(email);
+      const outcomes = await Promise.all(
+        others(right, 99).map((guess, i) =>
+          accounts.login({ email, validators: { code: guess }, caller: elsewhere(i) }),
+        ),
+      );
+      expect(outcomes.filter((outcome) => outcome.ok)).toEqual([]);
+      const row = await database.db.selectFrom('proofs').select('tries').where('kind', '=', 'code').executeTakeFirst();
+      expect(row).toEqual({ tries: 5 });
+      // Even the right one comes too late.
+      expect(await accounts.login({ email, validators: { code: right }, caller: elsewhere(500) })).toMatchObject({
+        ok: false,
+      });
+    });
+
+    it('sign in one of many who know the right one', async () => {
+      const { accounts, code, join } = await open();
+      await join(email);
+      await accounts.sendCode(send());
+      const validators = { code: code(email) };
+      const outcomes = await Promise.all(
+        Array.from({ length: 5 }, (_, i) => accounts.login({ email, validators, caller: elsewhere(i) })),
+      );
+      expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
+    });
+
+    it('do not cost the owner a try when they are right', async () => {
+      const { accounts, code, join } = await open();
+      await join(email);
+      await accounts.sendCode(send());
+      for (let i = 0; i < 40; i++)
+        expect(await accounts.checkCode(email, code(email), caller())).toMatchObject({ ok: true });
+    });
+  });
+
+  describe('accounts that nobody confirmed', () => {
+    it('are made by address, and sign nobody in', async () => {
+      const { accounts, mail, token } = await open();
+      const made = got(await accounts.create(email, caller()));
+      expect(made).toEqual({ attempt: expect.stringMatching(/^[\w-]{36}$/) });
+      expect(mail).toMatchObject([{ kind: 'link', purpose: 'completeRegistration' }]);
+      expect(await accounts.create(email, caller())).toEqual(failure('exists'));
+      const used = got(await accounts.useLink(token(email), caller()));
+      expect(used).toMatchObject({ created: false, session: { emailVerified: true } });
+      expect(mail.map((message) => message.kind)).toEqual(['link', 'welcome']);
+    });
+
+    it('are made once by many who come at once', async () => {
+      const { accounts, mail } = await open();
+      const outcomes = await Promise.all(Array.from({ length: 3 }, (_, i) => accounts.create(email, elsewhere(i))));
+      expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
+      expect(mail).toHaveLength(1);
+    });
+
+    it('are refused by the address check, with its suggestion', async () => {
+      const verification = {
+        verify: async () => ({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'No such domain' }),
+      };
+      const { accounts, mail } = await open({ verification });
+      const refusal = failure('invalid-email', { message: 'No such domain', suggestion: 'ada@gmail.com' });
+      expect(await accounts.create('ada@gmial.com', caller())).toEqual(refusal);
+      expect(await accounts.sendLink({ ...send('/', 'register'), email: 'ada@gmial.com' })).toEqual(refusal);
+      expect(mail).toEqual([]);
+    });
+  });
+
+  describe('sessions', () => {
+    it('live in cookies that scripts cannot read, and never in the same one twice', async () => {
+      const { accounts, join } = await open();
+      const first = await join(email);
+      const [session = '', tracking = '', visitor = '', access = ''] = first.cookies;
+      expect(first.cookies).toHaveLength(4);
+      expect(session).toMatch(/^blaize_session=[\w-]{43}; Path=\/; Max-Age=2592000; .*SameSite=Lax; HttpOnly; Secure$/);
+      expect(tracking).toMatch(/^blaize_tracking_id=[\da-f-]{36}; .*HttpOnly; Secure$/);
+      expect(visitor).toMatch(/^visitor=registered; Path=\/; Max-Age=2592000; .*SameSite=Lax; Secure$/);
+      expect(access).toMatch(/^access=v1\.test\.\d+\.registered\.[\w-]{43}; .*Max-Age=900; .*HttpOnly; Secure$/);
+      expect(await accounts.session(browser(first.cookies))).toEqual({ session: first.session, cookies: [] });
+      expect(await accounts.session(null)).toEqual({ session: null, cookies: [] });
+    });
+
+    it('are not Secure where the site is not', async () => {
+      const { join } = await open({ siteUrl: 'http://127.0.0.1:4321' });
+      for (const cookie of (await join(email)).cookies) expect(cookie).not.toContain('Secure');
+    });
+
+    it('cannot be fixed: what the browser had is neither taken over nor left open', async () => {
+      const { accounts, join, token, code } = await open();
+      const eve = await join('eve@example.com');
+      await join(email);
+      const planted = browser(eve.cookies);
+      await accounts.sendLink(send());
+      const ada = got(await accounts.useLink(token(email), caller('203.0.113.9', planted)));
+      expect(ada.cookies[0]).not.toBe(eve.cookies[0]);
+      expect((await accounts.session(planted)).session).toBeNull();
+
+      await accounts.sendCode(send());
+      const again = { email, validators: { code: code(email) }, caller: caller('203.0.113.9', browser(ada.cookies)) };
+      const rotated = got(await accounts.login(again));
+      expect((await accounts.session(browser(ada.cookies))).session).toBeNull();
+      expect((await accounts.session(browser(rotated.cookies))).session?.email).toBe(email);
+      expect((await accounts.session('blaize_session=chosen-by-somebody')).session).toBeNull();
+    });
+
+    it('slide for thirty days, and end when nobody comes', async () => {
+      const { accounts, join, clock } = await open();
+      let jar = browser((await join(email)).cookies);
+      for (let days = 0; days < 100; days += 20) {
+        clock.pass(20 * 86_400);
+        const { session, cookies } = await accounts.session(jar);
+        expect(session?.email).toBe(email);
+        expect(cookies.filter((cookie) => /^(?:blaize_session|visitor)=.*Max-Age=2592000/.test(cookie))).toHaveLength(
+          2,
+        );
+        jar = browser([...jar.split('; ')], cookies);
+      }
+      clock.pass(30 * 86_400);
+      const over = await accounts.session(jar);
+      expect(over).toEqual({ session: null, cookies: accounts.farewell });
+      expect(browser([...jar.split('; ')], over.cookies)).toBe('');
+    });
+
+    it('renew the access cookie when it is missing, forged or ends soon', async () => {
+      const { accounts, join, clock } = await open();
+      const { cookies } = await join(email);
+      const jar = browser(cookies);
+      const renewed = expect.stringMatching(/^access=v1\.test\.\d+\.registered\..*Max-Age=900/);
+      clock.pass(9 * 60);
+      expect((await accounts.session(jar)).cookies).toEqual([]);
+      clock.pass(2 * 60);
+      expect((await accounts.session(jar)).cookies).toEqual([renewed]);
+      const without = jar.replace(/; access=.*$/, '');
+      expect((await accounts.session(without)).cookies).toEqual([renewed]);
+      const forged = `${without}; access=v1.test.9999999999.registered.${'A'.repeat(43)}`;
+      expect((await accounts.session(forged)).cookies).toEqual([renewed]);
+    });
+
+    it('end everywhere, elsewhere or here', async () => {
+      const { accounts, join, token } = await open();
+      const jars = [browser((await join(email)).cookies)];
+      for (let i = 0; i < 2; i++) {
+        await accounts.sendLink(send());
+        jars.push(browser(got(await accounts.useLink(token(email), caller())).cookies));
+      }
+      const other = await join('eve@example.com');
+      const who = async (jar: string) => (await accounts.session(jar)).session;
+      const here = await who(jars[0] ?? '');
+      if (!here) throw new Error('signed out');
+      const list = await accounts.sessions(here);
+      expect(list).toHaveLength(3);
+      expect(list.filter((one) => one.current)).toMatchObject([{ id: here.id, device: 'Chrome on Linux' }]);
+
+      expect(await accounts.logout(here, 'OTHER_DEVICES')).toEqual([]);
+      expect(await Promise.all(jars.map(async (jar) => (await who(jar)) !== null))).toEqual([true, false, false]);
+      await accounts.sendLink(send());
+      const second = browser(got(await accounts.useLink(token(email), caller())).cookies);
+      expect(await accounts.logout(here, 'EVERYWHERE')).toEqual(accounts.farewell);
+      expect([await who(jars[0] ?? ''), await who(second)]).toEqual([null, null]);
+      expect(await who(browser(other.cookies))).not.toBeNull();
+      await accounts.logout(other.session, 'THIS_DEVICE');
+      expect(await who(browser(other.cookies))).toBeNull();
+    });
+  });
+
+  describe('profiles', () => {
+    it('are merged or replaced, one level deep', async () => {
+      const { accounts, join } = await open();
+      const { session } = await join(email);
+      expect(await accounts.profile(session)).toEqual({});
+      await accounts.saveProfile(session, { first_name: 'Ada', age: 3, on: true }, 'merge');
+      await accounts.saveProfile(session, { last_name: 'Whitlock', 'phone-number': '12125550123' }, 'merge');
+      const all = { first_name: 'Ada', age: 3, on: true, last_name: 'Whitlock', 'phone-number': '12125550123' };
+      expect(await accounts.profile(session)).toEqual(all);
+      await accounts.saveProfile(session, { date_of_birth: '1990-02-28' }, 'replace');
+      expect(await accounts.profile(session)).toEqual({ date_of_birth: '1990-02-28' });
+    });
+
+    it('lose nothing when they are merged at once', async () => {
+      const { accounts, join } = await open();
+      const { session } = await join(email);
+      await Promise.all(
+        Array.from({ length: 20 }, (_, i) => accounts.saveProfile(session, { [`key${i}`]: i }, 'merge')),
+      );
+      expect(Object.keys(await accounts.profile(session))).toHaveLength(20);
+    });
+
+    it.each([
+      [{ 'phone-number': '123' }, 'Invalid phone number'],
+      [{ 'phone-number': '1212555012a' }, 'Invalid phone number'],
+      [{ date_of_birth: '1990-02-30' }, 'Invalid date of birth'],
+      [{ first_name: 'x'.repeat(101) }, 'The value for first_name is too long'],
+      [{ note: 'a\u0000b' }, 'Invalid value for note'],
+      [{ address: { line1: 'a' } as never }, 'Invalid value for address'],
+      [{ age: Number.NaN }, 'Invalid value for age'],
+      [{ __proto__x: 'a' }, 'Invalid profile field'],
+      [Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i])), 'Too many profile fields'],
+    ])('refuse %j', async (profile, message) => {
+      const { accounts, join } = await open();
+      const { session } = await join(email);
+      expect(await accounts.saveProfile(session, profile, 'merge')).toEqual(failure('invalid', { message }));
+      expect(await accounts.profile(session)).toEqual({});
+    });
+
+    it('have parts of any form by app', async () => {
+      const { accounts, join } = await open();
+      const { session } = await join(email);
+      expect(await accounts.extendedProfile(session, 'games')).toBeNull();
+      const value = { solved: [1, 2], last: { day: null } };
+      expect(await accounts.saveExtendedProfile(session, 'games', value)).toEqual({ ok: true, value: null });
+      expect(await accounts.extendedProfile(session, 'games')).toEqual(value);
+      expect(await accounts.saveExtendedProfile(session, '_restricted_games', {})).toMatchObject(failure('invalid'));
+      expect(await accounts.saveExtendedProfile(session, 'big', 'x'.repeat(20_000))).toMatchObject(failure('invalid'));
+      for (let i = 0; i < 19; i++) got(await accounts.saveExtendedProfile(session, `app${i}`, i));
+      expect(await accounts.saveExtendedProfile(session, 'another', 1)).toMatchObject(failure('invalid'));
+    });
+  });
+
+  describe('a reader who leaves', () => {
+    it('gets everything first, and leaves nothing behind', async () => {
+      const { accounts, join, mail, token, database } = await open();
+      const { session, cookies } = await join(email);
+      await join('eve@example.com');
+      await accounts.saveProfile(session, { first_name: 'Ada' }, 'merge');
+      await accounts.saveExtendedProfile(session, 'games', [1]);
+      await accounts.sendLink(send());
+      expect(await accounts.exportData(session)).toMatchObject({
+        account: { email_address: email, email_verified: true, tracking_id: session.trackingId },
+        profile: { first_name: 'Ada' },
+        extended_profiles: { games: [1] },
+        social_accounts: [],
+        sessions: [{ device: 'Chrome on Linux' }],
+        events: expect.arrayContaining([expect.objectContaining({ event: 'sign-in', detail: 'link' })]),
+      });
+      const link = token(email);
+      expect(await accounts.forget(session, caller())).toEqual(accounts.farewell);
+      expect(mail.filter((message) => message.to === email)).toEqual([]);
+      expect((await accounts.session(browser(cookies))).session).toBeNull();
+      expect(await accounts.peekLink(link)).toEqual(failure('link-unknown'));
+      expect(await accounts.exists(email, caller())).toEqual({ ok: true, value: false });
+      const left = JSON.stringify([
+        ...(await Promise.all(
+          (['users', 'sessions', 'profiles', 'extended_profiles', 'proofs', 'audit'] as const).map((table) =>
+            database.db.selectFrom(table).selectAll().execute(),
+          ),
+        )),
+      ]);
+      for (const trace of [email, 'Ada', session.userId, session.trackingId]) expect(left).not.toContain(trace);
+      expect(left).toContain('eve@example.com');
+    });
+  });
+});

@@ -1,0 +1,235 @@
+/** Limits on both engines: exact under concurrency, and no lever to lock others out. */
+import { describe, expect, it, vi } from 'vitest';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { silent } from '../../logging.ts';
+import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../limits.ts';
+import { createKeyed, networkOf } from './keyed.server.ts';
+import { createLimiter } from './limiter.server.ts';
+import { prune } from './pruning.server.ts';
+import { bench, browser, caller, elsewhere, secret } from './testing.ts';
+
+const email = 'ada@example.com';
+const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;
+const many = { most: 1_000_000, seconds: 600 };
+const limits = (name: LimitName, set: Partial<LimitSet>): Limits => ({
+  ...defaultLimits,
+  [name]: { address: many, overall: many, ...set },
+});
+
+onBothEngines('limits', (engines) => {
+  it.each(['address', 'email', 'overall'] as const)(
+    'let exactly as many through at once as they say: %s',
+    async (scope) => {
+      const database = await engines.open();
+      const limiter = createLimiter(
+        database,
+        createKeyed(secret),
+        limits('guess', { [scope]: { most: 7, seconds: 60 } }),
+        () => 5_000_000,
+      );
+      const outcomes = await Promise.all(
+        Array.from({ length: 60 }, (_, i) =>
+          limiter.count('guess', {
+            address: scope === 'address' ? '203.0.113.1' : `198.18.0.${i}`,
+            email: scope === 'overall' ? `${i}@example.com` : email,
+          }),
+        ),
+      );
+      expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(7);
+      expect(outcomes.filter((outcome) => outcome !== null)[0]).toEqual({ scope, retryAfter: 60 });
+    },
+  );
+
+  it('end when they say, and take back what was no attempt', async () => {
+    const database = await engines.open();
+    let now = 5_000_000;
+    const set = limits('guess', { address: { most: 1, seconds: 60 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, () => now);
+    const who = { address: '203.0.113.1', email };
+    expect(await limiter.count('guess', who)).toBeNull();
+    now += 30_500;
+    expect(await limiter.count('guess', who)).toEqual({ scope: 'address', retryAfter: 30 });
+    now += 29_500;
+    expect(await limiter.count('guess', who)).toBeNull();
+    await limiter.giveBack('guess', who);
+    expect(await limiter.count('guess', who)).toBeNull();
+    expect(await limiter.count('guess', who)).toMatchObject({ scope: 'address' });
+  });
+
+  it('of an address use up nothing of others', async () => {
+    const database = await engines.open();
+    const limiter = createLimiter(
+      database,
+      createKeyed(secret),
+      limits('guess', {
+        address: { most: 2, seconds: 60 },
+        email: { most: 5, seconds: 60 },
+        overall: { most: 5, seconds: 60 },
+      }),
+      () => 5_000_000,
+    );
+    for (let i = 0; i < 20; i++) await limiter.count('guess', { address: '203.0.113.1', email });
+    for (let i = 0; i < 3; i++) expect(await limiter.count('guess', { address: `198.18.0.${i}`, email })).toBeNull();
+    expect(await limiter.count('guess', { address: '198.18.0.9', email })).toMatchObject({ scope: 'email' });
+  });
+
+  it('keep addresses as HMACs only', async () => {
+    const { accounts, database, join } = await bench(await engines.open());
+    await join(email, caller('203.0.113.77'));
+    await accounts.exists(email, caller('203.0.113.77'));
+    const kept = JSON.stringify(await database.db.selectFrom('limits').selectAll().execute());
+    expect(kept).toContain('exists:address:');
+    expect(kept).not.toMatch(/203\.0\.113|example\.com/);
+  });
+
+  it('say in how many seconds to come back', async () => {
+    const { accounts } = await bench(await engines.open(), {
+      limits: limits('exists', { address: { most: 2, seconds: 60 } }),
+    });
+    await accounts.exists(email, caller());
+    await accounts.exists(email, caller());
+    expect(await accounts.exists(email, caller())).toEqual({ ok: false, failure: { kind: 'limited', retryAfter: 60 } });
+    expect(await accounts.exists(email, elsewhere(1))).toMatchObject({ ok: true });
+  });
+
+  it('of one attacker with many addresses do not keep the owner from a link', async () => {
+    const { accounts, mail, join, token, clock } = await bench(await engines.open());
+    await join(email);
+    clock.pass(600);
+    mail.length = 0;
+    for (let i = 0; i < 30; i++) await accounts.sendLink(send(elsewhere(i)));
+    // The mailbox is not flooded.
+    expect(mail).toHaveLength(5);
+    expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
+    expect(mail).toHaveLength(5);
+    expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });
+    // Every link that the attacker caused works for the owner alone.
+    const left = mail.flatMap((message) =>
+      message.kind === 'link' ? [new URL(message.url).searchParams.get('token') ?? ''] : [],
+    );
+    for (const one of left.slice(0, 4)) expect(await accounts.useLink(one, caller())).toMatchObject({ ok: true });
+    expect(await accounts.sendLink(send())).toMatchObject({ ok: false, failure: { kind: 'limited' } });
+  });
+
+  it('leave a live link at every moment of an attack that does not end', async () => {
+    const { accounts, clock, join, mail } = await bench(await engines.open());
+    await join(email);
+    for (let minute = 0; minute < 45; minute++) {
+      for (let i = 0; i < 3; i++) await accounts.sendLink(send(elsewhere(minute * 3 + i)));
+      expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
+      const newest = mail.findLast((message) => message.kind === 'link');
+      const token = newest?.kind === 'link' ? new URL(newest.url).searchParams.get('token') : null;
+      expect(await accounts.peekLink(token ?? ''), `minute ${minute}`).toMatchObject({ ok: true });
+      clock.pass(60);
+    }
+  });
+
+  it('stand against 10,000 guesses from as many addresses, and the owner still gets in by link', async () => {
+    const { accounts, code, join, token, clock, database } = await bench(await engines.open());
+    await join(email);
+    let guesses = 0;
+    let right = 0;
+    // A new code whenever the last one is dead, as an attacker would have it.
+    for (let round = 0; round < 10; round++) {
+      await accounts.sendCode(send(elsewhere(round)));
+      const mine = code(email);
+      const outcomes = await Promise.all(
+        Array.from({ length: 1000 }, () => {
+          // The one right code of a million is left out: luck is no proof of anything.
+          const guess = String((Number(mine) + 1 + (guesses % 999_999)) % 1_000_000).padStart(6, '0');
+          return accounts.login({ email, validators: { code: guess }, caller: elsewhere(100 + guesses++) });
+        }),
+      );
+      right += outcomes.filter((outcome) => outcome.ok).length;
+      clock.pass(61);
+    }
+    expect({ guesses, right }).toEqual({ guesses: 10_000, right: 0 });
+    // How many came as far as a code at all.
+    const made = await database.db.selectFrom('audit').select('id').where('event', '=', 'sign-in failed').execute();
+    expect(made.length).toBeLessThanOrEqual(defaultLimits.guess.email?.most ?? 0);
+    const over = await accounts.login({ email, validators: { code: code(email) }, caller: elsewhere(1) });
+    expect(over).toMatchObject({ ok: false });
+    expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
+    expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });
+  }, 120_000);
+});
+
+onBothEngines('what had its time', (engines) => {
+  it('is deleted, and nothing else', async () => {
+    const { accounts, database, clock, join } = await bench(await engines.open());
+    const ada = await join(email);
+    await accounts.create('never@example.com', caller());
+    const keeping = { auditDays: 90, unconfirmedDays: 30 };
+    const rows = async () =>
+      Object.fromEntries(
+        await Promise.all(
+          (['users', 'sessions', 'proofs', 'limits', 'audit'] as const).map(async (table) => [
+            table,
+            (await database.db.selectFrom(table).selectAll().execute()).length,
+          ]),
+        ),
+      );
+    expect(await prune(database, keeping, clock.now)).toBe(0);
+    expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 2 });
+    clock.pass(86_400 + 601);
+    await prune(database, keeping, clock.now);
+    expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 0, limits: 0 });
+    expect((await accounts.session(browser(ada.cookies))).session).not.toBeNull();
+    clock.pass(30 * 86_400);
+    await prune(database, keeping, clock.now);
+    expect(await rows()).toMatchObject({ users: 1, sessions: 0 });
+    clock.pass(61 * 86_400);
+    await prune(database, keeping, clock.now);
+    expect(await rows()).toMatchObject({ users: 1, audit: 0 });
+  });
+
+  it('is deleted in steps, however much it is', async () => {
+    const database = await engines.open();
+    const old = Array.from({ length: 1200 }, (_, i) => ({ key: `k${i}`, since: 0, until: 1, count: 1 }));
+    for (let at = 0; at < old.length; at += 200) {
+      await database.db
+        .insertInto('limits')
+        .values(old.slice(at, at + 200))
+        .execute();
+    }
+    expect(await prune(database, { auditDays: 1, unconfirmedDays: 1 }, 2)).toBe(1200);
+  });
+});
+
+describe('the part of an address that counts', () => {
+  it.each([
+    ['203.0.113.1', '203.0.113.1'],
+    ['::ffff:203.0.113.1', '203.0.113.1'],
+    ['::FFFF:cb00:7101', '203.0.113.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', 'unknown'],
+    ['no address', 'unknown'],
+  ])('of %j is %j', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
+
+it('prunes by itself, and stops', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const deleteFrom = vi.fn(() => {
+      throw new Error('away');
+    });
+    const warn = vi.fn();
+    const { startPruning } = await import('./pruning.server.ts');
+    const keeping = { auditDays: 1, unconfirmedDays: 1 };
+    const database = { db: { deleteFrom, selectFrom: deleteFrom } } as never;
+    const stop = startPruning(database, keeping, () => 0, { ...silent, warn });
+    vi.advanceTimersByTime(10 * 60 * 1000);
+    await stop();
+    expect(warn).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(60 * 60 * 1000);
+    expect(warn).toHaveBeenCalledOnce();
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,45 @@
+/** What the parts of the account service are built from; accounts.server.ts puts them together. */
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { EmailVerification } from '../../email-verification/service.ts';
+import type { Logger } from '../../logging.ts';
+import type { Outbox } from '../../mail/service.ts';
+import type { LimitName } from '../limits.ts';
+import type { Failure, Outcome } from '../service.ts';
+import type { Audit } from './audit.server.ts';
+import type { Keyed } from './keyed.server.ts';
+import type { Limiter, Over, Who } from './limiter.server.ts';
+import type { People } from './people.server.ts';
+import type { Profiles } from './profiles.server.ts';
+import type { Proofs } from './proofs.server.ts';
+import type { Sessions } from './sessions.server.ts';
+
+export interface Parts {
+  readonly database: Database;
+  readonly keyed: Keyed;
+  readonly limiter: Limiter;
+  readonly proofs: Proofs;
+  readonly people: People;
+  readonly sessions: Sessions;
+  readonly profiles: Profiles;
+  readonly audit: Audit;
+  readonly outbox: Outbox<AccountsTransaction>;
+  readonly verification: EmailVerification | null;
+  readonly siteUrl: string;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export const ok = <T>(value: T): Outcome<T> => ({ ok: true, value });
+export const no = (failure: Failure): Outcome<never> => ({ ok: false, failure });
+export const badEmailMessage = 'Please enter a valid email address.';
+export const badEmail = no({ kind: 'invalid-email', message: badEmailMessage, suggestion: null });
+
+/** Counts against a limit. What is over one is said in the log, without saying who. */
+export async function within(parts: Parts, name: LimitName, who: Who): Promise<Over | null> {
+  const over = await parts.limiter.count(name, who);
+  if (over) parts.log.info({ limit: name, scope: over.scope }, 'A limit of the accounts is reached');
+  return over;
+}
+
+export const limited = (over: Over): Outcome<never> => no({ kind: 'limited', retryAfter: over.retryAfter });

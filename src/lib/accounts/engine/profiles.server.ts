@@ -1,0 +1,100 @@
+/** Readers' profiles, plain and extended (vendors.md 1.6). */
+import type { AccountsTransaction, Database, Queries } from '../../database.ts';
+import type { Outcome, Profile, Session } from '../service.ts';
+import type { Audit } from './audit.server.ts';
+import type { People } from './people.server.ts';
+import { appProblem, extendedText, fits, mostApps, profileProblem } from './profile.ts';
+
+export interface Profiles {
+  read(db: Queries, userId: string): Promise<Profile>;
+  /** Adds to a profile what was checked already; what does not fit any more is left out. */
+  add(tx: AccountsTransaction, userId: string, profile: Profile): Promise<void>;
+  save(session: Session, profile: Profile, how: 'merge' | 'replace'): Promise<Outcome<null>>;
+  /** `null` when the app has none. */
+  readExtended(session: Session, app: string): Promise<unknown>;
+  saveExtended(session: Session, app: string, value: unknown): Promise<Outcome<null>>;
+  allExtended(userId: string): Promise<Readonly<Record<string, unknown>>>;
+}
+
+const invalid = (message: string): Outcome<never> => ({ ok: false, failure: { kind: 'invalid', message } });
+const done: Outcome<null> = { ok: true, value: null };
+
+/** @param now epoch milliseconds */
+export function createProfiles(database: Database, people: People, audit: Audit, now: () => number): Profiles {
+  async function read(db: Queries, userId: string): Promise<Profile> {
+    const row = await db.selectFrom('profiles').select('data').where('user_id', '=', userId).executeTakeFirst();
+    return row ? (JSON.parse(row.data) as Profile) : {};
+  }
+
+  async function write(tx: AccountsTransaction, userId: string, profile: Profile): Promise<void> {
+    const values = { data: JSON.stringify(profile), updated: now() };
+    await tx
+      .insertInto('profiles')
+      .values({ user_id: userId, ...values })
+      .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
+      .execute();
+  }
+
+  return {
+    read,
+    async add(tx, userId, profile) {
+      if (Object.keys(profile).length === 0) return;
+      const merged = { ...(await read(tx, userId)), ...profile };
+      if (fits(merged)) await write(tx, userId, merged);
+    },
+    async save(session, profile, how) {
+      const problem = profileProblem(profile);
+      if (problem) return invalid(problem);
+      return database.transaction(async (tx) => {
+        // Held, so that of two merges at once none undoes the other.
+        if (!(await people.hold(tx, session.userId))) return invalid('The account is gone');
+        const next = how === 'merge' ? { ...(await read(tx, session.userId)), ...profile } : profile;
+        if (!fits(next)) return invalid('Too many profile fields');
+        await write(tx, session.userId, next);
+        await audit(tx, { event: 'profile changed', userId: session.userId });
+        return done;
+      });
+    },
+    async readExtended(session, app) {
+      const row = await database.db
+        .selectFrom('extended_profiles')
+        .select('data')
+        .where('user_id', '=', session.userId)
+        .where('app', '=', app)
+        .executeTakeFirst();
+      return row ? (JSON.parse(row.data) as unknown) : null;
+    },
+    async saveExtended(session, app, value) {
+      const problem = appProblem(app);
+      if (problem) return invalid(problem);
+      const made = extendedText(value);
+      if ('problem' in made) return invalid(made.problem);
+      return database.transaction(async (tx) => {
+        if (!(await people.hold(tx, session.userId))) return invalid('The account is gone');
+        const others = await tx
+          .selectFrom('extended_profiles')
+          .select('app')
+          .where('user_id', '=', session.userId)
+          .where('app', '<>', app)
+          .execute();
+        if (others.length >= mostApps) return invalid('Too many apps');
+        const values = { data: made.text, updated: now() };
+        await tx
+          .insertInto('extended_profiles')
+          .values({ user_id: session.userId, app, ...values })
+          .onConflict((conflict) => conflict.columns(['user_id', 'app']).doUpdateSet(values))
+          .execute();
+        await audit(tx, { event: 'profile changed', userId: session.userId, detail: 'extended' });
+        return done;
+      });
+    },
+    async allExtended(userId) {
+      const rows = await database.db
+        .selectFrom('extended_profiles')
+        .select(['app', 'data'])
+        .where('user_id', '=', userId)
+        .execute();
+      return Object.fromEntries(rows.map((row) => [row.app, JSON.parse(row.data) as unknown]));
+    },
+  };
+}

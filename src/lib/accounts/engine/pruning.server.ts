@@ -1,0 +1,120 @@
+/** Deletes what has had its time, in small steps, so that nobody waits for it. */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Database } from '../../database.ts';
+import type { Logger } from '../../logging.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+export interface Keeping {
+  /** Days that the audit trail is kept. */
+  readonly auditDays: number;
+  /** Days that an account is kept whose address nobody confirmed and that nobody is signed in to. */
+  readonly unconfirmedDays: number;
+}
+
+/** Rows of one step. */
+const step = 500;
+
+/** @param now epoch milliseconds @returns how many rows went */
+export async function prune({ db }: Database, keeping: Keeping, now: number, signal?: AbortSignal): Promise<number> {
+  const iso = (time: number): string => new Date(time).toISOString();
+  const steps: readonly (() => Promise<{ numDeletedRows: bigint }>)[] = [
+    () =>
+      db
+        .deleteFrom('sessions')
+        .where('id', 'in', db.selectFrom('sessions').select('id').where('expiresAt', '<=', iso(now)).limit(step))
+        .executeTakeFirst(),
+    // A day longer than they are good for, so that a link can say that it has expired.
+    () =>
+      db
+        .deleteFrom('proofs')
+        .where(
+          'id',
+          'in',
+          db
+            .selectFrom('proofs')
+            .select('id')
+            .where('expires', '<=', now - day)
+            .limit(step),
+        )
+        .executeTakeFirst(),
+    () =>
+      db
+        .deleteFrom('limits')
+        .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(step))
+        // Once more, for it may have begun anew meanwhile.
+        .where('until', '<=', now)
+        .executeTakeFirst(),
+    () =>
+      db
+        .deleteFrom('audit')
+        .where(
+          'id',
+          'in',
+          db
+            .selectFrom('audit')
+            .select('id')
+            .where('at', '<=', now - keeping.auditDays * day)
+            .limit(step),
+        )
+        .executeTakeFirst(),
+    () =>
+      db
+        .deleteFrom('users')
+        .where('emailVerified', '=', 0)
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('users')
+            .select('users.id')
+            .where('emailVerified', '=', 0)
+            .where('createdAt', '<=', iso(now - keeping.unconfirmedDays * day))
+            .where((is) =>
+              is.not(is.exists(is.selectFrom('sessions').select('id').whereRef('userId', '=', 'users.id'))),
+            )
+            .where((is) =>
+              is.not(is.exists(is.selectFrom('identities').select('id').whereRef('userId', '=', 'users.id'))),
+            )
+            .limit(step),
+        )
+        .executeTakeFirst(),
+  ];
+  let gone = 0;
+  for (const remove of steps) {
+    for (let more = true; more && !signal?.aborted; ) {
+      const removed = Number((await remove()).numDeletedRows);
+      gone += removed;
+      more = removed === step;
+      await turn();
+    }
+  }
+  return gone;
+}
+
+/** Prunes now and then until it is stopped. */
+export function startPruning(
+  database: Database,
+  keeping: Keeping,
+  now: () => number,
+  log: Logger,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  const timer = setInterval(
+    () => {
+      running = prune(database, keeping, now(), stopping.signal).then(
+        (gone) => {
+          if (gone > 0) log.debug({ rows: gone }, 'Expired rows of the accounts were deleted');
+        },
+        (error: unknown) =>
+          log.warn({ err: error }, 'Expired rows of the accounts could not be deleted; they are tried again'),
+      );
+    },
+    10 * 60 * 1000,
+  );
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+    await running;
+  };
+}

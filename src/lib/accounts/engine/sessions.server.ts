@@ -1,0 +1,177 @@
+/**
+ * Sessions and the cookies of a reader's browser. Reading one is one indexed query; nothing is kept in memory, so a session
+ * that was ended anywhere is over with the next request.
+ */
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { Caller, Session, SessionSummary } from '../service.ts';
+import { readCookies, setCookie } from './cookies.ts';
+import { deviceOf } from './device.ts';
+import { type Keyed, newToken } from './keyed.server.ts';
+import type { People, User } from './people.server.ts';
+
+/** The signer of the access cookie; src/press/access-cookie.ts is one. */
+export interface AccessSigner {
+  readonly name: string;
+  /** @param expires Unix seconds */
+  sign(level: 'registered', expires: number): string;
+  /** The level of a value; `null` when it is forged or expired. */
+  verify(value: string): string | null;
+}
+
+export interface Sessions {
+  /** Opens a session with a token that nobody has seen before, and ends the one that the browser had. */
+  open(tx: AccountsTransaction, user: User, caller: Caller): Promise<{ session: Session; cookies: readonly string[] }>;
+  read(header: string | null): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
+  /** Whether the browser is signed in as this user. */
+  belongs(tx: AccountsTransaction, header: string | null | undefined, userId: string): Promise<boolean>;
+  list(session: Session): Promise<readonly SessionSummary[]>;
+  readonly farewell: readonly string[];
+}
+
+/** Cookies by their names (vendors.md 1.0). */
+export const cookieNames = { session: 'blaize_session', tracking: 'blaize_tracking_id', visitor: 'visitor' } as const;
+
+const day = 24 * 60 * 60;
+/** Seconds. */
+export const sessionLife = {
+  session: 30 * day,
+  slideAfter: day,
+  access: 15 * 60,
+  renewAccess: 5 * 60,
+  tracking: 365 * day,
+};
+
+export interface SessionOptions {
+  readonly database: Database;
+  readonly people: People;
+  readonly keyed: Keyed;
+  readonly access: AccessSigner;
+  /** Whether the site is served over HTTPS. */
+  readonly secure: boolean;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export function createSessions({ database, people, keyed, access, secure, now }: SessionOptions): Sessions {
+  const cookie = (name: string, value: string, maxAge: number, httpOnly = true): string =>
+    setCookie(name, value, { maxAge, httpOnly, secure });
+  /** Read by a script before first paint; it says what kind of visitor this is and nothing about who. */
+  const visitor = (): string => cookie(cookieNames.visitor, 'registered', sessionLife.session, false);
+  const signed = (): string => {
+    const expires = Math.floor(now() / 1000) + sessionLife.access;
+    return cookie(access.name, access.sign('registered', expires), sessionLife.access);
+  };
+  const farewell = [
+    cookie(cookieNames.session, '', 0),
+    cookie(cookieNames.tracking, '', 0),
+    cookie(cookieNames.visitor, '', 0, false),
+    cookie(access.name, '', 0),
+  ];
+  const tokensOf = (header: string | null | undefined): readonly string[] =>
+    readCookies(header, cookieNames.session)
+      .filter((token) => /^[\w-]{43}$/.test(token))
+      .map((token) => keyed.token('session', token));
+
+  function find(queries: Database['db'], token: string) {
+    return queries
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.userId')
+      .select([
+        'sessions.id as id',
+        'sessions.userId as userId',
+        'sessions.createdAt as createdAt',
+        'sessions.updatedAt as updatedAt',
+        'users.email as email',
+        'users.emailVerified as emailVerified',
+        'users.trackingId as trackingId',
+      ])
+      .where('sessions.token', '=', token)
+      .where('sessions.expiresAt', '>', new Date(now()).toISOString())
+      .executeTakeFirst();
+  }
+
+  /** Whether the browser needs a new access cookie: it has none of this level, or one that ends soon. */
+  function accessIsDue(header: string | null): boolean {
+    const left = readCookies(header, access.name)
+      .filter((value) => access.verify(value) === 'registered')
+      .map((value) => Number(value.split('.')[2]) - now() / 1000);
+    return Math.max(0, ...left) < sessionLife.renewAccess;
+  }
+
+  return {
+    farewell,
+    async open(tx, user, caller) {
+      for (const old of tokensOf(caller.cookies)) await people.endSession(tx, old);
+      const token = newToken();
+      const { id, createdAt } = await people.openSession(tx, {
+        userId: user.id,
+        token: keyed.token('session', token),
+        device: deviceOf(caller.userAgent),
+        expires: now() + sessionLife.session * 1000,
+      });
+      const { email, emailVerified, trackingId } = user;
+      return {
+        session: { id, userId: user.id, trackingId, email, emailVerified, createdAt },
+        cookies: [
+          cookie(cookieNames.session, token, sessionLife.session),
+          cookie(cookieNames.tracking, trackingId, sessionLife.tracking),
+          visitor(),
+          signed(),
+        ],
+      };
+    },
+
+    async read(header) {
+      const tokens = readCookies(header, cookieNames.session);
+      for (const token of tokens) {
+        const hashed = /^[\w-]{43}$/.test(token) ? keyed.token('session', token) : null;
+        const row = hashed === null ? undefined : await find(database.db, hashed);
+        if (!row || hashed === null) continue;
+        const cookies: string[] = [];
+        if (now() - Date.parse(row.updatedAt) > sessionLife.slideAfter * 1000) {
+          await database.db
+            .updateTable('sessions')
+            .set({
+              updatedAt: new Date(now()).toISOString(),
+              expiresAt: new Date(now() + sessionLife.session * 1000).toISOString(),
+            })
+            .where('token', '=', hashed)
+            .execute();
+          cookies.push(cookie(cookieNames.session, token, sessionLife.session), visitor());
+          cookies.push(cookie(cookieNames.tracking, row.trackingId, sessionLife.tracking));
+        } else if (readCookies(header, cookieNames.visitor).length === 0) {
+          cookies.push(visitor());
+        }
+        if (accessIsDue(header)) cookies.push(signed());
+        const { updatedAt: _, ...rest } = row;
+        const session = { ...rest, emailVerified: row.emailVerified === 1, createdAt: Date.parse(row.createdAt) };
+        return { session, cookies };
+      }
+      // What is left of a session that ended elsewhere would make the page promise what the server does not keep.
+      const left = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
+      return { session: null, cookies: left ? farewell : [] };
+    },
+
+    async belongs(tx, header, userId) {
+      for (const token of tokensOf(header)) if ((await find(tx, token))?.userId === userId) return true;
+      return false;
+    },
+
+    async list(session) {
+      const rows = await database.db
+        .selectFrom('sessions')
+        .select(['id', 'createdAt', 'updatedAt', 'userAgent'])
+        .where('userId', '=', session.userId)
+        .where('expiresAt', '>', new Date(now()).toISOString())
+        .orderBy('updatedAt', 'desc')
+        .execute();
+      return rows.map((row) => ({
+        id: row.id,
+        current: row.id === session.id,
+        createdAt: Date.parse(row.createdAt),
+        lastSeenAt: Date.parse(row.updatedAt),
+        device: row.userAgent || deviceOf(null),
+      }));
+    },
+  };
+}

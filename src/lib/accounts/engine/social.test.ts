@@ -1,0 +1,265 @@
+/** Sign-in with Google and Facebook against the sandbox's, on both engines; and what an unproven address is good for. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Facebook, startFacebook } from '../../../../sandbox/facebook/facebook.ts';
+import { type Google, startGoogle } from '../../../../sandbox/google/google.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Caller, Provider, SocialEnd } from '../service.ts';
+import type { AccountsOptions } from './accounts.server.ts';
+import { type Bench, bench, browser, caller, got, siteUrl } from './testing.ts';
+
+const email = 'ada.whitlock@example.com';
+const yes = { account: email, decision: 'allow', share_email: 'on', email_verified: 'on' };
+const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });
+
+let google: Google;
+let facebook: Facebook;
+let now = Date.now();
+beforeAll(async () => {
+  google = await startGoogle({ siteUrl, now: () => now });
+  facebook = await startFacebook({ siteUrl, now: () => now });
+});
+afterAll(() => Promise.all([google.stop(), facebook.stop()]));
+
+/** Fills in the consent page. @returns where the browser is sent back to */
+async function consent(location: string, form: Record<string, string>): Promise<URL> {
+  const ticket = /name="ticket" value="([^"]+)"/.exec(await (await fetch(location)).text())?.[1] ?? '';
+  const answer = await fetch(new URL('/consent', location), {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ ticket, ...form }),
+  });
+  return new URL(answer.headers.get('location') ?? 'about:blank');
+}
+
+onBothEngines('social sign-in', (engines) => {
+  async function open(options: Partial<AccountsOptions> = {}): Promise<Bench> {
+    const made = await bench(await engines.open(), {
+      google: { url: google.access.issuer, clientId: google.access.clientId, clientSecret: google.access.clientSecret },
+      facebook: {
+        url: facebook.access.wwwUrl,
+        graphUrl: facebook.access.graphUrl,
+        clientId: facebook.access.clientId,
+        clientSecret: facebook.access.clientSecret,
+      },
+      ...options,
+    });
+    now = made.clock.now;
+    return made;
+  }
+
+  async function through(
+    { accounts }: Bench,
+    provider: Provider,
+    form: Record<string, string> = yes,
+    by: Caller = caller(),
+  ): Promise<SocialEnd> {
+    const { location, cookies } = await accounts.beginSocial(provider, '/article/a');
+    const back = await consent(location, form);
+    return accounts.finishSocial(provider, back, browser(cookies, by.cookies?.split('; ') ?? []), by);
+  }
+  const registered = async (world: Bench, end: SocialEnd, attributes = {}) =>
+    world.accounts.register({
+      validators: { tokenExchange: end.action === 'register' ? end.stateKey : '' },
+      attributes,
+      caller: caller(),
+    });
+
+  it('names the providers that have credentials', async () => {
+    expect((await open()).accounts.providers).toEqual(['google', 'facebook']);
+    const { accounts } = await open({ google: null });
+    expect(accounts.providers).toEqual(['facebook']);
+    await expect(accounts.beginSocial('google', '/')).rejects.toThrow('no sign-in with google');
+  });
+
+  it('makes an account of a new reader, whose address Google has checked, and signs in the next time', async () => {
+    const world = await open();
+    const end = await through(world, 'google');
+    expect(end).toMatchObject({ action: 'register', identifier: email, returnTo: '/article/a' });
+    const made = got(await registered(world, end, { first_name: 'A.' }));
+    expect(made).toMatchObject({ created: true, session: { email, emailVerified: true } });
+    expect(await world.accounts.profile(made.session)).toEqual({ first_name: 'A.', last_name: 'Whitlock' });
+    expect(world.mail).toEqual([{ kind: 'welcome', to: email, firstName: 'A.' }]);
+    expect(await registered(world, end)).toMatchObject(failure('invalid'));
+
+    const again = await through(world, 'google');
+    expect(again).toMatchObject({
+      action: 'login',
+      signedIn: { created: false, session: { email } },
+      returnTo: '/article/a',
+    });
+    const cookies = again.action === 'login' ? again.signedIn.cookies : [];
+    expect((await world.accounts.session(browser(cookies))).session?.userId).toBe(made.session.userId);
+    expect(cookies).toContainEqual(expect.stringMatching(/^blaize_oauth_.*Max-Age=0/));
+    expect(await world.accounts.exportData(made.session)).toMatchObject({ social_accounts: [{ provider: 'google' }] });
+    const rows = await world.database.db.selectFrom('identities').selectAll().execute();
+    expect(rows).toMatchObject([{ accessToken: null, refreshToken: null, idToken: null }]);
+  });
+
+  it('keeps a state key ten minutes, for one of many who bring it', async () => {
+    const world = await open();
+    const late = await through(world, 'google');
+    world.clock.pass(600);
+    now = world.clock.now;
+    expect(await registered(world, late)).toMatchObject(failure('invalid'));
+    const end = await through(world, 'google');
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => registered(world, end)));
+    expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
+  });
+
+  it('opens the account that has the address which Google has checked', async () => {
+    const world = await open();
+    const { session } = await world.join(email);
+    const end = await through(world, 'google');
+    expect(end).toMatchObject({ action: 'login', signedIn: { created: false, session: { userId: session.userId } } });
+    // It is connected now, whatever address Google tells.
+    const { email_verified: _, ...unverified } = yes;
+    expect(await through(world, 'google', unverified)).toMatchObject({ action: 'login' });
+  });
+
+  it.each([
+    ['google', { account: email, decision: 'allow', share_email: 'on' }],
+    ['facebook', yes],
+  ] as const)('never opens an account by an address that %s has not checked', async (provider, form) => {
+    const world = await open();
+    await world.join(email);
+    const end = await through(world, provider, form);
+    expect(end).toMatchObject({ action: 'register', identifier: email });
+    expect(await registered(world, end)).toEqual(failure('exists'));
+    expect(await world.database.db.selectFrom('identities').selectAll().execute()).toEqual([]);
+    const key = end.action === 'register' ? end.stateKey : '';
+    expect(await world.accounts.login({ validators: { tokenExchange: key }, caller: caller() })).toMatchObject({
+      ok: false,
+    });
+  });
+
+  it('lets somebody in by Facebook without calling the address proven', async () => {
+    const world = await open();
+    const made = got(await registered(world, await through(world, 'facebook')));
+    expect(made).toMatchObject({ created: true, session: { email, emailVerified: false } });
+    expect(world.mail).toMatchObject([{ kind: 'link', to: email, purpose: 'completeRegistration' }]);
+    expect(await through(world, 'facebook')).toMatchObject({
+      action: 'login',
+      signedIn: { session: { emailVerified: false } },
+    });
+  });
+
+  describe('an account that was made by somebody who never proved the address', () => {
+    it.each(['link', 'code', 'google'] as const)('is the owner’s alone from the first %s on', async (way) => {
+      const world = await open();
+      const { accounts } = world;
+      const eve = got(await registered(world, await through(world, 'facebook')));
+      await accounts.saveProfile(eve.session, { first_name: 'Eve' }, 'merge');
+      await accounts.saveExtendedProfile(eve.session, 'games', [1]);
+
+      const owner = { ...caller('198.51.100.7') };
+      const send = { email, purpose: 'login', redirect: '/', caller: owner } as const;
+      let ada = null;
+      if (way === 'link') {
+        await accounts.sendLink(send);
+        ada = got(await accounts.useLink(world.token(email), owner));
+      } else if (way === 'code') {
+        await accounts.sendCode(send);
+        ada = got(await accounts.login({ email, validators: { code: world.code(email) }, caller: owner }));
+      } else {
+        const end = await through(world, 'google', yes, owner);
+        if (end.action === 'login') ada = end.signedIn;
+      }
+      expect(ada?.session).toMatchObject({ userId: eve.session.userId, emailVerified: true });
+      if (!ada) return;
+      expect((await accounts.session(browser(eve.cookies))).session).toBeNull();
+      expect(await accounts.profile(ada.session)).toEqual({});
+      expect(await accounts.extendedProfile(ada.session, 'games')).toBeNull();
+      expect(await accounts.sessions(ada.session)).toHaveLength(1);
+      // Eve's Facebook opens nothing any more.
+      const back = await through(world, 'facebook');
+      expect(back).toMatchObject({ action: 'register' });
+      expect(await registered(world, back)).toEqual(failure('exists'));
+    });
+
+    it('stays whole when the browser that made it proves the address', async () => {
+      const world = await open();
+      const { accounts } = world;
+      const ada = got(await registered(world, await through(world, 'facebook')));
+      const same = caller('203.0.113.1', browser(ada.cookies));
+      const confirmed = got(await accounts.useLink(world.token(email), same));
+      expect(confirmed.session).toMatchObject({ userId: ada.session.userId, emailVerified: true });
+      expect(await accounts.profile(confirmed.session)).toEqual({ first_name: 'Ada', last_name: 'Whitlock' });
+      expect(await through(world, 'facebook')).toMatchObject({
+        action: 'login',
+        signedIn: { session: { emailVerified: true } },
+      });
+    });
+
+    it('gives no session that slips through beside the owner’s first sign-in', async () => {
+      const world = await open();
+      const { accounts } = world;
+      got(await registered(world, await through(world, 'facebook')));
+      await accounts.sendLink({ email, purpose: 'login', redirect: '/', caller: caller() });
+      const [ada, ...eves] = await Promise.all([
+        accounts.useLink(world.token(email), caller('198.51.100.7')),
+        ...Array.from({ length: 6 }, () => through(world, 'facebook')),
+      ]);
+      const { session } = got(ada);
+      for (const eve of eves) {
+        if (eve.action !== 'login') continue;
+        expect((await accounts.session(browser(eve.signedIn.cookies))).session).toBeNull();
+      }
+      expect(await accounts.sessions(session)).toHaveLength(1);
+    });
+  });
+
+  it('says how it failed', async () => {
+    const world = await open({ socialPatienceMs: 300 });
+    const fails = (message: RegExp, returnTo = '/article/a') => ({
+      action: 'failure',
+      message: expect.stringMatching(message),
+      returnTo,
+    });
+    const { share_email: _, ...silent } = yes;
+    for (const provider of ['google', 'facebook'] as const) {
+      expect(await through(world, provider, { ...yes, decision: 'deny' })).toEqual(fails(/canceled/));
+      expect(await through(world, provider, silent)).toEqual(fails(/did not tell us your email address/));
+      expect(await through(world, provider, { ...yes, exchange: 'fails' })).toEqual(fails(/Something went wrong/));
+      expect(await through(world, provider, { ...yes, exchange: 'hangs' })).toEqual(fails(/Something went wrong/));
+    }
+    expect(world.mail).toEqual([]);
+  });
+
+  it('belongs to the browser that began it, once and for ten minutes', async () => {
+    const world = await open();
+    const { accounts } = world;
+    const stale = { action: 'failure', message: expect.stringMatching(/expired/), returnTo: '/' };
+    const { location, cookies } = await accounts.beginSocial('google', '//evil.example');
+    expect(location).toMatch(/code_challenge_method=S256/);
+    expect(cookies[0]).toMatch(/^blaize_oauth_.*Path=\/blaize\/oauth; Max-Age=600;.*SameSite=Lax; HttpOnly; Secure$/);
+    const back = await consent(location, yes);
+    expect(await accounts.finishSocial('google', back, null, caller())).toEqual(stale);
+    const other = await accounts.beginSocial('google', '/');
+    expect(await accounts.finishSocial('google', back, browser(other.cookies), caller())).toEqual(stale);
+    expect(await accounts.finishSocial('facebook', back, browser(cookies), caller())).toEqual(stale);
+    const forged = browser(cookies).replace(/=(.)/, (_, first) => `=${first === 'A' ? 'B' : 'A'}`);
+    expect(await accounts.finishSocial('google', back, forged, caller())).toEqual(stale);
+    world.clock.pass(601);
+    expect(await accounts.finishSocial('google', back, browser(cookies), caller())).toEqual(stale);
+    world.clock.pass(-601);
+    // Both tabs of one browser come through.
+    const jar = browser(cookies, other.cookies);
+    expect(await accounts.finishSocial('google', back, jar, caller())).toMatchObject({
+      action: 'register',
+      returnTo: '/',
+    });
+    expect(await accounts.finishSocial('google', await consent(other.location, yes), jar, caller())).toMatchObject({
+      action: 'register',
+    });
+    // The code was used up at Google.
+    expect(await accounts.finishSocial('google', back, jar, caller())).toMatchObject({ action: 'failure' });
+  });
+
+  it('ends the session that the browser had', async () => {
+    const world = await open();
+    const eve = await world.join('eve@example.com');
+    await world.join(email);
+    await through(world, 'google', yes, caller('203.0.113.1', browser(eve.cookies)));
+    expect((await world.accounts.session(browser(eve.cookies))).session).toBeNull();
+  });
+});

@@ -1,0 +1,101 @@
+/** An account service over a fresh database for tests: with a clock that is set by hand, and mail that is read at once. */
+import { createAccessCookie } from '../../../press/access-cookie.ts';
+import type { AccountsTransaction, Database } from '../../database.ts';
+import { silent } from '../../logging.ts';
+import type { Message, Outbox } from '../../mail/service.ts';
+import type { Accounts, Caller, SignedIn } from '../service.ts';
+import { type AccountsOptions, createAccounts } from './accounts.server.ts';
+
+export const siteUrl = 'https://paper.example';
+export const secret = 'a secret of the tests that is long enough';
+const accessKeys = [{ id: 'test', secret: 'an access key of the tests, also long enough' }];
+
+export interface Clock {
+  now: number;
+  /** Goes on by seconds. */
+  pass(seconds: number): void;
+}
+
+export interface Bench {
+  readonly accounts: Accounts;
+  readonly database: Database;
+  readonly mail: Message[];
+  readonly clock: Clock;
+  /** Newest code that was mailed to an address. */
+  code(email: string): string;
+  /** Newest link's token. */
+  token(email: string): string;
+  /** Makes an account by a link and signs in. */
+  join(email: string, caller?: Caller): Promise<SignedIn>;
+  stop(): Promise<void>;
+}
+
+export const caller = (address = '203.0.113.1', cookies?: string): Caller => ({
+  address,
+  userAgent: 'Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+  ...(cookies !== undefined && { cookies }),
+});
+
+/** One of many addresses of the world, a different one for each number. */
+export const elsewhere = (number: number): Caller =>
+  caller(`198.${18 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`);
+
+/** The `Cookie` header of a browser that got these `Set-Cookie` values, one list after the other. */
+export function browser(...lists: readonly (readonly string[])[]): string {
+  const jar = new Map<string, string>();
+  for (const line of lists.flat()) {
+    const [pair = ''] = line.split(';');
+    const at = pair.indexOf('=');
+    if (/Max-Age=0\b/.test(line)) jar.delete(pair.slice(0, at));
+    else jar.set(pair.slice(0, at), pair.slice(at + 1));
+  }
+  return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+/** The value of an outcome. @throws Error with the failure */
+export function got<T>(outcome: { ok: true; value: T } | { ok: false; failure: unknown }): T {
+  if (outcome.ok) return outcome.value;
+  throw new Error(JSON.stringify(outcome.failure));
+}
+
+export async function bench(database: Database, options: Partial<AccountsOptions> = {}): Promise<Bench> {
+  const mail: Message[] = [];
+  const outbox: Outbox<AccountsTransaction> = {
+    enqueue: async (_, message) => void mail.push(message),
+    forget: async (_, to) => {
+      for (let at = mail.length - 1; at >= 0; at--) if (mail[at]?.to === to) mail.splice(at, 1);
+    },
+    nudge: () => {},
+    waiting: async () => ({ count: mail.length, oldest: null }),
+    start: () => {},
+    stop: async () => {},
+  };
+  const clock: Clock = {
+    now: Date.UTC(2026, 10, 20, 12),
+    pass(seconds) {
+      clock.now += seconds * 1000;
+    },
+  };
+  const now = (): number => clock.now;
+  const accounts = await createAccounts({
+    ...{ database, outbox, secret, siteUrl, now, google: null, facebook: null, verification: null, log: silent },
+    access: createAccessCookie({ name: 'access', keys: accessKeys, now }),
+    ...options,
+  });
+  const newest = <Kind extends Message['kind']>(kind: Kind, email: string): Extract<Message, { kind: Kind }> => {
+    const found = mail.findLast((message) => message.kind === kind && message.to === email);
+    if (!found) throw new Error(`No ${kind} was mailed.`);
+    return found as Extract<Message, { kind: Kind }>;
+  };
+  const made: Bench = {
+    ...{ accounts, database, mail, clock },
+    code: (email) => newest('code', email).code,
+    token: (email) => new URL(newest('link', email).url).searchParams.get('token') ?? '',
+    async join(email, by = caller()) {
+      got(await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller: by }));
+      return got(await accounts.useLink(made.token(email), by));
+    },
+    stop: () => accounts.stop(),
+  };
+  return made;
+}

@@ -1,0 +1,78 @@
+/**
+ * The forms that work without JavaScript: where they post, the names of their fields, and what the pages that they lead to are
+ * asked to say. Free of imports: pages, components and islands may use these values.
+ *
+ * All of them post `application/x-www-form-urlencoded` to this site and are answered 303, whatever happens. `return` is a path
+ * of this site (anything else becomes `/`); leave it out and the reader comes to `/`.
+ *
+ * | form       | `action` (POST)       | fields                                                                                  | leads to                            |
+ * |------------|-----------------------|-----------------------------------------------------------------------------------------|-------------------------------------|
+ * | sign in    | /account/sign-in      | `email`, `return` (hidden), `method` = `link` or `code` (may be a submit button's name) | /account/link-sent, /account/enter-code; /socialLogin?problem=… |
+ * | resend     | /account/resend       | `method` = `link` or `code`                                                             | the same two, with ?state=resent    |
+ * | code       | /account/code         | `code` (one field of six digits, or six fields of that name, which are joined)          | `return`; /account/enter-code?problem=code |
+ * | link       | /account/link         | `token` (hidden; the button on the page that a mailed link opens)                       | what the link was asked for         |
+ * | social end | /account/social       | `state_key`, `return` (hidden; the page that a provider leads back to)                  | `return`; /socialLogin?problem=social |
+ * | sign out   | /account/sign-out     | `where` (`THIS_DEVICE`; left out it is everywhere)                                      | /account/signed-out                 |
+ * | newsletter | /account/newsletter   | `email`, `newsletter` (slug; any number of them), `return` (the page that it stands on) | /account/link-sent?state=newsletter; `return`?problem=… |
+ * | profile    | /account/profile      | `first_name`, `last_name`, `phone`, `birthday`, `address`, `return`                     | `return`?state=saved or ?problem=…  |
+ *
+ * Social sign-in is a plain link: `/blaize/oauth/google?return=/path`, `/blaize/oauth/facebook?return=/path`. Opened as a popup
+ * its end is posted to the opener, opened in the page itself it ends at `return`; the address is the same.
+ *
+ * Pages (GET): /socialLogin (`return`, `problem`), /account/link-sent and /account/enter-code (`state`, `problem`), and
+ * /account/signed-out. None of them is stored. The reader's address travels in a sealed, HttpOnly cookie of fifteen minutes
+ * and never in an address; "Edit" is a link to `/socialLogin?return=…`, where the address stands in the field again.
+ *
+ * Components that these pages use, with the properties that they are given (all optional):
+ * `components/forms/SignIn.astro` { email, returnTo, problem }, `components/forms/NewsletterForm.astro` { returnTo, problem }.
+ * `problem` is a whole sentence from {@link problemText}.
+ */
+
+/** Where the forms post. */
+export const formActions = {
+  signIn: '/account/sign-in',
+  resend: '/account/resend',
+  code: '/account/code',
+  link: '/account/link',
+  social: '/account/social',
+  signOut: '/account/sign-out',
+  newsletter: '/account/newsletter',
+  profile: '/account/profile',
+} as const;
+
+/** Pages that the forms lead to. */
+export const formPages = {
+  signIn: '/socialLogin',
+  linkSent: '/account/link-sent',
+  enterCode: '/account/enter-code',
+  signedOut: '/account/signed-out',
+} as const;
+
+/** Names of the fields. */
+export const formFields = {
+  email: 'email',
+  return: 'return',
+  method: 'method',
+  code: 'code',
+  token: 'token',
+  stateKey: 'state_key',
+  where: 'where',
+  newsletter: 'newsletter',
+} as const;
+
+/** What may be wrong when a form's page is shown again, as `?problem=…`; the words are those of spec section 8. */
+const problems = {
+  email: 'Please enter a whole email address, such as name@example.com.',
+  code: 'Invalid code. Please check the code and try again.',
+  phone: 'Invalid phone number',
+  limited: 'Too many tries. Please wait a few minutes, then try again.',
+  expired: 'That took a while. Please enter your email address again.',
+  social: 'Signing in there did not work. Please try again, or use your email address.',
+  off: 'Signing in is not possible just now. Please try again later.',
+  failed: 'Something went wrong. Please try again.',
+} as const;
+export type FormProblem = keyof typeof problems;
+
+/** The sentence for `?problem=…`; `undefined` when there is none, or an unknown one. */
+export const problemText = (name: string | null): string | undefined =>
+  name !== null && Object.hasOwn(problems, name) ? problems[name as FormProblem] : undefined;

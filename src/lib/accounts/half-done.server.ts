@@ -1,0 +1,36 @@
+/** What the pages of a half-done sign-in are shown with: from the sealed cookie, and a word in the address. */
+import type { AstroGlobal } from 'astro';
+import { problemText } from './forms.ts';
+import { returnPath } from './return-path.ts';
+import { signIn } from './state-cookies.server.ts';
+
+export interface HalfDone<State extends string> {
+  /** `null` when it is not known (any more). */
+  readonly email: string | null;
+  readonly returnTo: string;
+  /** A whole sentence. */
+  readonly problem: string | undefined;
+  readonly state: State | undefined;
+}
+
+/**
+ * Also keeps the page out of every cache.
+ *
+ * @param states the states that the page knows
+ */
+export function halfDone<const State extends string>(
+  { request, locals, url, response }: Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>,
+  states: readonly State[] = [],
+): HalfDone<State> {
+  response.headers.set('Cache-Control', 'private, no-store');
+  const kept = signIn(locals).read(request.headers.get('cookie'));
+  const named = url.searchParams.get('return');
+  const general = problemText(url.searchParams.get('problem'));
+  return {
+    email: kept?.email ?? null,
+    returnTo: named === null ? (kept?.returnTo ?? '/') : returnPath(named, locals.config.siteUrl),
+    // Only beside a problem in the address: what was wrong before is not wrong for ever.
+    problem: general && (kept?.problem ?? general),
+    state: states.find((state) => state === url.searchParams.get('state')),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Limits of the account calls, as configuration: how often, in which time, for whom. They are fixed windows that begin with
+ * the first call; what is over them is told when the window ends.
+ *
+ * They are looked at in the order address, e-mail, everybody, and the first that is over ends it: whoever is over the limit
+ * of an address does not use up an e-mail's or everybody's. An address is an IPv4 address or an IPv6 /64.
+ */
+
+export interface Limit {
+  readonly most: number;
+  readonly seconds: number;
+}
+
+/** What is counted together. */
+export interface LimitSet {
+  /** For one network address. */
+  readonly address: Limit;
+  /** For one e-mail address. */
+  readonly email?: Limit;
+  /** For everybody; stands between a bot net and the mail quota, far above what a day's readers do. */
+  readonly overall: Limit;
+}
+
+export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social';
+
+export type Limits = Readonly<Record<LimitName, LimitSet>>;
+
+const minutes = (count: number): number => count * 60;
+
+/** Links and codes live this long, in seconds. */
+export const proofSeconds = minutes(10);
+/** Wrong guesses at one code. */
+export const guessesPerCode = 5;
+
+export const defaultLimits: Limits = {
+  /** Questions whether somebody reads the paper. */
+  exists: {
+    address: { most: 60, seconds: minutes(10) },
+    overall: { most: 20_000, seconds: minutes(10) },
+  },
+  /**
+   * Links mailed. The window of an e-mail is as long as a link lives: who is over it has a link that still works in the
+   * mailbox, and is not refused (see engine/sending.server.ts).
+   */
+  link: {
+    address: { most: 30, seconds: minutes(10) },
+    email: { most: 5, seconds: proofSeconds },
+    overall: { most: 5000, seconds: minutes(10) },
+  },
+  /** Codes mailed. */
+  code: {
+    address: { most: 30, seconds: minutes(10) },
+    email: { most: 5, seconds: proofSeconds },
+    overall: { most: 5000, seconds: minutes(10) },
+  },
+  /** Wrong codes. 20 an hour are one success in six years of trying without a pause. */
+  guess: {
+    address: { most: 30, seconds: minutes(10) },
+    email: { most: 20, seconds: minutes(60) },
+    overall: { most: 5000, seconds: minutes(10) },
+  },
+  /** Accounts made by their address alone. */
+  create: {
+    address: { most: 10, seconds: minutes(60) },
+    email: { most: 3, seconds: minutes(60) },
+    overall: { most: 2000, seconds: minutes(60) },
+  },
+  /** Attempts to register or sign in with a social sign-in's key. */
+  register: {
+    address: { most: 30, seconds: minutes(10) },
+    overall: { most: 10_000, seconds: minutes(10) },
+  },
+  /** Returns from Google and Facebook. */
+  social: {
+    address: { most: 30, seconds: minutes(10) },
+    overall: { most: 10_000, seconds: minutes(10) },
+  },
+};

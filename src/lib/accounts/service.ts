@@ -1,0 +1,147 @@
+/**
+ * What the account service does, as routes and pages see it (spec section 7). Failures that a visitor can cause are values;
+ * what throws is a fault of ours or of the database.
+ */
+
+/** Where a call comes from: for limits, the audit trail and the reader's list of sessions. */
+export interface Caller {
+  /** Network address as the front knows it. */
+  readonly address: string;
+  readonly userAgent: string | null;
+  /** The request's `Cookie` header: the session that a browser had ends when it signs in. */
+  readonly cookies?: string | null;
+}
+
+/** What a link or a code was asked for; it is good for nothing else. */
+export type Purpose = 'login' | 'register' | 'completeRegistration';
+
+export type Provider = 'google' | 'facebook';
+
+export type Failure =
+  | { readonly kind: 'unknown-user' }
+  | { readonly kind: 'exists' }
+  /** Wrong, expired, used up or never sent: they cannot be told apart from outside. */
+  | { readonly kind: 'invalid-code' }
+  | { readonly kind: 'link-unknown' | 'link-expired' | 'link-used' }
+  | { readonly kind: 'invalid-email'; readonly message: string; readonly suggestion: string | null }
+  | { readonly kind: 'invalid'; readonly message: string }
+  /** Over a limit; `retryAfter` in whole seconds, at least 1. */
+  | { readonly kind: 'limited'; readonly retryAfter: number };
+
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+export interface Session {
+  readonly id: string;
+  readonly userId: string;
+  /** Public number of the user, a UUID (the wire's `tracking_id`). */
+  readonly trackingId: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+export interface SignedIn {
+  readonly session: Session;
+  /** Whether the account was made by this call. */
+  readonly created: boolean;
+  /** Whole `Set-Cookie` values: session, tracking id, visitor hint, access. */
+  readonly cookies: readonly string[];
+}
+
+/** One level of scalars, as the wire has it (vendors.md 1.6). */
+export type Profile = Readonly<Record<string, string | number | boolean>>;
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly current: boolean;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+  /** For instance `Chrome on Windows`. */
+  readonly device: string;
+}
+
+/** How somebody proves who they are. Exactly one is looked at, in this order. */
+export interface Validators {
+  /** State key of a social sign-in that has not become an account yet. */
+  readonly tokenExchange?: string;
+  /** Six digits. */
+  readonly code?: string;
+}
+
+export interface Credentials {
+  /** Left out with `tokenExchange`. */
+  readonly email?: string;
+  readonly validators: Validators;
+  /** Attributes for the profile, one level. */
+  readonly attributes?: Profile;
+  readonly caller: Caller;
+}
+
+export interface Delivery {
+  readonly email: string;
+  readonly purpose: Purpose;
+  /** Path within the site to come back to; anything else becomes `/`. */
+  readonly redirect: string;
+  readonly caller: Caller;
+}
+
+/** The end of a social sign-in, as the popup tells it (vendors.md 1.8). */
+export type SocialEnd =
+  | { readonly action: 'login'; readonly signedIn: SignedIn; readonly returnTo: string }
+  | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string; readonly returnTo: string }
+  | { readonly action: 'failure'; readonly message: string; readonly returnTo: string };
+
+export interface Accounts {
+  /** Whether there is a user with this address. Limited, for it tells strangers who reads the paper. */
+  exists(email: string, caller: Caller): Promise<Outcome<boolean>>;
+  /** Mails a link. Unknown users of a `login` are `unknown-user`. */
+  sendLink(delivery: Delivery): Promise<Outcome<null>>;
+  /** Mails a six-digit code. */
+  sendCode(delivery: Delivery): Promise<Outcome<null>>;
+  /** Whether the code is right; counts as a try when it is not, consumes nothing when it is. */
+  checkCode(email: string, code: string, caller: Caller): Promise<Outcome<null>>;
+  login(credentials: Credentials): Promise<Outcome<SignedIn>>;
+  /** `exists` when there is such a user already. */
+  register(credentials: Credentials): Promise<Outcome<SignedIn>>;
+  /** Makes an account by its address alone and mails a link to confirm it. Signs nobody in. */
+  create(email: string, caller: Caller): Promise<Outcome<{ readonly attempt: string }>>;
+  /** What a link would do, without using it: mail scanners open links too. */
+  peekLink(
+    token: string,
+  ): Promise<Outcome<{ readonly email: string; readonly purpose: Purpose; readonly redirect: string }>>;
+  useLink(token: string, caller: Caller): Promise<Outcome<SignedIn & { readonly redirect: string }>>;
+
+  /** Providers that have credentials. */
+  readonly providers: readonly Provider[];
+  /** Where to send the browser, and the cookies that tie it to its return. */
+  beginSocial(
+    provider: Provider,
+    returnTo: string,
+  ): Promise<{ readonly location: string; readonly cookies: readonly string[] }>;
+  /** @param url the whole address that the provider sent the browser to; @param cookies the request's `Cookie` header */
+  finishSocial(provider: Provider, url: URL, cookies: string | null, caller: Caller): Promise<SocialEnd>;
+
+  /** Who a `Cookie` header belongs to. `cookies`: what to set in answer (a session that slides, an access cookie that is renewed). */
+  session(
+    cookieHeader: string | null,
+  ): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
+  /** Cookies that make a browser forget everything. */
+  readonly farewell: readonly string[];
+  logout(session: Session, where: 'EVERYWHERE' | 'OTHER_DEVICES' | 'THIS_DEVICE'): Promise<readonly string[]>;
+  sessions(session: Session): Promise<readonly SessionSummary[]>;
+
+  profile(session: Session): Promise<Profile>;
+  /** @param how `merge` keeps what is not named, `replace` does not */
+  saveProfile(session: Session, profile: Profile, how: 'merge' | 'replace'): Promise<Outcome<null>>;
+  extendedProfile(session: Session, app: string): Promise<unknown>;
+  saveExtendedProfile(session: Session, app: string, value: unknown): Promise<Outcome<null>>;
+
+  /** Everything kept about a reader, for the reader. */
+  exportData(session: Session): Promise<Readonly<Record<string, unknown>>>;
+  /** Deletes a reader; what must be kept by law is named in docs/operations.md. */
+  forget(session: Session, caller: Caller): Promise<readonly string[]>;
+  /** Lets running work end and closes nothing that it did not open. */
+  stop(): Promise<void>;
+}

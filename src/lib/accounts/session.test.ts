@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { anonymousSession, loadingSession, sessionOf, sessionTuple, visitorOf } from './session.ts';
+
+const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
+
+describe('sessionOf', () => {
+  it.each([[null], [undefined], [{}], [{ authenticated: false, activeProducts: ['sun-founder'] }]])(
+    'is nobody for %j',
+    (facts) => {
+      expect(sessionOf(facts)).toEqual(anonymousSession);
+    },
+  );
+
+  it('knows a registered reader', () => {
+    expect(signedIn()).toMatchObject({
+      status: 'registered',
+      isAuthenticated: true,
+      isPayingSubscriber: false,
+      activeProduct: null,
+    });
+    expect(signedIn('something-else').status).toBe('registered');
+  });
+
+  it.each([
+    ['founder', { isFounder: true, isMember: false, isReader: false }],
+    ['member', { isFounder: false, isMember: true, isReader: false }],
+    ['reader', { isFounder: false, isMember: false, isReader: true }],
+  ] as const)('knows a %s, who pays', (product, flags) => {
+    expect(signedIn(`sun-${product}`)).toMatchObject({
+      status: 'customer',
+      isPayingSubscriber: true,
+      activeProduct: product,
+      ...flags,
+    });
+  });
+
+  it('takes the highest of several products, and keeps the flags of all', () => {
+    const session = signedIn('sun-reader', 'sun-member');
+    expect(session).toMatchObject({ activeProduct: 'member', isMember: true, isReader: true, isFounder: false });
+    expect(signedIn('sun-reader', 'sun-founder').activeProduct).toBe('founder');
+  });
+
+  it('reads what the vendor’s script in the browser writes', () => {
+    expect(sessionOf({ isAuthenticated: true }).status).toBe('registered');
+  });
+
+  it('is trialing by a trial that decided, or a timed trial that runs', () => {
+    const trial = { totalCredits: 5, remainingCredits: 2, usedInDecision: false };
+    expect(sessionOf({ trials: { a: trial } }).isTrialing).toBe(false);
+    expect(sessionOf({ trials: { a: { ...trial, usedInDecision: true } } })).toMatchObject({
+      status: 'anonymous',
+      isTrialing: true,
+      trials: [{ id: 'a', totalCredits: 5, remainingCredits: 2, active: true }],
+    });
+    const timed = { trialDurationUnits: 'HOURS', trialDuration: 48, timeRemainingInTrial: 12, activeInDecision: true };
+    const session = sessionOf({
+      authenticated: true,
+      timeTrials: { b: { ...timed, entryTime: '2024-02-08T08:48:33.056Z[UTC]' } },
+    });
+    expect(session.isTrialing).toBe(true);
+    expect(session.timeTrials).toEqual([
+      {
+        id: 'b',
+        startedAt: Date.UTC(2024, 1, 8, 8, 48, 33, 56),
+        duration: 48,
+        unit: 'HOURS',
+        remaining: 12,
+        active: true,
+      },
+    ]);
+    expect(sessionOf({ timeTrials: { b: { ...timed, activeInDecision: false } } }).isTrialing).toBe(false);
+    expect(sessionOf({ timeTrials: { b: { entryTime: 'soon' } } }).timeTrials[0]?.startedAt).toBeNull();
+  });
+});
+
+describe('visitorOf', () => {
+  it('is the product, else registered, else no mark', () => {
+    expect(visitorOf(anonymousSession)).toBeNull();
+    expect(visitorOf(loadingSession)).toBeNull();
+    expect(visitorOf(signedIn())).toBe('registered');
+    expect(visitorOf(signedIn('sun-member'))).toBe('member');
+  });
+});
+
+describe('sessionTuple', () => {
+  it('is user type, active product and trialing flag, and nothing while loading', () => {
+    expect(sessionTuple(loadingSession)).toBeNull();
+    expect(sessionTuple(anonymousSession)).toEqual(['anonymous', null, false]);
+    expect(sessionTuple(signedIn())).toEqual(['registered', null, false]);
+    expect(sessionTuple(signedIn('sun-founder'))).toEqual(['customer', 'founder', false]);
+  });
+});

@@ -1,0 +1,133 @@
+/** Who is reading, as the browser knows it (spec sections 3 and 6): made from the access details of a decision. */
+import type { VisitorKind } from './visitor.ts';
+import type { AccessDetails } from './wire.ts';
+
+export type UserType = 'anonymous' | 'registered' | 'customer';
+export type Product = 'founder' | 'member' | 'reader';
+
+/** Products that are paid for, by their names on the wire. */
+export const productSlugs: Readonly<Record<Product, string>> = {
+  founder: 'sun-founder',
+  member: 'sun-member',
+  reader: 'sun-reader',
+};
+
+/** Free articles that are counted. */
+export interface Trial {
+  readonly id: string;
+  readonly totalCredits: number;
+  readonly remainingCredits: number;
+  /** Whether it decided what may be read now. */
+  readonly active: boolean;
+}
+
+/** A time in which everything may be read. */
+export interface TimeTrial {
+  readonly id: string;
+  /** When it began, epoch milliseconds; `null` when the wire has no date there. */
+  readonly startedAt: number | null;
+  readonly duration: number;
+  /** Unit of `duration`, for instance `HOURS`. */
+  readonly unit: string;
+  readonly remaining: number;
+  readonly active: boolean;
+}
+
+export interface Session {
+  readonly status: 'loading' | UserType;
+  /** The highest product. */
+  readonly activeProduct: Product | null;
+  /** All products as the wire names them. */
+  readonly activeProducts: readonly string[];
+  readonly isAuthenticated: boolean;
+  readonly isFounder: boolean;
+  readonly isMember: boolean;
+  readonly isReader: boolean;
+  readonly isPayingSubscriber: boolean;
+  /** Whether any trial or timed trial is active (spec section 6). */
+  readonly isTrialing: boolean;
+  readonly trials: readonly Trial[];
+  readonly timeTrials: readonly TimeTrial[];
+}
+
+/** Nobody in particular: the default of every access decision that failed (spec section 4). */
+export const anonymousSession: Session = {
+  status: 'anonymous',
+  activeProduct: null,
+  activeProducts: [],
+  isAuthenticated: false,
+  isFounder: false,
+  isMember: false,
+  isReader: false,
+  isPayingSubscriber: false,
+  isTrialing: false,
+  trials: [],
+  timeTrials: [],
+};
+
+/** As long as nobody has answered. */
+export const loadingSession: Session = { ...anonymousSession, status: 'loading' };
+
+/** What a decision says about access. The vendor's script in the browser writes `isAuthenticated` (vendors.md 1.9). */
+export type AccessFacts = Partial<Pick<AccessDetails, 'authenticated' | 'activeProducts'>> & {
+  readonly isAuthenticated?: boolean;
+  readonly trials?: Readonly<Record<string, Partial<AccessDetails['trials'][string]>>>;
+  readonly timeTrials?: Readonly<Record<string, Partial<AccessDetails['timeTrials'][string]>>>;
+};
+
+/** The session that access details describe; `null` or nonsense is nobody. */
+export function sessionOf(facts: AccessFacts | null | undefined): Session {
+  const trials = Object.entries(facts?.trials ?? {}).map(([id, trial]) => ({
+    id,
+    totalCredits: trial.totalCredits ?? 0,
+    remainingCredits: trial.remainingCredits ?? 0,
+    active: trial.usedInDecision === true,
+  }));
+  const timeTrials = Object.entries(facts?.timeTrials ?? {}).map(([id, trial]) => ({
+    id,
+    startedAt: wireTime(trial.entryTime),
+    duration: trial.trialDuration ?? 0,
+    unit: trial.trialDurationUnits ?? 'HOURS',
+    remaining: trial.timeRemainingInTrial ?? 0,
+    active: trial.activeInDecision === true,
+  }));
+  const isTrialing = [...trials, ...timeTrials].some(({ active }) => active);
+  if ((facts?.authenticated ?? facts?.isAuthenticated) !== true) {
+    return { ...anonymousSession, isTrialing, trials, timeTrials };
+  }
+  const activeProducts = Array.isArray(facts?.activeProducts) ? facts.activeProducts.map(String) : [];
+  const has = (product: Product) => activeProducts.includes(productSlugs[product]);
+  const [isFounder, isMember, isReader] = [has('founder'), has('member'), has('reader')];
+  const activeProduct = isFounder ? 'founder' : isMember ? 'member' : isReader ? 'reader' : null;
+  return {
+    status: activeProduct === null ? 'registered' : 'customer',
+    activeProduct,
+    activeProducts,
+    isAuthenticated: true,
+    isFounder,
+    isMember,
+    isReader,
+    isPayingSubscriber: activeProduct !== null,
+    isTrialing,
+    trials,
+    timeTrials,
+  };
+}
+
+/** Epoch milliseconds of the wire's time, which carries a Java zone behind it: `2024-02-08T08:48:33.056Z[UTC]`. */
+function wireTime(text: string | undefined): number | null {
+  const time = Date.parse((text ?? '').replace(/\[[^\]]*\]$/, ''));
+  return Number.isNaN(time) ? null : time;
+}
+
+/** What `data-visitor` is for this session; `null` is no mark. */
+export const visitorOf = ({ isAuthenticated, activeProduct }: Session): VisitorKind | null =>
+  isAuthenticated ? (activeProduct ?? 'registered') : null;
+
+/** User type, active product and trialing flag (spec section 3, "Session"); `null` while nobody has answered. */
+export const sessionTuple = ({
+  status,
+  activeProduct,
+  isTrialing,
+}: Session): readonly [UserType, Product | null, boolean] | null =>
+  status === 'loading' ? null : [status, activeProduct, isTrialing];

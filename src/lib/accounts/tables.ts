@@ -1,0 +1,120 @@
+/** Tables of the accounts feature, made by `src/server/migrations/0001-accounts.ts`. */
+
+/** Users, in better-auth's columns: its dates are ISO text. */
+export interface UsersTable {
+  id: string;
+  name: string;
+  /** Lower case. */
+  email: string;
+  /** 1 once somebody proved to read the mail that is sent there. */
+  emailVerified: number;
+  image: string | null;
+  createdAt: string;
+  updatedAt: string;
+  /** Public number, a UUID. */
+  trackingId: string;
+}
+
+/** Sessions, in better-auth's columns. */
+export interface SessionsTable {
+  id: string;
+  userId: string;
+  /** HMAC of what the cookie carries. */
+  token: string;
+  expiresAt: string;
+  createdAt: string;
+  /** When it was last used, to about a day. */
+  updatedAt: string;
+  /** Always empty: whole addresses are not kept. */
+  ipAddress: string | null;
+  /** For instance `Chrome on Windows`, not the browser's whole name. */
+  userAgent: string | null;
+}
+
+/** Accounts at social providers, in better-auth's columns; no token of a provider is kept. */
+export interface IdentitiesTable {
+  id: string;
+  userId: string;
+  accountId: string;
+  providerId: string;
+  accessToken: string | null;
+  refreshToken: string | null;
+  idToken: string | null;
+  accessTokenExpiresAt: string | null;
+  refreshTokenExpiresAt: string | null;
+  scope: string | null;
+  password: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Links, codes and the state keys of social sign-ins: what proves something once. */
+export interface ProofsTable {
+  /** HMAC of the token; for codes of a random number, for they are looked for by address. */
+  id: string;
+  kind: 'link' | 'code' | 'social';
+  /** HMAC of the address that it is for. */
+  subject: string;
+  /** What it was asked for; empty for `social`. */
+  purpose: string;
+  /** HMAC of the code; `null` for links. */
+  secret: string | null;
+  /** Address, redirect and the like, JSON. */
+  payload: string;
+  /** Wrong guesses at a code. */
+  tries: number;
+  created: number;
+  expires: number;
+  /** When it was used; kept until it is pruned, so that a link can say so. */
+  used: number | null;
+}
+
+/** Counters of the limits. */
+export interface LimitsTable {
+  /** Name of the limit and an HMAC of what it counts for. */
+  key: string;
+  /** Start of the window that is counted. */
+  since: number;
+  /** When the row says nothing any more. */
+  until: number;
+  count: number;
+}
+
+export interface ProfilesTable {
+  user_id: string;
+  /** One level of scalars, JSON. */
+  data: string;
+  updated: number;
+}
+
+export interface ExtendedProfilesTable {
+  user_id: string;
+  app: string;
+  /** Any JSON. */
+  data: string;
+  updated: number;
+}
+
+export interface AuditTable {
+  id: string;
+  at: number;
+  event: string;
+  user_id: string | null;
+  /** HMAC of the e-mail address. */
+  subject: string | null;
+  /** HMAC of the network address. */
+  place: string | null;
+  /** What happened, in fixed words: a provider, a reason. */
+  detail: string | null;
+}
+
+export interface AccountsTables {
+  users: UsersTable;
+  sessions: SessionsTable;
+  identities: IdentitiesTable;
+  proofs: ProofsTable;
+  limits: LimitsTable;
+  profiles: ProfilesTable;
+  extended_profiles: ExtendedProfilesTable;
+  audit: AuditTable;
+}

@@ -1,0 +1,37 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { readVisitor, visitorKinds, visitorScript } from './visitor.ts';
+
+/** What the script of the head makes of a `document.cookie`. */
+function mark(cookie: string): string | null {
+  const dataset: Record<string, string> = {};
+  runInNewContext(visitorScript, { document: { cookie, documentElement: { dataset } } });
+  return dataset.visitor ?? null;
+}
+
+describe('the hint who is reading', () => {
+  it.each(visitorKinds)('knows %s, first, last or between other cookies', (kind) => {
+    for (const cookie of [
+      `visitor=${kind}`,
+      `a=1; visitor=${kind}`,
+      `visitor=${kind}; b=2`,
+      `a=1; visitor=${kind}; b=`,
+    ]) {
+      expect(readVisitor(cookie)).toBe(kind);
+      expect(mark(cookie)).toBe(kind);
+    }
+  });
+
+  it.each([
+    '',
+    'visitor=',
+    'visitor=anonymous',
+    'visitor=readers',
+    'xvisitor=reader',
+    'a=visitor=reader',
+    'visitor="reader"',
+  ])('takes %j for anonymous', (cookie) => {
+    expect(readVisitor(cookie)).toBeNull();
+    expect(mark(cookie)).toBeNull();
+  });
+});

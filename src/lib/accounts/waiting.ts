@@ -1,0 +1,16 @@
+/** How long somebody is asked to wait, in words. */
+
+const count = (number: number, unit: string): string => (number === 1 ? `a ${unit}` : `${number} ${unit}s`);
+
+/** @param seconds at least 1; rounded up to what one would say */
+export function waitingTime(seconds: number): string {
+  if (seconds < 60) return count(seconds, 'second');
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return count(minutes, 'minute');
+  const hours = Math.ceil(minutes / 60);
+  return hours === 1 ? 'an hour' : count(hours, 'hour');
+}
+
+/** What somebody over a limit is told. */
+export const tooManyTries = (seconds: number): string =>
+  `Too many tries. Please wait ${waitingTime(seconds)}, then try again.`;

@@ -1,0 +1,260 @@
+/**
+ * What the account calls take and give, one schema each (spec section 7; vendors.md section 1 where the spec is silent).
+ * Routes parse with the schemas. Islands take the types alone (`import type`), so that no schema gets into a bundle.
+ *
+ * Schemas of requests let unknown keys pass: other clients of this protocol send more than we read.
+ */
+import { z } from 'zod';
+import type { Verification } from '../email-verification/service.ts';
+import type { Place } from '../geo/service.ts';
+import { codeKeys, type providers, tokenExchangeKey } from './names.ts';
+import type { Purpose } from './service.ts';
+
+/** Longest e-mail address that is looked at; RFC 5321 allows 254. */
+const address = z.string().trim().min(3).max(320);
+/** Where to come back to: a path, or a whole address under this site. What else comes is taken for `/` later. */
+const target = z.string().max(2048);
+const scalar = z.union([z.string().max(4000), z.number(), z.boolean()]);
+/** One level of scalars (vendors.md 1.6); what is nested is refused. */
+const flat = z.record(z.string().min(1).max(64), scalar);
+/** As {@link flat}; `null` is what a form's empty field becomes, and means the same as an empty text. */
+const attributes = z.record(z.string().min(1).max(64), scalar.nullable());
+const action = z.enum(['login', 'register', 'completeRegistration']) satisfies z.ZodType<Purpose>;
+
+const identifiers = z.looseObject({ email_address: address });
+
+/** How `/blaize/login` and `/blaize/register` are told who somebody is. */
+const validators = z.looseObject({
+  ...(Object.fromEntries(codeKeys.map((key) => [key, z.string().max(64).optional()])) as Record<
+    (typeof codeKeys)[number],
+    z.ZodOptional<z.ZodString>
+  >),
+  /** State key of a social sign-in. */
+  [tokenExchangeKey]: z.string().min(1).max(512).optional(),
+});
+
+/** POST /blaize/login and /blaize/register. With `token_exchange`, `identifiers` is `{}` or left out. */
+export const credentialsBody = z.looseObject({
+  identifiers: z.looseObject({ email_address: address.optional() }).optional(),
+  validators,
+  attributes: attributes.optional(),
+});
+export type CredentialsBody = z.infer<typeof credentialsBody>;
+
+/**
+ * POST /blaize/token-exchange and /blaize/two-factor-authentication, in all the shapes there are: flat (vendors.md 1.3 A),
+ * with `delivery` (the spec's, B), and both at once, which is what our own screens send.
+ */
+export const deliveryBody = z.looseObject({
+  identifiers: identifiers,
+  action: action.optional(),
+  method: z.string().max(32).optional(),
+  redirect: target.optional(),
+  delivery: z
+    .looseObject({
+      action: action.optional(),
+      method: z.string().max(32).optional(),
+      destination: z.string().max(320).optional(),
+      redirect: target.optional(),
+    })
+    .optional(),
+});
+export type DeliveryBody = z.infer<typeof deliveryBody>;
+
+/** POST /zephr/media/user/info and /zephr/recognise-me. */
+export const identifiersBody = z.looseObject({ identifiers });
+export type IdentifiersBody = z.infer<typeof identifiersBody>;
+
+/** POST /zephr/media/user/otp-check. */
+export const otpCheckBody = z.looseObject({ email: address, code: z.string().max(64) });
+export type OtpCheckBody = z.infer<typeof otpCheckBody>;
+
+/** POST /api/zephr-create and /api/verification. */
+export const emailBody = z.looseObject({ email: z.string().trim().min(1).max(320) });
+export type EmailBody = z.infer<typeof emailBody>;
+
+/** POST, PATCH and PUT /blaize/profile. */
+export const profileBody = attributes;
+export type ProfileBody = z.infer<typeof profileBody>;
+
+/** POST /blaize/logout; without a body it is this device alone. */
+export const logoutBody = z.looseObject({
+  where: z.enum(['JUST_HERE', 'THIS_DEVICE', 'OTHER_DEVICES', 'EVERYWHERE']).default('THIS_DEVICE'),
+});
+export type LogoutBody = z.input<typeof logoutBody>;
+
+/** POST /blaize/oauth/state. */
+export const oauthStateBody = z.looseObject({ start_url: target.optional(), target_url: target.optional() });
+export type OauthStateBody = z.infer<typeof oauthStateBody>;
+
+/** POST /zephr/feature-decisions. */
+export const featureDecisionsBody = z.looseObject({
+  featureIds: z.array(z.string().max(200)).max(100),
+  path: target.optional(),
+  session: z.string().max(200).optional(),
+});
+export type FeatureDecisionsBody = z.infer<typeof featureDecisionsBody>;
+
+/** POST /zephr/decision-engine and /api/zephr/decision-engine. */
+export const decisionEngineBody = z.looseObject({
+  sdkFeatureSlug: z.string().min(1).max(200),
+  path: target.optional(),
+  session: z.string().max(200).nullish(),
+});
+export type DecisionEngineBody = z.infer<typeof decisionEngineBody>;
+
+/** Every answer that says no. */
+export interface ErrorAnswer {
+  /** A sentence for the reader. */
+  readonly message: string;
+  /** Seconds to wait, with 429 and 503; the header `Retry-After` says the same. */
+  readonly retryAfter?: number;
+  /** The address that was probably meant, with 400. */
+  readonly suggestedEmail?: string;
+}
+
+/** An answer that has nothing to say but that it is done. */
+export interface MessageAnswer {
+  readonly message: string;
+}
+
+/** 200 of /blaize/login and /blaize/register. */
+export interface SignedInAnswer {
+  /**
+   * The readable hint cookie, as a whole `Set-Cookie` line without `HttpOnly`; assigning it to `document.cookie` does no harm
+   * and changes nothing. The session itself is only in the `Set-Cookie` header.
+   */
+  readonly cookie: string;
+  /** `Login successful` or `Registration successful`. */
+  readonly message: string;
+  readonly tracking_id: string;
+}
+
+/** 200 of GET /blaize/account; 401 without a session. */
+export interface AccountAnswer {
+  readonly identifiers: { readonly email_address: string };
+  readonly tracking_id: string;
+  readonly profile: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** 200 of GET /blaize/profile; 401 without a session. */
+export type ProfileAnswer = z.infer<typeof flat>;
+
+/** 200 of GET /zephr/media/user/session; 401 without a session. */
+export interface UserSessionAnswer {
+  readonly identifiers: { readonly email_address: string };
+  readonly tracking_id: string;
+  readonly authenticated: true;
+}
+
+/** What the popup of a social sign-in posts to the page that opened it (vendors.md 1.8). */
+export type SocialMessage =
+  | { readonly action: 'login'; readonly cookie: string }
+  | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string }
+  | { readonly action: 'failure'; readonly message: string };
+export type SocialProvider = (typeof providers)[number];
+
+/** 200 of POST /api/zephr-create. */
+export interface CreateAnswer {
+  readonly sessionId: string;
+}
+
+/** 200 of POST /api/verification (spec section 3, "Verification result"). */
+export type VerificationAnswer = Verification;
+
+/** 200 of GET /api/geo. */
+export interface GeoAnswer extends Place {
+  /** The browser's own network address, as the site sees it; spares the question to a trace service. */
+  readonly ip: string;
+}
+
+/** 200 of GET /api/v1/me/repair; 401 without a session. */
+export interface RepairAnswer {
+  readonly repaired: boolean;
+}
+
+/** 201 of POST /blaize/anonymous-session. */
+export interface AnonymousAnswer {
+  readonly message: string;
+  readonly tracking_id: string;
+}
+
+/** 200 of GET /api/v1/me/sessions; 401 without a session. Times are epoch milliseconds. */
+export interface SessionsAnswer {
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly current: boolean;
+    readonly createdAt: number;
+    readonly lastSeenAt: number;
+    readonly device: string;
+  }[];
+}
+
+interface Use {
+  readonly usedInDecision: boolean;
+  readonly decrementedInDecision: boolean;
+}
+interface Metered extends Use {
+  readonly totalCredits: number;
+  readonly remainingCredits: number;
+}
+
+/** What somebody may read, and why (vendors.md 1.9). */
+export interface AccessDetails {
+  readonly authenticated: boolean;
+  readonly accessDecisions: Readonly<Record<string, boolean>>;
+  readonly entitlements: Readonly<Record<string, Use>>;
+  readonly credits: Readonly<Record<string, Metered>>;
+  readonly meters: Readonly<Record<string, Metered>>;
+  readonly trialTrackingDetails: readonly {
+    readonly entitlementId: string;
+    readonly entitlementType: string;
+    readonly trackCreditsUsed: boolean;
+    readonly trackCreditsRemaining: boolean;
+    readonly creditsUsedKey: string;
+    readonly creditsRemainingKey: string;
+  }[];
+  readonly trials: Readonly<
+    Record<
+      string,
+      Metered & {
+        readonly tracker: string;
+        readonly reportInDataLayer: boolean;
+        readonly dataLayerCreditsUsedKey: string;
+        readonly dataLayerCreditsRemainingKey: string;
+      }
+    >
+  >;
+  readonly timeTrials: Readonly<
+    Record<
+      string,
+      {
+        readonly reportInDataLayer: boolean;
+        readonly trialDurationUnits: 'HOURS' | (string & {});
+        readonly trialDuration: number;
+        /** With a Java zone behind it: `2024-02-08T08:48:33.056Z[UTC]`. */
+        readonly entryTime: string;
+        readonly trackerHits: number;
+        readonly timeRemainingInTrial: number;
+        readonly activeInDecision: boolean;
+      }
+    >
+  >;
+  readonly testGroups: Readonly<Record<string, string>>;
+  /** `sun-founder`, `sun-member`, `sun-reader`. */
+  readonly activeProducts: readonly string[];
+}
+
+/** 200 of POST /zephr/feature-decisions, session or none. */
+export interface FeatureDecisionsAnswer {
+  readonly featureResults: Readonly<Record<string, string>>;
+  readonly resources: { readonly uiComponents: Readonly<Record<string, string>> };
+  readonly accessDetails: AccessDetails;
+}
+
+/** 200 of POST /zephr/decision-engine; with `?raw=true` the value alone. */
+export interface DecisionEngineAnswer {
+  readonly sdkFeatureSlug: string;
+  readonly outputType: 'ENUM';
+  readonly outputValue: string;
+}

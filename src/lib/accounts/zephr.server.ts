@@ -1,0 +1,180 @@
+/**
+ * A publisher with a Zephr tenant of their own: `/blaize/*` and `/zephr/*` are passed to it as they are, and its answers back, so
+ * that pages and islands notice nothing (vendors.md section 1). Bodies go through unread, and nothing is tried twice.
+ */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { Agent, request } from 'undici';
+import type { Logger } from '../logging.ts';
+
+export interface Tenant {
+  /** Whether a path is the tenant's. */
+  owns(pathname: string): boolean;
+  /**
+   * Passes a request on and its answer back; 502 or 504 with a sentence when the tenant cannot be reached.
+   *
+   * @param target path with query; @param client network address of whoever asks
+   */
+  pass(incoming: IncomingMessage, outgoing: ServerResponse, target: string, client: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TenantOptions {
+  /** Base address of the tenant, no slash at its end. */
+  readonly url: string;
+  /** Origin of the site. */
+  readonly siteUrl: string;
+  readonly log: Logger;
+  /** Milliseconds for the connection, and then for the answer's head and each piece of its body. */
+  readonly patienceMs?: number;
+}
+
+/** Headers that are about one connection (RFC 9110, section 7.6.1), and those that are set anew. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Longest body that is passed on, bytes. */
+const longest = 1024 * 1024;
+
+export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOptions): Tenant {
+  const site = new URL(siteUrl);
+  const base = new URL(url);
+  const agent = new Agent({
+    connect: { timeout: patienceMs },
+    headersTimeout: patienceMs,
+    bodyTimeout: patienceMs,
+    connections: 64,
+  });
+
+  return {
+    owns: (pathname) => /^\/(?:blaize|zephr)(?:\/|$)/.test(pathname),
+
+    async pass(incoming, outgoing, target, client) {
+      if (Number(incoming.headers['content-length'] ?? 0) > longest) {
+        return say(outgoing, 413, 'The request is too long.');
+      }
+      const gone = new AbortController();
+      outgoing.once('close', () => gone.abort());
+      try {
+        const answer = await request(`${url}${target}`, {
+          dispatcher: agent,
+          method: (incoming.method ?? 'GET') as 'GET',
+          headers: there(incoming, client),
+          body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
+          signal: gone.signal,
+        });
+        outgoing.writeHead(answer.statusCode, back(answer.headers));
+        for await (const piece of answer.body) if (!outgoing.write(piece)) await drained(outgoing);
+        outgoing.end();
+      } catch (error) {
+        if (outgoing.destroyed) return;
+        if (isTooLong(error)) return say(outgoing, 413, 'The request is too long.');
+        const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
+        log.error({ code, path: target.split('?', 1)[0] }, 'The Zephr tenant did not answer');
+        if (outgoing.headersSent) outgoing.destroy();
+        else if (/TIMEOUT/i.test(code)) say(outgoing, 504, 'Signing in takes too long just now. Please try again.');
+        else say(outgoing, 502, 'Signing in cannot be reached just now. Please try again in a minute.');
+      }
+    },
+
+    close: () => agent.close(),
+  };
+
+  /** The request's headers for the tenant. */
+  function there(incoming: IncomingMessage, client: string): Record<string, string | string[]> {
+    const headers: Record<string, string | string[]> = {};
+    const named = namedBy(incoming.headers.connection);
+    for (const [name, value] of Object.entries(incoming.headers)) {
+      if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
+      // undici writes the length itself when it knows it, and the address is the tenant's.
+      if (name === 'host' || name === 'expect' || name === 'forwarded' || name.startsWith('x-forwarded-')) continue;
+      headers[name] = value;
+    }
+    headers['x-forwarded-for'] = client;
+    headers['x-forwarded-host'] = site.host;
+    headers['x-forwarded-proto'] = site.protocol.slice(0, -1);
+    return headers;
+  }
+
+  /** The answer's headers for the browser: cookies become this site's, addresses of the tenant paths of this site. */
+  function back(given: Record<string, string | string[] | undefined>): OutgoingHttpHeaders {
+    const headers: OutgoingHttpHeaders = {};
+    const named = namedBy(given.connection);
+    for (const [name, value] of Object.entries(given)) {
+      if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
+      headers[name] = value;
+    }
+    const cookies = given['set-cookie'];
+    if (cookies !== undefined) headers['set-cookie'] = [cookies].flat().map(ownCookie);
+    const location = [given.location].flat()[0];
+    if (location !== undefined) headers.location = ownLocation(location);
+    // Whoever is reading is nobody else's business.
+    headers['cache-control'] ??= 'no-store';
+    return headers;
+  }
+
+  /** Without the tenant's domain the cookie belongs to this host alone; without https a Secure one would be dropped. */
+  function ownCookie(line: string): string {
+    const parts = line.split(';').filter((part, place) => place === 0 || !/^\s*domain\s*=/i.test(part));
+    const kept = site.protocol === 'https:' ? parts : parts.filter((part) => !/^\s*secure\s*$/i.test(part));
+    return kept.join(';');
+  }
+
+  function ownLocation(location: string): string {
+    if (!URL.canParse(location, base)) return location;
+    const to = new URL(location, base);
+    return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
+  }
+}
+
+class TooLong extends Error {}
+
+/** A stream that fails wraps what it failed with. */
+const isTooLong = (error: unknown): boolean =>
+  error instanceof TooLong || (error instanceof Error && error.cause instanceof TooLong);
+
+/** The body of a request, up to the bound. */
+async function* bounded(incoming: IncomingMessage): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
+    length += piece.byteLength;
+    if (length > longest) throw new TooLong();
+    yield piece;
+  }
+}
+
+/** Headers that `Connection` names are about the connection, too. */
+const namedBy = (connection: string | string[] | undefined): Set<string> =>
+  new Set(
+    String(connection ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase()),
+  );
+
+const drained = (outgoing: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done).off('close', done);
+      resolve();
+    };
+    outgoing.once('drain', done).once('close', done);
+  });
+
+function say(outgoing: ServerResponse, status: number, message: string): void {
+  outgoing.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    ...(status >= 500 && { 'retry-after': '10' }),
+    // What was not read of the request would be taken for the next one.
+    ...(status === 413 && { connection: 'close' }),
+  });
+  outgoing.end(JSON.stringify({ message }));
+}

@@ -1,0 +1,103 @@
+// @vitest-environment jsdom
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ask } from './ask.ts';
+
+const server = setupServer();
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
+afterEach(() => {
+  server.resetHandlers();
+  vi.useRealTimers();
+});
+afterAll(() => server.close());
+
+const answers = (response: () => Response) => server.use(http.all('*/call', response));
+
+describe('ask', () => {
+  it('reads a good answer as JSON', async () => {
+    answers(() => HttpResponse.json({ fine: true }, { status: 201 }));
+    expect(await ask('/call')).toEqual({ ok: true, status: 201, value: { fine: true } });
+  });
+
+  it('takes a good answer without a body for null', async () => {
+    answers(() => new HttpResponse(null, { status: 204 }));
+    expect(await ask('/call')).toEqual({ ok: true, status: 204, value: null });
+  });
+
+  it('sends a body as JSON by POST, and none by GET', async () => {
+    const seen: [string, string | null, string][] = [];
+    server.use(
+      http.all('*/call', async ({ request }) => {
+        seen.push([request.method, request.headers.get('content-type'), await request.text()]);
+        return HttpResponse.json({});
+      }),
+    );
+    await ask('/call', { body: { email: 'a@example.com' } });
+    await ask('/call');
+    await ask('/call', { method: 'PUT', body: null });
+    expect(seen).toEqual([
+      ['POST', 'application/json', '{"email":"a@example.com"}'],
+      ['GET', null, ''],
+      ['PUT', 'application/json', 'null'],
+    ]);
+  });
+
+  it('does not take an error for JSON: a vendor answers 401 with a page', async () => {
+    answers(() => HttpResponse.html('<title>Email verification is required</title>', { status: 401 }));
+    expect(await ask('/call')).toEqual({
+      ok: false,
+      status: 401,
+      message: null,
+      retryAfter: null,
+      suggestedEmail: null,
+    });
+  });
+
+  it.each([['null'], ['"text"'], ['[1]'], ['{"message":7}'], ['{"message":""}'], ['{"message":']])(
+    'finds no message in %s',
+    async (body) => {
+      answers(() => new HttpResponse(body, { status: 400 }));
+      expect(await ask('/call')).toMatchObject({ ok: false, status: 400, message: null });
+    },
+  );
+
+  it('finds no message in a text too long for one', async () => {
+    answers(() => HttpResponse.json({ message: 'x'.repeat(301) }, { status: 500 }));
+    expect(await ask('/call')).toMatchObject({ message: null });
+  });
+
+  it('passes on what the server says to a reader', async () => {
+    answers(() => HttpResponse.json({ message: 'Did you mean?', suggestedEmail: 'a@gmail.com' }, { status: 400 }));
+    expect(await ask('/call')).toMatchObject({ message: 'Did you mean?', suggestedEmail: 'a@gmail.com' });
+  });
+
+  it('reads both forms of Retry-After', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-20T12:00:00Z') });
+    answers(() => new HttpResponse(null, { status: 429, headers: { 'retry-after': '90' } }));
+    expect(await ask('/call')).toMatchObject({ retryAfter: 90 });
+    answers(() => new HttpResponse(null, { status: 503, headers: { 'retry-after': 'Fri, 20 Nov 2026 12:01:00 GMT' } }));
+    expect(await ask('/call')).toMatchObject({ retryAfter: 60 });
+    answers(() => new HttpResponse(null, { status: 503, headers: { 'retry-after': 'later' } }));
+    expect(await ask('/call')).toMatchObject({ retryAfter: null });
+  });
+
+  it('makes a value of a call that nobody answers', async () => {
+    answers(() => HttpResponse.error());
+    expect(await ask('/call')).toMatchObject({ ok: false, status: 0, message: null });
+  });
+
+  it('does not wait longer than its patience', async () => {
+    let late = () => {};
+    server.use(
+      http.all('*/call', async () => {
+        await new Promise<void>((resolve) => {
+          late = resolve;
+        });
+        return HttpResponse.json({});
+      }),
+    );
+    expect(await ask('/call', { patience: 20 })).toMatchObject({ ok: false, status: 0 });
+    late();
+  });
+});

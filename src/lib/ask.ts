@@ -1,0 +1,99 @@
+/**
+ * One call of the browser to the site, as a value: what came, or why not. Nothing here throws, and nothing takes for
+ * granted that an error has a JSON body: gateways and vendors answer with pages (vendors.md 1.1).
+ */
+
+export interface Granted<T> {
+  readonly ok: true;
+  readonly status: number;
+  readonly value: T;
+}
+
+export interface Refused {
+  readonly ok: false;
+  /** HTTP status; 0 when no answer came at all. */
+  readonly status: number;
+  /** What the server says to a reader; `null` when it says nothing that could be shown. */
+  readonly message: string | null;
+  /** Seconds until it is worth trying again, where the server says so. */
+  readonly retryAfter: number | null;
+  /** The address that was probably meant, where the server suggests one. */
+  readonly suggestedEmail: string | null;
+}
+
+export type Answer<T> = Granted<T> | Refused;
+
+export interface Question {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Milliseconds after which no answer is waited for. */
+  readonly patience?: number;
+  /** Lets the call go on when the page is left. */
+  readonly keepalive?: boolean;
+}
+
+/** Longer texts are no sentences for a reader. */
+const longestText = 300;
+
+/**
+ * Asks the site and reads the answer as JSON. A good answer without a JSON body has the value `null`.
+ *
+ * @param path path on this site
+ */
+export async function ask<T>(path: string, question: Question = {}): Promise<Answer<T>> {
+  const {
+    method = question.body === undefined ? 'GET' : 'POST',
+    body,
+    patience = 15_000,
+    keepalive = false,
+  } = question;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      keepalive,
+      headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patience),
+    });
+    text = await response.text();
+  } catch {
+    return { ok: false, status: 0, message: null, retryAfter: null, suggestedEmail: null };
+  }
+  const read = parse(text);
+  if (response.ok) return { ok: true, status: response.status, value: read as T };
+  return {
+    ok: false,
+    status: response.status,
+    message: textOf(read, 'message'),
+    retryAfter: retryAfter(response.headers),
+    suggestedEmail: textOf(read, 'suggestedEmail'),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** A field of an error's body, if it is one that could be shown. */
+function textOf(read: unknown, field: string): string | null {
+  if (typeof read !== 'object' || read === null) return null;
+  const text: unknown = Reflect.get(read, field);
+  return typeof text === 'string' && text !== '' && text.length <= longestText ? text : null;
+}
+
+/** `Retry-After` has two forms: seconds, and a date. */
+function retryAfter(headers: Headers): number | null {
+  const value = headers.get('retry-after');
+  if (value === null) return null;
+  if (/^\d+$/.test(value)) return Number(value);
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? null : Math.max(1, Math.ceil((until - Date.now()) / 1000));
+}

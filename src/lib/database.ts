@@ -1,0 +1,41 @@
+/**
+ * The accounts database as the features see it. `src/server/database/` opens it: SQLite by default, PostgreSQL by
+ * `DATABASE_URL`; each feature brings its own tables.
+ *
+ * Columns are the same in both engines: ids and JSON are text, times are whole epoch milliseconds unless a name ends in
+ * `At` with capital letters before it (better-auth's own, ISO text), booleans are 0 and 1.
+ */
+import type { Kysely, Transaction } from 'kysely';
+import type { AccountsTables } from './accounts/tables.ts';
+import type { MailTables } from './mail/tables.ts';
+
+/** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
+export interface AccountsDatabase extends AccountsTables, MailTables {}
+
+export type Queries = Kysely<AccountsDatabase>;
+export type AccountsTransaction = Transaction<AccountsDatabase>;
+export type Engine = 'sqlite' | 'postgres';
+
+export interface Database {
+  readonly engine: Engine;
+  /** For reads and single statements; inside {@link transaction} use what it hands over. */
+  readonly db: Queries;
+  /**
+   * Runs `work` in one transaction, which is rolled back when it throws. Under PostgreSQL a deadlock runs it again, so it must
+   * do nothing that cannot be repeated. What is read in order to be written belongs into one statement, or behind `for update`.
+   *
+   * @throws DatabaseUnavailable when the database does not answer, is locked, or is from a newer version
+   */
+  transaction<T>(work: (tx: AccountsTransaction) => Promise<T>): Promise<T>;
+  /** Why the database cannot be used now, a sentence for the operator; `null` when it can. */
+  problem(): string | null;
+  close(): Promise<void>;
+}
+
+/** The database does not answer now. A route says 503; stored pages need no database. */
+export class DatabaseUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DatabaseUnavailable';
+  }
+}

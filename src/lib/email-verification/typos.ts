@@ -1,0 +1,138 @@
+/**
+ * Slips of the hand in the names of the large mail services. A suggestion stands between a reader and the paper, so that the rule is
+ * narrow: one slip in a short name, two in a long one, and never in the name of a service that exists.
+ */
+
+/** Services whose names are mistyped every day. */
+const targets = [
+  ...['gmail.com', 'googlemail.com', 'yahoo.com', 'hotmail.com', 'outlook.com', 'icloud.com', 'comcast.net'],
+  ...['verizon.net', 'protonmail.com', 'fastmail.com', 'sbcglobal.net', 'bellsouth.net', 'earthlink.net'],
+  ...['optonline.net', 'rocketmail.com', 'btinternet.com', 'yahoo.co.uk', 'hotmail.co.uk'],
+];
+
+/** Services that are near a target and are meant as they are written. */
+const real = new Set([
+  ...targets,
+  ...['aol.com', 'att.net', 'charter.net', 'cox.net', 'duck.com', 'email.com', 'fastmail.fm', 'free.fr', 'gmx.com'],
+  ...['gmx.de', 'gmx.net', 'hey.com', 'laposte.net', 'live.com', 'mac.com', 'mail.com', 'mail.ru', 'me.com', 'msn.com'],
+  ...['orange.fr', 'pm.me', 'proton.me', 'qmail.com', 'wanadoo.fr', 'web.de', 'yahoo.ca', 'yahoo.de', 'yahoo.fr'],
+  ...['yahoo.in', 'yahoo.it', 'yandex.com', 'ymail.com', 'zmail.com', 'zoho.com', 'hotmail.ca', 'hotmail.de'],
+  ...['hotmail.fr', 'hotmail.it', 'hotmail.es', 'outlook.de', 'outlook.fr', 'outlook.it', 'outlook.es', 'outlook.jp'],
+]);
+
+/** Slips that squatters have registered: that the domain takes mail says nothing. */
+const squatted = new Set(
+  [
+    ...[
+      'gmial',
+      'gamil',
+      'gmal',
+      'gmil',
+      'gmai',
+      'gmaill',
+      'ggmail',
+      'gnail',
+      'gmali',
+      'gmaik',
+      'gmsil',
+      'gmqil',
+      'gimail',
+    ],
+    ...['hotmial', 'hotmal', 'hotmai', 'hotmil', 'homail', 'hotmaill', 'hotamil', 'hormail', 'hitmail', 'htomail'],
+    ...[
+      'yaho',
+      'yahooo',
+      'yhoo',
+      'yahho',
+      'yhaoo',
+      'yaoo',
+      'yaho0',
+      'outlok',
+      'outloook',
+      'outlokk',
+      'outllok',
+      'oulook',
+    ],
+    ...['iclod', 'icould', 'iclould', 'icloude', 'icoud', 'iclud'],
+  ].map((name) => `${name}.com`),
+);
+
+/** Endings that no domain has. */
+const endings: Readonly<Record<string, string>> = {
+  ...{ con: 'com', cmo: 'com', ocm: 'com', comm: 'com', vom: 'com', xom: 'com', cim: 'com', coom: 'com', ccom: 'com' },
+  ...{
+    cpm: 'com',
+    'com.com': 'com',
+    nte: 'net',
+    ner: 'net',
+    ent: 'net',
+    nett: 'net',
+    ogr: 'org',
+    orgg: 'org',
+    rog: 'org',
+  },
+};
+
+/** Endings that exist, and that are not meant behind the name of a service that has another. */
+const nearEndings = ['co', 'cm', 'om', 'c', 'ne', 'et'];
+
+export interface Typo {
+  /** What was probably meant. */
+  readonly domain: string;
+  /** Whether that is so even if the typed domain takes mail. */
+  readonly certain: boolean;
+}
+
+/** @param domain in lower case */
+export function typoOf(domain: string): Typo | null {
+  if (real.has(domain)) return null;
+  for (const [wrong, right] of Object.entries(endings)) {
+    if (!domain.endsWith(`.${wrong}`)) continue;
+    const mended = domain.slice(0, -wrong.length) + right;
+    return { domain: typoOf(mended)?.domain ?? mended, certain: true };
+  }
+  if (!domain.includes('.')) {
+    const meant = targets.find((target) => target.split('.')[0] === domain);
+    if (meant) return { domain: meant, certain: true };
+  }
+  const dot = domain.lastIndexOf('.');
+  if (nearEndings.includes(domain.slice(dot + 1))) {
+    const meant = targets.find((target) => target.slice(0, target.lastIndexOf('.')) === domain.slice(0, dot));
+    if (meant) return { domain: meant, certain: true };
+  }
+  let best: { domain: string; slips: number } | null = null;
+  for (const target of targets) {
+    const most = target.length > 10 ? 2 : 1;
+    const slips = distance(domain, target, most);
+    if (slips <= most && slips < (best?.slips ?? Number.POSITIVE_INFINITY)) best = { domain: target, slips };
+  }
+  return best && { domain: best.domain, certain: squatted.has(domain) };
+}
+
+/**
+ * Slips between two words: a letter too many, one missing, another one, or two in the wrong order (optimal string alignment).
+ *
+ * @param most above which the number does not matter
+ */
+export function distance(from: string, to: string, most: number): number {
+  if (Math.abs(from.length - to.length) > most) return most + 1;
+  let before: number[] = [];
+  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let least = Math.min(
+        (above[column] ?? 0) + 1,
+        (line[column - 1] ?? 0) + 1,
+        (above[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (swapped) least = Math.min(least, (before[column - 2] ?? 0) + 1);
+      line.push(least);
+    }
+    before = above;
+    above = line;
+  }
+  return above[to.length] ?? 0;
+}

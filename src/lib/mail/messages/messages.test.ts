@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../service.ts';
+import type { Paper } from './letter.ts';
+import { renderMessage } from './render.ts';
+
+const paper: Paper = {
+  name: 'The Sun',
+  motto: 'It Shines for All',
+  language: 'en-US',
+  siteUrl: 'https://sun.example',
+  contact: 'support@sun.example',
+};
+const url = 'https://sun.example/blaize/token-exchange?token=aB-c_1&x=2';
+const link = (purpose: 'login' | 'register' | 'completeRegistration', change = {}): Message => ({
+  ...{ kind: 'link', to: 'ada@example.com', url, purpose, minutes: 10 },
+  ...change,
+});
+const code: Message = { kind: 'code', to: 'ada@example.com', code: '123456', minutes: 10 };
+const welcome = (firstName: string | null): Message => ({ kind: 'welcome', to: 'ada@example.com', firstName });
+const all: Message[] = [link('login'), link('register'), link('completeRegistration'), code, welcome('Ada')];
+const render = (message: Message, minutes = 10) => renderMessage(message, paper, minutes);
+
+describe('every message', () => {
+  it.each(all)('$kind $purpose is whole in both forms', (message) => {
+    const { subject, html, text } = render(message);
+    expect(subject).not.toMatch(/[\r\n]/);
+    expect(html).toContain('<html lang="en-US"');
+    expect(html).toMatch(/<meta name="color-scheme" content="light dark">/);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    for (const form of [html, text]) {
+      expect(form).toContain('The Sun');
+      expect(form).toContain('support@sun.example');
+      expect(form).toMatch(/You get this message/);
+    }
+    for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
+  });
+
+  it.each(all)('$kind $purpose fetches nothing, runs nothing, and every table is for looks', (message) => {
+    const { html } = render(message);
+    expect(html).not.toMatch(/<(?:img|script|link|iframe|object|form|svg|video|audio)\b/i);
+    expect(html).not.toMatch(/url\(|@import|@font-face|\bsrc=|background=/i);
+    for (const table of html.match(/<table[^>]*>/g) ?? []) expect(table).toContain('role="presentation"');
+    expect(Buffer.byteLength(html)).toBeLessThan(16_000);
+  });
+
+  it.each(all)('$kind $purpose has one button at most, and its address in words', (message) => {
+    const { html, text } = render(message);
+    const buttons = [...html.matchAll(/<a class="press"[^>]*href="([^"]+)"/g)].map(([, address]) => address ?? '');
+    expect(buttons).toHaveLength(message.kind === 'code' ? 0 : 1);
+    for (const address of buttons) {
+      expect(html).toContain(`>${address}</a>`);
+      expect(text).toContain(`:\n${address.replaceAll('&#38;', '&')}\n`);
+    }
+  });
+
+  it('has styles in its elements, for the programs that drop the sheet', () => {
+    for (const message of all) {
+      const body = render(message).html.split('<body')[1] ?? '';
+      for (const [element] of body.matchAll(/<[a-z0-9]+ [^>]*class="[^"]*"[^>]*>/g)) {
+        if (!element.includes('class="wide"')) expect(element).toContain('style="');
+      }
+    }
+  });
+});
+
+describe('a code', () => {
+  it('begins the subject, is copied whole and read aloud digit by digit', () => {
+    const { subject, html, text } = render(code);
+    expect(subject).toBe('123456 is your code for The Sun');
+    expect(html).toContain('role="img" aria-label="1 2 3 4 5 6">123456<');
+    expect(text).toContain('\n    123456\n');
+  });
+
+  it('says how long it still works', () => {
+    expect(render(code, 10).html).toContain('It works once, for 10 minutes.');
+    expect(render(code, 1).html).toContain('It works once, for about a minute.');
+  });
+
+  it('is nothing else than a code', () => {
+    for (const wrong of ['', '12 34', '123456\r\nBcc: x@y.z', '<b>1</b>']) {
+      expect(() => render({ ...code, code: wrong } as Message)).toThrow();
+    }
+  });
+});
+
+describe('a link', () => {
+  it('is named for what it does', () => {
+    expect(render(link('login')).subject).toBe('Your link to sign in to The Sun');
+    expect(render(link('register')).subject).toBe('Confirm your e-mail address for The Sun');
+    expect(render(link('completeRegistration')).subject).toBe('Complete your registration with The Sun');
+  });
+
+  it('is a web address and nothing else', () => {
+    for (const wrong of [
+      'javascript:alert(1)',
+      '/relative',
+      'https://sun.example/\r\nBcc: x@y.z',
+      'https://sun.example/ x',
+    ]) {
+      expect(() => render(link('login', { url: wrong }))).toThrow('no web address');
+    }
+    expect(render(link('login', { url: 'https://sun.example/?a="><b>' })).html).not.toContain('<b>');
+  });
+});
+
+describe('a welcome', () => {
+  it('greets by name', () => {
+    expect(render(welcome('Ada')).text).toContain('Welcome, Ada');
+    expect(render(welcome('Anne-Marie O’Neill')).text).toContain('Welcome, Anne-Marie O’Neill');
+    expect(render(welcome('李')).text).toContain('Welcome, 李');
+    expect(render(welcome(null)).html).toContain('Welcome to The Sun</h1>');
+  });
+
+  it('does not repeat what is no name', () => {
+    for (const name of [
+      'evil.example',
+      'https://evil.example',
+      'A\r\nBcc: x@y.z',
+      '<img src=x>',
+      'x'.repeat(50),
+      ' ',
+      'Win $100',
+    ]) {
+      const { html, text } = render(welcome(name));
+      expect(html).toContain('Welcome to The Sun</h1>');
+      expect(text).not.toMatch(/evil|Bcc|img|Win/);
+    }
+  });
+});

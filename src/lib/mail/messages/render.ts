@@ -1,0 +1,24 @@
+/** A message by its kind, set in the paper's type. */
+import type { Message } from '../service.ts';
+import { codeLetter } from './code.ts';
+import { type Paper, type Rendered, setLetter } from './letter.ts';
+import { linkLetter } from './link.ts';
+import { welcomeLetter } from './welcome.ts';
+
+/**
+ * @param minutes that a link or a code still lives, which after a delay is less than it was made for
+ * @throws Error when a link or a code could not stand in a message as it is
+ */
+export function renderMessage(message: Message, paper: Paper, minutes: number): Rendered {
+  switch (message.kind) {
+    case 'link':
+      if (!URL.canParse(message.url) || !/^https?:\/\/[\x21-\x7e]+$/.test(message.url))
+        throw new Error('A link to be mailed is no web address.');
+      return setLetter(linkLetter(message, paper, minutes), paper);
+    case 'code':
+      if (!/^[0-9A-Z]{4,12}$/.test(message.code)) throw new Error('A code to be mailed has other signs than digits.');
+      return setLetter(codeLetter(message, paper, minutes), paper);
+    case 'welcome':
+      return setLetter(welcomeLetter(message, paper), paper);
+  }
+}

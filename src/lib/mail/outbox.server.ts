@@ -1,0 +1,246 @@
+/**
+ * The outbox at work: what was written down in somebody's transaction is sent as soon as that has committed, by whichever
+ * process looks first, and tried again until it is sent, refused for good, or too late.
+ *
+ * In normal operation each message is sent once. A process that dies between the mail server's receipt and the note of it
+ * leaves a message that is sent again, with the same `Message-ID`.
+ */
+import type { AccountsTransaction, Database } from '../database.ts';
+import type { Logger } from '../logging.ts';
+import { backOff } from '../retry.ts';
+import { isAddress } from './address.ts';
+import type { Paper } from './messages/letter.ts';
+import { renderMessage } from './messages/render.ts';
+import * as queue from './queue.server.ts';
+import type { Outbox } from './service.ts';
+import type { Carrier, Delivered } from './smtp.server.ts';
+
+export interface MailStats {
+  /** Messages since the start, by how they ended. */
+  readonly sent: number;
+  readonly refused: number;
+  readonly expired: number;
+  /** Tries that failed and are repeated. */
+  readonly failedTries: number;
+  /** Messages that wait, and since when the oldest does (epoch milliseconds); a few seconds old. */
+  readonly waiting: number;
+  readonly oldest: number | null;
+  /** Why nothing is being sent; `null` when all is well. */
+  readonly problem: string | null;
+}
+
+export interface OutboxOptions {
+  readonly database: Database;
+  /** `null`: no mail server is configured; messages wait until they expire. */
+  readonly carrier: Carrier | null;
+  readonly paper: Paper;
+  readonly log: Logger;
+  /** Messages sent at once, at most; the carrier has as many connections. */
+  readonly concurrency?: number;
+  /** Milliseconds between two looks when nobody nudges. */
+  readonly pollMs?: number;
+  /** First and longest wait after the mail server was away, milliseconds. */
+  readonly backOffMs?: readonly [first: number, longest: number];
+  readonly now?: () => number;
+}
+
+export interface RunningOutbox extends Outbox<AccountsTransaction> {
+  stats(): MailStats;
+}
+
+const minute = 60_000;
+/** How long a welcome may wait for the mail server. */
+const welcomeLife = 3 * 24 * 60 * minute;
+/** How long it is known what became of a message. */
+const keptMs = 7 * 24 * 60 * minute;
+const pruneEveryMs = 60 * minute;
+/** How long {@link Outbox.stop} waits for what is being sent. */
+const stopMs = 8000;
+/** First and longest wait when the server does not take one message now; a code must not wait longer than it lives. */
+const laterMs = [5000, minute] as const;
+
+export function openOutbox(options: OutboxOptions): RunningOutbox {
+  const {
+    database,
+    carrier,
+    paper,
+    log,
+    concurrency = 4,
+    pollMs = 5000,
+    backOffMs = [500, 15_000],
+    now = Date.now,
+  } = options;
+  const { db } = database;
+  const counts = { sent: 0, refused: 0, expired: 0, failedTries: 0 };
+  const sending = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let running = false;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | null = null;
+  let again = false;
+  let state: queue.Waiting = { count: 0, oldest: null, due: null };
+  /** Since the mail server was last heard: how often it was asked, and when it is asked next. */
+  let silence = { tries: 0, until: 0 };
+  let problem: string | null = null;
+  let prunedAt = Number.NEGATIVE_INFINITY;
+
+  /** Looks now, or once more when a look is under way. */
+  function nudge(): void {
+    if (!running) return;
+    if (looking) {
+      again = true;
+      return;
+    }
+    clearTimeout(timer);
+    looking = look()
+      .catch((error: unknown) => {
+        // The database says itself what is wrong with it.
+        log.warn({ err: error }, 'The outbox could not be read; it is looked at again soon');
+        state = { ...state, due: now() + 1000 };
+      })
+      .finally(() => {
+        looking = null;
+        if (!running) return;
+        if (again) {
+          again = false;
+          nudge();
+          return;
+        }
+        const due =
+          free() > 0 ? Math.max(state.due ?? Number.POSITIVE_INFINITY, silence.until) : Number.POSITIVE_INFINITY;
+        timer = setTimeout(nudge, Math.max(10, Math.min(due - now(), pollMs)));
+        timer.unref();
+      });
+  }
+
+  /** How many more may be sent now; while the server is silent one message asks for all. */
+  const free = (): number => (carrier ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0);
+
+  async function look(): Promise<void> {
+    note(await queue.expire(db, now()));
+    if (now() - prunedAt > pruneEveryMs) {
+      prunedAt = now();
+      await queue.prune(db, now() - keptMs);
+    }
+    if (carrier && free() > 0 && silence.until <= now()) {
+      for (const held of await queue.take(database, free(), now())) {
+        const delivering = deliver(held, carrier).finally(() => {
+          sending.delete(delivering);
+          nudge();
+        });
+        sending.add(delivering);
+      }
+    }
+    state = await queue.waiting(db);
+  }
+
+  function note(expired: Readonly<Record<string, number>>): void {
+    for (const [kind, messages] of Object.entries(expired)) {
+      counts.expired += messages;
+      log.warn({ kind, messages, problem }, 'Messages could not be sent in time and were dropped');
+    }
+  }
+
+  async function deliver(held: queue.Held, by: Carrier): Promise<void> {
+    const result = await attempt(held, by);
+    if (result.kind !== 'down') heard();
+    // Whoever is told to stop has been interrupted, not refused.
+    if (stopping.signal.aborted && result.kind !== 'sent') return settle(() => queue.giveBack(db, held, now(), false));
+    if (result.kind === 'sent' || result.kind === 'refused' || result.kind === 'expired') {
+      const { kind } = result;
+      const detail = 'detail' in result ? result.detail : null;
+      counts[kind]++;
+      if (kind === 'refused') {
+        log.warn(
+          { kind: held.message.kind, detail, domain: domainOf(held.message.to) },
+          'A message was refused for good',
+        );
+      }
+      return settle(async () => {
+        if (await queue.end(db, held, kind, detail, now())) return;
+        log.warn({ kind: held.message.kind }, 'A message was taken over while it was being sent; it may arrive twice');
+      });
+    }
+    counts.failedTries++;
+    if (result.kind === 'later') {
+      const wait = backOff(held.tries, ...laterMs);
+      log.info(
+        { kind: held.message.kind, detail: result.detail, tries: held.tries, waitMs: wait },
+        'A message has to wait',
+      );
+      return settle(() => queue.giveBack(db, held, now() + wait, true));
+    }
+    silent(result.problem);
+    return settle(() => queue.giveBack(db, held, now(), false));
+  }
+
+  async function attempt(held: queue.Held, by: Carrier): Promise<Delivered | { kind: 'expired' }> {
+    const left = held.expires - now();
+    if (left <= 0) return { kind: 'expired' };
+    try {
+      const rendered = renderMessage(held.message, paper, Math.ceil(left / minute));
+      return await by.send(held.id, held.message.to, rendered, stopping.signal);
+    } catch (error) {
+      log.error({ err: error, kind: held.message.kind }, 'A message could not be written');
+      return { kind: 'refused', detail: 'not written' };
+    }
+  }
+
+  function heard(): void {
+    if (problem !== null) log.info({}, 'The mail server takes mail again');
+    problem = null;
+    silence = { tries: 0, until: 0 };
+  }
+
+  function silent(why: string): void {
+    if (why !== problem) log.error({ problem: why }, 'Mail cannot be sent; it waits');
+    problem = why;
+    // Several that were under way together are one silence.
+    if (silence.until > now()) return;
+    const tries = silence.tries + 1;
+    silence = { tries, until: now() + backOff(Math.min(tries, 20), ...backOffMs) };
+  }
+
+  /** Writes down what came of a message, however long the database is away: what was sent must not be sent again. */
+  async function settle(write: () => Promise<void>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (tries === 1) log.warn({ err: error }, 'What came of a message cannot be written down yet');
+        if (stopping.signal.aborted && tries > 3) return;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 50 * tries)));
+      }
+    }
+  }
+
+  return {
+    async enqueue(transaction, message) {
+      if (!isAddress(message.to)) throw new Error('A message is addressed to something that is no e-mail address.');
+      const life = message.kind === 'welcome' ? welcomeLife : message.minutes * minute;
+      await queue.put(transaction, message, now(), now() + life);
+    },
+    forget: (transaction, to) => queue.remove(transaction, to),
+    nudge,
+    async waiting() {
+      const { count, oldest } = await queue.waiting(db);
+      return { count, oldest };
+    },
+    stats: () => ({ ...counts, waiting: state.count, oldest: state.oldest, problem }),
+    start() {
+      running = true;
+      nudge();
+    },
+    async stop() {
+      running = false;
+      clearTimeout(timer);
+      await looking;
+      const limit = setTimeout(() => stopping.abort(), stopMs);
+      while (sending.size > 0) await Promise.all(sending);
+      clearTimeout(limit);
+      carrier?.close();
+    },
+  };
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

@@ -1,0 +1,296 @@
+import { expect, it, vi } from 'vitest';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { Database } from '../database.ts';
+import { type Logger, silent } from '../logging.ts';
+import type { Paper, Rendered } from './messages/letter.ts';
+import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
+import { leaseMs, take } from './queue.server.ts';
+import type { Message } from './service.ts';
+import type { Carrier, Delivered } from './smtp.server.ts';
+
+const paper: Paper = {
+  ...{ name: 'The Sun', motto: '', language: 'en', siteUrl: 'https://sun.example', contact: 'desk@sun.example' },
+};
+const code = (to: string, digits = '123456'): Message => ({ kind: 'code', to, code: digits, minutes: 10 });
+const welcome = (to: string): Message => ({ kind: 'welcome', to, firstName: null });
+const sent: Delivered = { kind: 'sent' };
+const down: Delivered = { kind: 'down', problem: 'away' };
+
+interface Try {
+  readonly id: string;
+  readonly to: string;
+  readonly message: Rendered;
+}
+
+/** A carrier that does what it is told. */
+function fakeCarrier(answer: (one: Try, count: number) => Delivered | Promise<Delivered> = () => sent) {
+  const tries: Try[] = [];
+  let now = 0;
+  const most = { together: 0 };
+  const carrier: Carrier = {
+    async send(id, to, message) {
+      tries.push({ id, to, message });
+      now++;
+      most.together = Math.max(most.together, now);
+      try {
+        return await answer({ id, to, message }, tries.length);
+      } finally {
+        now--;
+      }
+    },
+    close: vi.fn(),
+  };
+  return { carrier, tries, most };
+}
+
+onBothEngines('the outbox', (engines) => {
+  const open = (database: Database, carrier: Carrier | null, change: Partial<OutboxOptions> = {}): RunningOutbox =>
+    openOutbox({ database, carrier, paper, log: silent, pollMs: 20, backOffMs: [5, 20], ...change });
+  const write = (database: Database, box: RunningOutbox, ...messages: Message[]) =>
+    database.transaction(async (tx) => {
+      for (const message of messages) await box.enqueue(tx, message);
+    });
+  const rows = ({ db }: Database) => db.selectFrom('mail_outbox').selectAll().orderBy('created').execute();
+  const outcomes = async (database: Database) => (await rows(database)).map((row) => row.outcome);
+
+  it('sends what was committed as soon as it is nudged, and nothing that was not', async () => {
+    const database = await engines.open();
+    const { carrier, tries } = fakeCarrier();
+    const box = open(database, carrier, { pollMs: 3_600_000 });
+    box.start();
+    const undone = database.transaction(async (tx) => {
+      await box.enqueue(tx, code('undone@example.com'));
+      throw new Error('no');
+    });
+    await expect(undone).rejects.toThrow('no');
+    await write(database, box, code('ada@example.com'));
+    expect(tries).toEqual([]);
+    box.nudge();
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']));
+    expect(tries.map(({ to, message }) => [to, message.subject])).toEqual([
+      ['ada@example.com', '123456 is your code for The Sun'],
+    ]);
+    await box.stop();
+  });
+
+  it('forgets the words and the address of what was sent', async () => {
+    const database = await engines.open();
+    const box = open(database, fakeCarrier().carrier);
+    await write(database, box, code('ada@example.com', '987654'));
+    expect(JSON.stringify(await rows(database))).toMatch(/987654.*|ada@example/);
+    expect(await box.waiting()).toEqual({ count: 1, oldest: expect.any(Number) });
+    box.start();
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']));
+    expect(JSON.stringify(await rows(database))).not.toMatch(/987654|ada/);
+    expect(await box.waiting()).toEqual({ count: 0, oldest: null });
+    await box.stop();
+    expect(box.stats()).toMatchObject({ sent: 1, refused: 0, expired: 0, failedTries: 0 });
+  });
+
+  it('sends each message once when two processes look at the same table', async () => {
+    const place = await engines.place();
+    const first = await engines.open(place);
+    const second = await engines.open(place);
+    const { carrier, tries, most } = fakeCarrier(async () => {
+      await new Promise(setImmediate);
+      return sent;
+    });
+    const boxes = [open(first, carrier), open(second, carrier), open(first, carrier)];
+    const messages = Array.from({ length: 60 }, (_, number) => code(`reader-${number}@example.com`));
+    await write(first, boxes[0] as RunningOutbox, ...messages);
+    for (const box of boxes) box.start();
+    await vi.waitFor(async () => expect((await outcomes(first)).every((outcome) => outcome === 'sent')).toBe(true), {
+      timeout: 20_000,
+    });
+    await Promise.all(boxes.map((box) => box.stop()));
+    expect(tries.map(({ to }) => to).toSorted()).toEqual(messages.map(({ to }) => to).toSorted());
+    expect(most.together).toBeLessThanOrEqual(12);
+  }, 30_000);
+
+  it('asks a silent server with one message at a time, and sends all when it is back', async () => {
+    const database = await engines.open();
+    let away = true;
+    const { carrier, tries } = fakeCarrier(() => (away ? down : sent));
+    const errors: string[] = [];
+    const log: Logger = { ...silent, error: (_context, message) => void errors.push(message) };
+    const box = open(database, carrier, { log });
+    await write(database, box, ...Array.from({ length: 20 }, (_, number) => code(`reader-${number}@example.com`)));
+    box.start();
+    await vi.waitFor(() => expect(tries.length).toBeGreaterThan(12));
+    expect(box.stats()).toMatchObject({ problem: 'away', sent: 0, waiting: 20 });
+    // The first look finds four at once; afterwards each try is alone, and the trouble was told once.
+    expect(errors).toEqual(['Mail cannot be sent; it waits']);
+    away = false;
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(20).fill('sent')), { timeout: 10_000 });
+    expect(new Set(tries.slice(-20).map(({ id }) => id)).size).toBe(20);
+    expect(box.stats()).toMatchObject({ problem: null, sent: 20 });
+    await box.stop();
+  });
+
+  it('drops a code that is too late, keeps a welcome, and says what happened without saying to whom', async () => {
+    const database = await engines.open();
+    let now = Date.parse('2026-11-20T12:00:00Z');
+    let away = true;
+    const { carrier, tries } = fakeCarrier(() => (away ? down : sent));
+    const warnings: unknown[] = [];
+    const log: Logger = { ...silent, warn: (...said) => void warnings.push(said) };
+    const box = open(database, carrier, { now: () => now, log });
+    await write(database, box, code('ada@example.com', '555777'), welcome('ben@example.com'));
+    box.start();
+    await vi.waitFor(() => expect(tries.length).toBeGreaterThan(0));
+    now += 5 * 3_600_000;
+    await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual(['expired', null]));
+    away = false;
+    now += 60_000;
+    await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual(['expired', 'sent']));
+    await box.stop();
+    expect(tries.at(-1)?.to).toBe('ben@example.com');
+    expect(JSON.stringify(await rows(database))).not.toContain('555777');
+    expect(warnings).toContainEqual([
+      { kind: 'code', messages: 1, problem: 'away' },
+      'Messages could not be sent in time and were dropped',
+    ]);
+    expect(JSON.stringify(warnings)).not.toMatch(/ada|555777/);
+  });
+
+  it('says in the message how long it still works', async () => {
+    const database = await engines.open();
+    let now = Date.parse('2026-11-20T12:00:00Z');
+    const { carrier, tries } = fakeCarrier();
+    const box = open(database, carrier, { now: () => now });
+    await write(database, box, code('ada@example.com'));
+    now += 7 * 60_000 + 1;
+    box.start();
+    await vi.waitFor(() => expect(tries[0]?.message.html).toContain('for 3 minutes'));
+    await box.stop();
+  });
+
+  it('does not repeat what was refused for good, and goes on with the others', async () => {
+    const database = await engines.open();
+    const { carrier, tries } = fakeCarrier(({ to }) =>
+      to.startsWith('gone') ? { kind: 'refused', detail: '550 5.1.1' } : sent,
+    );
+    const box = open(database, carrier);
+    await write(database, box, code('gone@example.com'), code('ada@example.com'));
+    box.start();
+    await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual(['refused', 'sent']));
+    await box.stop();
+    expect(tries).toHaveLength(2);
+    expect(box.stats()).toMatchObject({ refused: 1, sent: 1 });
+    const refused = (await rows(database)).find((row) => row.outcome === 'refused');
+    expect(refused).toMatchObject({ detail: '550 5.1.1', recipient: null, payload: null });
+  });
+
+  it('tries again later what the server does not take now, without holding up the others', async () => {
+    const database = await engines.open();
+    let now = Date.parse('2026-11-20T12:00:00Z');
+    const { carrier, tries } = fakeCarrier(({ to }, count) =>
+      to.startsWith('grey') && count < 4 ? { kind: 'later', detail: '451' } : sent,
+    );
+    const box = open(database, carrier, { now: () => now, concurrency: 1 });
+    await write(database, box, code('grey@example.com'), code('ada@example.com'));
+    box.start();
+    await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual([null, 'sent']));
+    for (let minute = 0; (await outcomes(database)).includes(null); minute++) {
+      expect(minute).toBeLessThan(9);
+      now += 60_000;
+      box.nudge();
+      const before = now;
+      await vi.waitFor(async () => {
+        const left = (await rows(database)).filter((row) => row.ended === null);
+        expect(left.every((row) => row.due > before)).toBe(true);
+      });
+    }
+    await box.stop();
+    expect(tries.filter(({ to }) => to.startsWith('grey')).length).toBeGreaterThan(1);
+    expect(new Set(tries.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('takes over what a process that died was sending, not before its time', async () => {
+    const database = await engines.open();
+    let now = Date.now();
+    const { carrier, tries } = fakeCarrier();
+    const box = open(database, carrier, { now: () => now });
+    await write(database, box, welcome('ada@example.com'));
+    expect(await take(database, 5, now)).toHaveLength(1);
+    box.start();
+    box.nudge();
+    await vi.waitFor(() => expect(box.stats().waiting).toBe(1));
+    expect(tries).toEqual([]);
+    now += leaseMs;
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']));
+    await box.stop();
+    expect(tries).toHaveLength(1);
+  });
+
+  it('lets what is being sent end before it stops', async () => {
+    const database = await engines.open();
+    const sending = Promise.withResolvers<Delivered>();
+    const { carrier, tries } = fakeCarrier(() => sending.promise);
+    const box = open(database, carrier);
+    await write(database, box, code('ada@example.com'));
+    box.start();
+    await vi.waitFor(() => expect(tries).toHaveLength(1));
+    const stopped = box.stop();
+    expect(carrier.close).not.toHaveBeenCalled();
+    sending.resolve(sent);
+    await stopped;
+    expect(carrier.close).toHaveBeenCalledOnce();
+    expect(await outcomes(database)).toEqual(['sent']);
+  });
+
+  it('takes back what waits for an address, in the caller’s transaction', async () => {
+    const database = await engines.open();
+    const box = open(database, null);
+    await write(database, box, code('ada@example.com'), code('ben@example.com'), welcome('ada@example.com'));
+    await database.transaction((tx) => box.forget(tx, 'ada@example.com'));
+    expect((await rows(database)).map((row) => row.recipient)).toEqual(['ben@example.com']);
+  });
+
+  it('takes no address that could be two, or a header', async () => {
+    const database = await engines.open();
+    const box = open(database, null);
+    for (const to of [
+      'ada@example.com\r\nBcc: eve@example.com',
+      'ada@example.com, eve@example.com',
+      'Ada <ada@example.com>',
+    ]) {
+      await expect(write(database, box, code(to))).rejects.toThrow('no e-mail address');
+    }
+    expect(await rows(database)).toEqual([]);
+  });
+
+  it('keeps what there is to send while no mail server is configured', async () => {
+    const database = await engines.open();
+    const box = open(database, null);
+    box.start();
+    await write(database, box, code('ada@example.com'));
+    box.nudge();
+    await vi.waitFor(() => expect(box.stats().waiting).toBe(1));
+    await box.stop();
+    expect(await outcomes(database)).toEqual([null]);
+  });
+
+  if (engines.engine === 'sqlite') return;
+
+  it('sends nothing twice when the database goes away in between', async () => {
+    const database = await engines.open();
+    const reached = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<Delivered>();
+    const { carrier, tries } = fakeCarrier(() => {
+      reached.resolve();
+      return answer.promise;
+    });
+    const box = open(database, carrier);
+    await write(database, box, code('ada@example.com'));
+    box.start();
+    await reached.promise;
+    await engines.cluster().stop();
+    answer.resolve(sent);
+    await vi.waitFor(() => expect(database.problem()).not.toBeNull(), { timeout: 10_000 });
+    await engines.cluster().start();
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']), { timeout: 15_000 });
+    await box.stop();
+    expect(tries).toHaveLength(1);
+  }, 40_000);
+});

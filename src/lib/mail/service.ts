@@ -1,0 +1,27 @@
+/** Mail as the rest of the house sees it: a message is written down in the caller's transaction and sent later, with retry. */
+
+/** A message by its kind; the words and the look are the mail's own business. */
+export type Message =
+  | {
+      readonly kind: 'link';
+      readonly to: string;
+      readonly url: string;
+      readonly purpose: 'login' | 'register' | 'completeRegistration';
+      readonly minutes: number;
+    }
+  | { readonly kind: 'code'; readonly to: string; readonly code: string; readonly minutes: number }
+  | { readonly kind: 'welcome'; readonly to: string; readonly firstName: string | null };
+
+export interface Outbox<Transaction> {
+  /** Writes a message down in the caller's transaction; it is sent soon after the commit. */
+  enqueue(transaction: Transaction, message: Message): Promise<void>;
+  /** Takes back, in the caller's transaction, what waits for an address, and what is kept of what was sent to it. */
+  forget(transaction: Transaction, to: string): Promise<void>;
+  /** Says that something was committed: look at once. */
+  nudge(): void;
+  /** Messages that wait, and since when the oldest does (epoch milliseconds). */
+  waiting(): Promise<{ readonly count: number; readonly oldest: number | null }>;
+  start(): void;
+  /** Lets a message that is being sent end. */
+  stop(): Promise<void>;
+}

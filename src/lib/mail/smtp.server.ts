@@ -1,0 +1,122 @@
+/** Hands messages to a mail server (SMTP, RFC 5321) and says what came of it. */
+import { createTransport } from 'nodemailer';
+import { oneLine, type Sender } from './address.ts';
+import type { Rendered } from './messages/letter.ts';
+
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; without it the connection is upgraded when the server offers it. */
+  readonly secure: boolean;
+  /** A password is never sent over a connection that is not encrypted, except to this machine. */
+  readonly auth: { readonly user: string; readonly password: string } | null;
+}
+
+export interface MailSettings {
+  readonly smtp: SmtpSettings;
+  readonly from: Sender;
+  /** Where answers go, when not to the sender. */
+  readonly replyTo: Sender | null;
+}
+
+export type Delivered =
+  | { readonly kind: 'sent' }
+  /** The server will never take this message. `detail` is its answer in numbers. */
+  | { readonly kind: 'refused'; readonly detail: string }
+  /** The server does not take this message now. */
+  | { readonly kind: 'later'; readonly detail: string }
+  /** The server takes nothing now: it is away, or a setting is wrong. `problem` is for the operator. */
+  | { readonly kind: 'down'; readonly problem: string };
+
+export interface Carrier {
+  /** @param id of the message; the same for every try, so that a mailbox can tell that two are one */
+  send(id: string, to: string, message: Rendered, signal: AbortSignal): Promise<Delivered>;
+  close(): void;
+}
+
+/** Milliseconds. A server that is slower than this is as good as away. */
+const patience = { connect: 10_000, silence: 20_000, whole: 60_000, idle: 20_000 };
+
+/** @param connections open at once, at most */
+export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: number): Carrier {
+  const loopback = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/u.test(smtp.host);
+  const transport = createTransport({
+    pool: true,
+    maxConnections: connections,
+    // Trying again is the outbox's business.
+    maxRequeues: 0,
+    idleTimeout: patience.idle,
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.secure,
+    requireTLS: smtp.auth !== null && !loopback,
+    auth: smtp.auth ? { user: smtp.auth.user, pass: smtp.auth.password } : undefined,
+    connectionTimeout: patience.connect,
+    greetingTimeout: patience.connect,
+    dnsTimeout: patience.connect,
+    socketTimeout: patience.silence,
+    // What a message says is never a file or an address to fetch from.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
+  return {
+    async send(id, to, message, signal) {
+      try {
+        await transport.sendMail({
+          envelope: { from: from.address, to: [to] },
+          from,
+          to: { name: '', address: to },
+          ...(replyTo && { replyTo }),
+          subject: oneLine(message.subject),
+          text: message.text,
+          html: message.html,
+          messageId: `<${id}@${domain}>`,
+          headers: {
+            // RFC 3834: no out-of-office notice answers this.
+            'Auto-Submitted': 'auto-generated',
+            'X-Auto-Response-Suppress': 'All',
+          },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(patience.whole)]),
+        });
+        return { kind: 'sent' };
+      } catch (error) {
+        return verdict(error as SmtpError);
+      }
+    },
+    close: () => transport.close({ force: true }),
+  };
+}
+
+interface SmtpError extends Error {
+  readonly code?: string;
+  readonly command?: string;
+  readonly response?: string;
+  readonly responseCode?: number;
+}
+
+/** What an error means. The server's words may repeat the address, so only its numbers are kept. */
+export function verdict(error: SmtpError): Delivered {
+  const { code = '', command = '', responseCode, response = '' } = error;
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/u.exec(response)?.[1];
+  const detail = [responseCode, enhanced].filter(Boolean).join(' ') || code;
+  const aboutMessage = /^(?:RCPT TO|DATA|BDAT|MESSAGE)/u.test(command) || code === 'EMESSAGE';
+  if (responseCode !== undefined && aboutMessage) {
+    // 421 is the server closing down; 503 is about the session, not about the message.
+    if (responseCode === 421 || responseCode === 503)
+      return { kind: 'down', problem: `The mail server answers ${detail}.` };
+    return { kind: responseCode >= 500 ? 'refused' : 'later', detail };
+  }
+  return { kind: 'down', problem: told(code, command, detail) };
+}
+
+function told(code: string, command: string, detail: string): string {
+  if (code === 'EAUTH' || code === 'ENOAUTH') {
+    return `The mail server refuses the user or the password (${detail}): see SMTP_URL.`;
+  }
+  if (code === 'ETLS')
+    return 'The connection to the mail server cannot be encrypted: see SMTP_URL, and its certificate.';
+  if (code === 'EDNS') return 'The mail server’s name is not found: see SMTP_URL.';
+  if (/^MAIL FROM/u.test(command)) return `The mail server refuses the sender (${detail}): see MAIL_FROM.`;
+  return `The mail server does not answer (${detail || 'no reason given'}): see that it runs and that SMTP_URL is right.`;
+}

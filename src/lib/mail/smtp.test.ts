@@ -1,0 +1,157 @@
+/** The carrier against the sandbox's mail server, over SMTP. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Mailbox, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
+import type { Letter } from '../../../sandbox/mailbox/store.ts';
+import { type Carrier, openCarrier, type SmtpSettings, verdict } from './smtp.server.ts';
+
+let mailbox: Mailbox;
+let carriers: Carrier[];
+beforeEach(async () => {
+  mailbox = await startMailbox();
+  carriers = [];
+});
+afterEach(async () => {
+  for (const carrier of carriers) carrier.close();
+  await mailbox.stop();
+});
+
+function carrier(change: Partial<SmtpSettings> = {}): Carrier {
+  const url = new URL(mailbox.access.smtpUrl);
+  const auth = { user: url.username, password: url.password };
+  const smtp = { host: url.hostname, port: Number(url.port), secure: false, auth, ...change };
+  const opened = openCarrier(
+    {
+      smtp,
+      from: { name: 'The Sun, daily', address: 'news@sun.example' },
+      replyTo: { name: '', address: 'desk@sun.example' },
+    },
+    2,
+  );
+  carriers.push(opened);
+  return opened;
+}
+const message = { subject: 'Hëllo', html: '<p>Hello</p>', text: 'Hello\n' };
+const send = (by: Carrier, to = 'ada@example.com', change = {}, id = 'm1') =>
+  by.send(id, to, { ...message, ...change }, new AbortController().signal);
+const fail = (failure: object) =>
+  fetch(`${mailbox.access.url}/api/failure`, { method: 'PUT', body: JSON.stringify(failure) });
+const letters = async () =>
+  ((await (await fetch(`${mailbox.access.url}/api/messages`)).json()) as { messages: Letter[] }).messages;
+
+describe('a message', () => {
+  it('arrives with the headers of an automatic one', async () => {
+    expect(await send(carrier())).toEqual({ kind: 'sent' });
+    const [letter] = await letters();
+    expect(letter).toMatchObject({
+      envelope: { from: 'news@sun.example', to: ['ada@example.com'] },
+      ...{ from: 'The Sun, daily <news@sun.example>', to: ['ada@example.com'], subject: 'Hëllo' },
+      ...{ text: expect.stringContaining('Hello'), html: expect.stringContaining('<p>Hello</p>') },
+    });
+    const header = (name: string) => letter?.headers.find((one) => one.name === name)?.value;
+    expect(header('Auto-Submitted')).toBe('auto-generated');
+    expect(header('Reply-To')).toBe('desk@sun.example');
+    expect(header('Message-ID')).toBe('<m1@sun.example>');
+    expect(header('List-Unsubscribe')).toBeUndefined();
+    expect(header('Date')).toBeDefined();
+  });
+
+  it('goes without a password where none is set', async () => {
+    expect(await send(carrier({ auth: null }))).toEqual({ kind: 'sent' });
+  });
+
+  it('cannot be given another header or another recipient', async () => {
+    const by = carrier();
+    await send(by, 'ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\nX-Evil: 1' });
+    const [letter] = await letters();
+    expect(letter?.envelope.to).toEqual(['ada@example.com']);
+    expect(letter?.headers.map(({ name }) => name)).not.toContain('X-Evil');
+    expect(letter?.subject).toBe('Hello Bcc: eve@example.com X-Evil: 1');
+  });
+});
+
+describe('what the server does', () => {
+  it('refuses for good, or for now', async () => {
+    const by = carrier();
+    await fail({ mode: 'permanent' });
+    expect(await send(by)).toEqual({ kind: 'refused', detail: '550 5.1.1' });
+    await fail({ mode: 'temporary' });
+    expect(await send(by)).toEqual({ kind: 'later', detail: '451 4.3.0' });
+    await fail({ mode: 'none' });
+    expect(await send(by)).toEqual({ kind: 'sent' });
+  });
+
+  it('is away, hangs up, or refuses the password', async () => {
+    const by = carrier();
+    await fail({ mode: 'refuse' });
+    expect(await send(by)).toEqual({
+      kind: 'down',
+      problem: expect.stringContaining('see that it runs and that SMTP_URL is right'),
+    });
+    await fail({ mode: 'drop', times: 1 });
+    expect(await send(by)).toMatchObject({ kind: 'down' });
+    expect(await send(by)).toEqual({ kind: 'sent' });
+    expect(await letters()).toHaveLength(1);
+    expect(await send(carrier({ auth: { user: 'newspaper', password: 'wrong' } }))).toEqual({
+      ...{
+        kind: 'down',
+        problem: expect.stringMatching(/refuses the user or the password \(535 5\.7\.8\): see SMTP_URL/),
+      },
+    });
+  });
+
+  it('goes away while a connection is open, and comes back', async () => {
+    const by = carrier();
+    expect(await send(by)).toEqual({ kind: 'sent' });
+    await fail({ mode: 'refuse' });
+    expect(await send(by)).toMatchObject({ kind: 'down' });
+    await fail({ mode: 'none' });
+    expect(await send(by)).toEqual({ kind: 'sent' });
+  });
+
+  it('is slow, and the sender is told to stop', async () => {
+    await fail({ mode: 'slow', delay: 60_000 });
+    const by = carrier();
+    const stop = new AbortController();
+    const sending = by.send('m1', 'ada@example.com', message, stop.signal);
+    stop.abort();
+    expect(await sending).toMatchObject({ kind: 'down' });
+    expect(await letters()).toHaveLength(0);
+  });
+
+  it('never gets a password over a connection that is not encrypted, unless it is this machine', async () => {
+    // 127.0.0.1 by another name: the carrier cannot know, so it insists on TLS, which the sandbox does not offer.
+    const by = carrier({ host: '0x7f000001' });
+    expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('cannot be encrypted') });
+    expect(await letters()).toHaveLength(0);
+  });
+});
+
+describe('what an error means', () => {
+  it.each([
+    [
+      { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: 550, response: '550 5.7.1 no' },
+      'down',
+      /refuses the sender \(550 5\.7\.1\): see MAIL_FROM/,
+    ],
+    [
+      { code: 'EENVELOPE', command: 'RCPT TO', responseCode: 421, response: '421 4.3.2 closing' },
+      'down',
+      /421 4\.3\.2/,
+    ],
+    [{ code: 'ETLS' }, 'down', /cannot be encrypted/],
+    [{ code: 'EDNS' }, 'down', /name is not found/],
+    [{ code: 'ETIMEDOUT' }, 'down', /ETIMEDOUT/],
+  ])('%j', (error, kind, problem) => {
+    expect(verdict(Object.assign(new Error('no'), error))).toEqual({ kind, problem: expect.stringMatching(problem) });
+  });
+
+  it('never repeats the server’s words, which may hold an address', () => {
+    const error = {
+      code: 'EENVELOPE',
+      command: 'RCPT TO',
+      responseCode: 550,
+      response: '550 <ada@example.com> unknown',
+    };
+    expect(verdict(Object.assign(new Error('no'), error))).toEqual({ kind: 'refused', detail: '550' });
+  });
+});

@@ -1,0 +1,36 @@
+/** Finding a name by its first letters, as menus do. */
+
+/** What has been typed is forgotten after this many milliseconds (spec section 9, "Side-menu type-ahead"). */
+export const typeAheadReset = 350;
+
+/**
+ * Index of the name that typed text leads to, or -1. The same letter again and again steps through the names that begin
+ * with it; longer text stays on the current name while that still fits.
+ */
+export function findByPrefix(names: readonly string[], typed: string, current: number): number {
+  if (typed === '' || names.length === 0) return -1;
+  const text = typed.toLocaleLowerCase();
+  const first = text[0] ?? '';
+  const repeated = [...text].every((letter) => letter === first);
+  const prefix = repeated ? first : text;
+  const start = repeated ? current + 1 : Math.max(current, 0);
+  for (let step = 0; step < names.length; step += 1) {
+    const index = (start + step) % names.length;
+    if (names[index]?.trim().toLocaleLowerCase().startsWith(prefix)) return index;
+  }
+  return -1;
+}
+
+/** Remembers what is typed for a moment, so that several letters make one search. */
+export function createTypeAhead(): (letter: string, names: readonly string[], current: number) => number {
+  let typed = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return (letter, names, current) => {
+    clearTimeout(timer);
+    typed += letter;
+    timer = setTimeout(() => {
+      typed = '';
+    }, typeAheadReset);
+    return findByPrefix(names, typed, current);
+  };
+}

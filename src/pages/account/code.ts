@@ -1,0 +1,42 @@
+/** The code form's other end: signs in, or makes the account. */
+import { tidyCode } from '../../lib/accounts/bodies.ts';
+import {
+  type FormCall,
+  formPost,
+  insteadOpen,
+  problemOf,
+  signInPage,
+  withQuery,
+} from '../../lib/accounts/form.server.ts';
+import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import type { Credentials, Outcome, SignedIn } from '../../lib/accounts/service.ts';
+import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
+
+export const POST = formPost(async (call) => {
+  const { accounts, form, state, stateCookie, caller } = call;
+  if (!state) return { to: signInPage('expired', '/') };
+  const code = tidyCode(form.getAll(formFields.code).join(''));
+  const outcome = await enter(call, { email: state.email, validators: { code }, caller }, state.purpose);
+  if (!outcome.ok) {
+    const { problem, words } = problemOf(outcome.failure);
+    const kept = { ...state, problem: words };
+    return { to: withQuery(formPages.enterCode, { problem }), cookies: [stateCookie.set(kept)] };
+  }
+  const { session, cookies } = outcome.value;
+  await saveChoice(accounts, session, choiceOf(state.returnTo));
+  return { to: state.returnTo, cookies: [...cookies, stateCookie.clear] };
+});
+
+/** An account may have been made, or deleted, since the code was sent. */
+async function enter(
+  { accounts }: FormCall,
+  credentials: Credentials,
+  purpose: 'login' | 'register',
+): Promise<Outcome<SignedIn>> {
+  const [first, other] = purpose === 'login' ? (['login', 'register'] as const) : (['register', 'login'] as const);
+  const outcome = await accounts[first](credentials);
+  const changed = !outcome.ok && (outcome.failure.kind === 'exists' || outcome.failure.kind === 'unknown-user');
+  return changed ? accounts[other](credentials) : outcome;
+}
+
+export const GET = insteadOpen(formPages.enterCode);

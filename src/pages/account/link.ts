@@ -1,0 +1,18 @@
+/** The button on the page that a mailed link opens. */
+import { formPost, insteadOpen, withQuery } from '../../lib/accounts/form.server.ts';
+import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
+
+export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => {
+  const token = form.get(formFields.token) ?? '';
+  const outcome = await accounts.useLink(token, caller);
+  // The page of the link says what is wrong with it.
+  if (!outcome.ok) {
+    const limited = outcome.failure.kind === 'limited' ? 'limited' : null;
+    return { to: withQuery('/blaize/token-exchange', { token, problem: limited }) };
+  }
+  const { session, redirect, cookies } = outcome.value;
+  await saveChoice(accounts, session, choiceOf(redirect));
+  return { to: redirect, cookies: [...cookies, stateCookie.clear] };
+});
+export const GET = insteadOpen(formPages.signIn);

@@ -1,0 +1,21 @@
+/**
+ * The newsletter form's other end. The choice travels in the address that the link comes back to, which is kept with the link:
+ * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
+ */
+import { formPost, insteadOpen } from '../../lib/accounts/form.server.ts';
+import { formFields } from '../../lib/accounts/forms.ts';
+import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
+import { choiceOf, saveChoice, subscribedPath } from '../../lib/accounts/subscribed.server.ts';
+
+export const POST = formPost(async (call) => {
+  const { accounts, form, caller } = call;
+  const email = (form.get(formFields.email) ?? '').trim();
+  const path = subscribedPath(form.getAll(formFields.newsletter));
+  const { session, cookies } = await accounts.session(caller.cookies ?? null);
+  if (session && session.email === email.toLowerCase()) {
+    await saveChoice(accounts, session, choiceOf(path));
+    return { to: path, cookies };
+  }
+  return mailAndShow(call, { email, method: 'link', returnTo: path, state: 'newsletter', back: call.returnTo });
+});
+export const GET = insteadOpen('/newsletter');

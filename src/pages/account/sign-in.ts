@@ -1,0 +1,14 @@
+/** The sign-in form's other end. */
+import { formPost, insteadOpen, signInPage } from '../../lib/accounts/form.server.ts';
+import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
+
+export const POST = formPost((call) =>
+  mailAndShow(call, {
+    email: (call.form.get(formFields.email) ?? '').trim(),
+    method: call.form.get(formFields.method) === 'code' ? 'code' : 'link',
+    returnTo: call.returnTo,
+    back: signInPage(null, call.returnTo),
+  }),
+);
+export const GET = insteadOpen(formPages.signIn);

@@ -1,0 +1,14 @@
+/** Signs out by a form: everywhere, unless it says otherwise (spec section 6). */
+import { formPost, insteadOpen, withQuery } from '../../lib/accounts/form.server.ts';
+import { formFields, formPages } from '../../lib/accounts/forms.ts';
+
+export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => {
+  const { session } = await accounts.session(caller.cookies ?? null);
+  const here = form.get(formFields.where) === 'THIS_DEVICE';
+  const cookies = session ? await accounts.logout(session, here ? 'THIS_DEVICE' : 'EVERYWHERE') : accounts.farewell;
+  return {
+    to: withQuery(formPages.signedOut, { where: here ? 'here' : null }),
+    cookies: [...cookies, stateCookie.clear],
+  };
+});
+export const GET = insteadOpen('/');

@@ -1,0 +1,20 @@
+/** Gives a browser a number without an account (vendors.md 1.12); nothing is kept here. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { only, plainCall } from '../../lib/accounts/http.server.ts';
+import { said, trackingCookie } from '../../lib/accounts/names.ts';
+import type { AnonymousAnswer } from '../../lib/accounts/wire.ts';
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export const POST = plainCall(z.looseObject({}), async ({ context }) => {
+  const known = context.cookies.get(trackingCookie)?.value ?? '';
+  const number = uuid.test(known) ? known : randomUUID();
+  const secure = context.locals.config.siteUrl.startsWith('https:') ? '; Secure' : '';
+  return {
+    status: 201,
+    body: { message: said.anonymous, tracking_id: number } satisfies AnonymousAnswer,
+    cookies: [`${trackingCookie}=${number}; Path=/; HttpOnly; SameSite=Lax${secure}`],
+  };
+});
+export const ALL = only('POST');

@@ -1,0 +1,31 @@
+/** Sends the browser to a social provider (spec section 7; vendors.md 1.8). `return` names the path to come back to. */
+import type { APIRoute } from 'astro';
+import { withQuery } from '../../../../lib/accounts/form.server.ts';
+import { providers } from '../../../../lib/accounts/names.ts';
+import { returnPath } from '../../../../lib/accounts/return-path.ts';
+import { socialStart } from '../../../../lib/accounts/state-cookies.server.ts';
+
+export const GET: APIRoute = async ({ params, request, url, locals }) => {
+  const { accounts, log } = locals.services;
+  const provider = providers.find((name) => name === params.provider);
+  if (!provider) return new Response(null, { status: 404 });
+  const start = socialStart(locals);
+  const named = url.searchParams.get('return');
+  const returnTo =
+    named === null ? (start.read(request.headers.get('cookie')) ?? '/') : returnPath(named, locals.config.siteUrl);
+  const headers = new Headers({ 'Cache-Control': 'no-store' });
+  headers.append('Set-Cookie', start.clear);
+  try {
+    if (accounts?.providers.includes(provider)) {
+      const { location, cookies } = await accounts.beginSocial(provider, returnTo);
+      for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+      headers.set('Location', location);
+      return new Response(null, { status: 302, headers });
+    }
+  } catch (error) {
+    log.error({ err: error, provider }, 'A social sign-in could not begin');
+  }
+  // The page at the end tells the window that opened this one, or the reader.
+  headers.set('Location', withQuery(`/blaize/oauth/${provider}/callback`, { error: 'unavailable' }));
+  return new Response(null, { status: 302, headers });
+};

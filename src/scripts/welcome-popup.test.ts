@@ -1,0 +1,92 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Session, sessionOf } from '../lib/accounts/session.ts';
+
+const session = vi.hoisted(() => ({ $session: null as unknown as import('nanostores').WritableAtom<Session> }));
+vi.mock('../stores/session.ts', () => session);
+
+/** A page that has everything the popup asks for, but what a test changes. */
+async function visit(
+  change: { path?: string; width?: number; seen?: boolean; status?: 'loading' | 'registered' } = {},
+) {
+  vi.resetModules();
+  const { atom } = await import('nanostores');
+  const { anonymousSession, loadingSession } = await import('../lib/accounts/session.ts');
+  const signedIn = sessionOf({ authenticated: true, activeProducts: [] });
+  session.$session = atom<Session>(
+    change.status === 'loading' ? loadingSession : change.status === 'registered' ? signedIn : anonymousSession,
+  );
+  history.replaceState(null, '', change.path ?? '/');
+  Object.assign(window, { innerWidth: change.width ?? 768, scrollY: 0 });
+  if (change.seen) localStorage.setItem('seen-welcome-modal', 'true');
+  await import('./welcome-popup.ts');
+  const { $ui, openAuthPopup } = await import('../stores/ui.ts');
+  return {
+    isOpen: () => $ui.get().welcomePopup,
+    openAuthPopup,
+    answer: (isAuthenticated: boolean) => session.$session.set(isAuthenticated ? signedIn : anonymousSession),
+  };
+}
+
+const scrollTo = (y: number) => {
+  Object.assign(window, { scrollY: y });
+  window.dispatchEvent(new Event('scroll'));
+};
+
+beforeEach(() => {
+  localStorage.clear();
+  document.body.innerHTML = '';
+});
+
+describe('the welcome popup', () => {
+  it('opens past 800 pixels, and counts as seen then', async () => {
+    const page = await visit();
+    scrollTo(800);
+    expect(page.isOpen()).toBe(false);
+    expect(localStorage.getItem('seen-welcome-modal')).toBeNull();
+    scrollTo(801);
+    expect(page.isOpen()).toBe(true);
+    expect(localStorage.getItem('seen-welcome-modal')).toBe('true');
+  });
+
+  it.each([
+    ['on another page', { path: '/section/culture' }],
+    ['in a window of less than 768 pixels', { width: 767 }],
+    ['for readers who are signed in', { status: 'registered' }],
+    ['for those who have seen it', { seen: true }],
+  ] as const)('does not open %s', async (_where, change) => {
+    const page = await visit(change);
+    scrollTo(2000);
+    expect(page.isOpen()).toBe(false);
+  });
+
+  it('waits until it is known who is reading', async () => {
+    const page = await visit({ status: 'loading' });
+    scrollTo(2000);
+    expect(page.isOpen()).toBe(false);
+    page.answer(false);
+    expect(page.isOpen()).toBe(true);
+  });
+
+  it('is not marked as seen by a reader who turns out to be signed in', async () => {
+    const page = await visit({ status: 'loading' });
+    scrollTo(2000);
+    page.answer(true);
+    expect(page.isOpen()).toBe(false);
+    expect(localStorage.getItem('seen-welcome-modal')).toBeNull();
+  });
+
+  it('talks over nothing that is open, and comes later', async () => {
+    const page = await visit();
+    document.body.innerHTML = '<dialog open></dialog>';
+    scrollTo(900);
+    expect(page.isOpen()).toBe(false);
+    document.body.innerHTML = '<input>';
+    document.querySelector('input')?.focus();
+    scrollTo(950);
+    expect(page.isOpen()).toBe(false);
+    document.body.innerHTML = '';
+    scrollTo(1000);
+    expect(page.isOpen()).toBe(true);
+  });
+});

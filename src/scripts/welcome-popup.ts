@@ -1,0 +1,41 @@
+/**
+ * When the welcome popup opens (spec section 4): on the home page, for readers who are not signed in, in a window at least
+ * 768 pixels wide, scrolled past 800 pixels, and not seen before. Then it counts as seen.
+ */
+import { publication } from '../publication.ts';
+import { $seenWelcomeModal } from '../stores/persisted.ts';
+import { $session } from '../stores/session.ts';
+import { $ui, setWelcomePopup } from '../stores/ui.ts';
+
+const { minWidth, scroll } = publication.layout.welcomePopup;
+
+/** Whether something else is open, which is not to be talked over. */
+const busy = () => {
+  const { authPopup, siteMenu, searchOverlay, upgradeModal, paywall } = $ui.get();
+  const open = authPopup !== null || siteMenu || searchOverlay || upgradeModal !== null || paywall.open;
+  return open || document.querySelector('dialog[open], :popover-open') !== null;
+};
+
+function watch(): void {
+  const look = () => {
+    if (window.scrollY <= scroll || window.innerWidth < minWidth || busy()) return;
+    // Somebody who writes in a field is not to be interrupted either.
+    if (document.activeElement?.matches('input, textarea, select')) return;
+    const { status, isAuthenticated } = $session.get();
+    if (status === 'loading') return;
+    stop();
+    if (isAuthenticated || $seenWelcomeModal.get()) return;
+    $seenWelcomeModal.set(true);
+    setWelcomePopup(true);
+  };
+  const stop = () => {
+    removeEventListener('scroll', look);
+    leave();
+  };
+  addEventListener('scroll', look, { passive: true });
+  // The session settles only where somebody listens to it.
+  const leave = $session.listen(look);
+  look();
+}
+
+if (location.pathname === '/' && !$seenWelcomeModal.get()) watch();

@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { onBothEngines, prepare } from '../../../tests/world/databases.ts';
+import { type Database, DatabaseUnavailable } from '../../lib/database.ts';
+import { silent } from '../../lib/logging.ts';
+import { migrations } from '../migrations/all.ts';
+import type { Migration } from './migrate.ts';
+
+const limit = (key: string, count = 0) => ({ key, since: 0, until: 1_900_000_000_000, count });
+const counts = async ({ db }: Database): Promise<Record<string, number>> =>
+  Object.fromEntries((await db.selectFrom('limits').selectAll().execute()).map((row) => [row.key, row.count]));
+const later: Migration = { name: '9999-later', up: async () => {} };
+
+onBothEngines('the accounts database', (engines) => {
+  it('has every table, and times that are numbers', async () => {
+    const { db } = await engines.open();
+    await db.insertInto('limits').values(limit('a')).execute();
+    expect(await db.selectFrom('limits').selectAll().executeTakeFirst()).toEqual(limit('a'));
+    for (const table of [
+      'users',
+      'sessions',
+      'identities',
+      'proofs',
+      'profiles',
+      'extended_profiles',
+      'audit',
+    ] as const)
+      expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
+  });
+
+  it('counts what 200 transactions add at once', async () => {
+    const database = await engines.open();
+    await database.db.insertInto('limits').values(limit('n')).execute();
+    const add = () =>
+      database.transaction(async (tx) => {
+        await tx.updateTable('limits').set({ until: 1 }).where('key', '=', 'n').execute();
+        const row = await tx.selectFrom('limits').select('count').where('key', '=', 'n').executeTakeFirstOrThrow();
+        await new Promise(setImmediate);
+        await tx
+          .updateTable('limits')
+          .set({ count: row.count + 1 })
+          .where('key', '=', 'n')
+          .execute();
+      });
+    await Promise.all(Array.from({ length: 200 }, add));
+    expect(await counts(database)).toEqual({ n: 200 });
+  });
+
+  it('undoes a transaction that throws, and nothing beside it', async () => {
+    const database = await engines.open();
+    let inside: () => void = () => {};
+    const begun = new Promise<void>((resolve) => {
+      inside = resolve;
+    });
+    const failing = database.transaction(async (tx) => {
+      await tx.insertInto('limits').values(limit('undone')).execute();
+      inside();
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      throw new Error('no');
+    });
+    await begun;
+    // Issued while the other transaction is open: it must not slip in there.
+    const beside = database.db.insertInto('limits').values(limit('beside')).execute();
+    await expect(failing).rejects.toThrow('no');
+    await beside;
+    expect(await counts(database)).toEqual({ beside: 0 });
+  });
+
+  it('keeps foreign keys', async () => {
+    const { db } = await engines.open();
+    await expect(
+      db.insertInto('profiles').values({ user_id: 'nobody', data: '{}', updated: 0 }).execute(),
+    ).rejects.toThrow(/foreign key/i);
+  });
+
+  it('keeps what was written, and runs no migration twice', async () => {
+    const place = await engines.place();
+    const first = await engines.open(place);
+    await first.db.insertInto('limits').values(limit('kept')).execute();
+    await first.close();
+    const up = vi.fn(async () => {});
+    const second = await engines.open({ ...place, migrations: [...migrations, { name: '9998-new', up }] });
+    expect(up).toHaveBeenCalledTimes(1);
+    expect(await counts(second)).toEqual({ kept: 0 });
+    await second.close();
+    await engines.open({ ...place, migrations: [...migrations, { name: '9998-new', up }] });
+    expect(up).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves the database as it was when a migration fails', async () => {
+    const place = await engines.place();
+    const failing: Migration = {
+      name: '9998-failing',
+      async up(db) {
+        await sql`create table half (id text)`.execute(db);
+        throw new Error('half way');
+      },
+    };
+    await expect(engines.open({ ...place, migrations: [...migrations, failing] })).rejects.toThrow('half way');
+    const { db } = await engines.open({ ...place, migrations });
+    await expect(sql`select * from half`.execute(db)).rejects.toThrow(/half/);
+  });
+
+  it('refuses a database from a newer version', async () => {
+    const place = await engines.place();
+    const newer = await engines.open({ ...place, migrations: [...migrations, later] });
+    await newer.close();
+    await expect(engines.open(place)).rejects.toThrow(/newer version of the site \(it has 9999-later\): start that/);
+  });
+
+  it('is migrated once by two processes that start together', async () => {
+    const place = await engines.place();
+    const module = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
+    const script = join(place.dataDir, 'start.mjs');
+    writeFileSync(
+      script,
+      `import { openDatabase } from ${module('./open.ts')};
+      import { silent } from ${module('../../lib/logging.ts')};
+      process.on('message', async () => {
+        const ran = [];
+        const log = { ...silent, info: (context) => ran.push(...(context.migrations ?? [])) };
+        const database = await openDatabase({ ...${JSON.stringify(place)}, log });
+        process.send({ ran });
+        await database.close();
+        process.disconnect();
+      });
+      process.send('ready');`,
+    );
+    const children = Array.from({ length: 3 }, () =>
+      spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
+    );
+    const messages = children.map(
+      (child) =>
+        new Promise<{ ran: string[] }>((resolve, reject) => {
+          child.on('message', (message: 'ready' | { ran: string[] }) => {
+            if (message !== 'ready') resolve(message);
+          });
+          child.on('exit', (code) => reject(new Error(`ended with ${code}`)));
+        }),
+    );
+    await Promise.all(children.map((child) => new Promise((resolve) => child.once('message', resolve))));
+    for (const child of children) child.send('go');
+    const ran = (await Promise.all(messages)).flatMap((message) => message.ran);
+    expect(ran).toEqual(migrations.map((migration) => migration.name));
+  }, 30_000);
+});
+
+describe('SQLite', () => {
+  const engines = prepare('sqlite');
+
+  it('is written through to the disk and read beside writers', async () => {
+    const { db } = await engines.open();
+    expect((await sql`pragma journal_mode`.execute(db)).rows).toEqual([{ journal_mode: 'wal' }]);
+    expect((await sql`pragma synchronous`.execute(db)).rows).toEqual([{ synchronous: 2 }]);
+  });
+
+  it('says what to do about a file that is none of its own', async () => {
+    const place = await engines.place();
+    writeFileSync(
+      join(place.dataDir, 'accounts.sqlite'),
+      'no database at all, but a text that is long enough'.repeat(99),
+    );
+    await expect(engines.open(place)).rejects.toThrow(/accounts\.sqlite cannot be opened: .* restore a backup/);
+  });
+
+  it('complains about a query that would wait for its own transaction', async () => {
+    const database = await engines.open();
+    const wrong = database.transaction(async (tx) => {
+      await tx.insertInto('limits').values(limit('a')).execute();
+      await database.db.selectFrom('limits').selectAll().execute();
+    });
+    await expect(wrong).rejects.toThrow('must use the transaction');
+    expect(await counts(database)).toEqual({});
+  });
+
+  it('waits for another process that holds the lock, without holding up anybody', async () => {
+    const place = await engines.place();
+    const database = await engines.open(place);
+    const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    let turns = 0;
+    const counting = setInterval(() => turns++, 1);
+    const written = database.transaction((tx) => tx.insertInto('limits').values(limit('a')).execute());
+    await vi.waitFor(() => expect(turns).toBeGreaterThan(5));
+    other.exec('COMMIT');
+    await written;
+    clearInterval(counting);
+    other.close();
+    expect(await counts(database)).toEqual({ a: 0 });
+  });
+
+  it('gives up on a lock that is never released', async () => {
+    const place = await engines.place();
+    const database = await engines.open({ ...place, patienceMs: 50 });
+    const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    await expect(database.db.insertInto('limits').values(limit('a')).execute()).rejects.toThrow(DatabaseUnavailable);
+    // Reading goes on.
+    expect(await counts(database)).toEqual({});
+    other.exec('ROLLBACK');
+    other.close();
+    await database.db.insertInto('limits').values(limit('a')).execute();
+  });
+});
+
+describe('PostgreSQL', () => {
+  const engines = prepare('postgres');
+
+  it('may be away at the start, and is migrated when it comes', async () => {
+    const place = await engines.place();
+    await engines.cluster().stop();
+    const database = await engines.open(place);
+    expect(database.problem()).toMatch(/PostgreSQL does not answer: see that it runs/);
+    await expect(database.db.selectFrom('users').selectAll().execute()).rejects.toThrow(DatabaseUnavailable);
+    await engines.cluster().start();
+    await vi.waitFor(async () => expect(await counts(database)).toEqual({}), { timeout: 10_000, interval: 50 });
+    expect(database.problem()).toBeNull();
+  }, 30_000);
+
+  it('goes on after a restart', async () => {
+    const database = await engines.open();
+    await database.db.insertInto('limits').values(limit('before')).execute();
+    await engines.cluster().stop();
+    await expect(counts(database)).rejects.toThrow(DatabaseUnavailable);
+    expect(database.problem()).not.toBeNull();
+    await engines.cluster().start();
+    await vi.waitFor(async () => expect(await counts(database)).toEqual({ before: 0 }), { timeout: 10_000 });
+    expect(database.problem()).toBeNull();
+  }, 30_000);
+
+  it('names the setting that is wrong, and no password', async () => {
+    const place = await engines.place();
+    const said: unknown[] = [];
+    const log = { ...silent, error: (context: object, message: string) => void said.push(context, message) };
+    const databaseUrl = `${place.databaseUrl}_missing`.replace('postgres@', 'postgres:geheim@');
+    const database = await engines.open({ ...place, databaseUrl, log });
+    expect(database.problem()).toMatch(/no such database.*DATABASE_URL/);
+    expect(JSON.stringify(said)).not.toContain('geheim');
+  });
+});

@@ -1,0 +1,60 @@
+/** Brings a database to the present form, forward only; guarded against two processes that start together. */
+import { type Kysely, sql } from 'kysely';
+import type { Engine } from '../../lib/database.ts';
+
+export interface Migration {
+  /** `0001-what`; never changed after it was shipped. */
+  readonly name: string;
+  /** Runs inside a transaction; what differs between the engines asks `engine`. */
+  up(db: Kysely<unknown>, engine: Engine): Promise<void>;
+}
+
+/** The database was made by a newer version of the site. */
+export class NewerDatabase extends Error {
+  constructor(unknown: readonly string[]) {
+    super(
+      `The accounts database is from a newer version of the site (it has ${unknown.join(', ')}): ` +
+        'start that version, or restore the backup from before the update.',
+    );
+    this.name = 'NewerDatabase';
+  }
+}
+
+/** Any number; the same in every process of the site. */
+const lockNumber = 7_260_413_589;
+
+/**
+ * Runs what has not run yet, all in one transaction: after an error the database is as before.
+ *
+ * @param db on SQLite its transactions must begin with IMMEDIATE, which is the guard there
+ * @param now epoch milliseconds
+ * @returns names of what was run
+ * @throws NewerDatabase
+ */
+export async function migrate(
+  db: Kysely<unknown>,
+  engine: Engine,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<readonly string[]> {
+  return db.transaction().execute(async (tx) => {
+    if (engine === 'postgres') {
+      await sql`set local statement_timeout = 0`.execute(tx);
+      await sql`select pg_advisory_xact_lock(${sql.lit(lockNumber)})`.execute(tx);
+    }
+    await sql`create table if not exists migrations (name text primary key, at bigint not null)`.execute(tx);
+    const rows = await sql<{ name: string }>`select name from migrations`.execute(tx);
+    const done = new Set(rows.rows.map((row) => row.name));
+    const known = new Set(migrations.map((migration) => migration.name));
+    const unknown = [...done].filter((name) => !known.has(name)).toSorted();
+    if (unknown.length > 0) throw new NewerDatabase(unknown);
+    const ran: string[] = [];
+    for (const migration of migrations) {
+      if (done.has(migration.name)) continue;
+      await migration.up(tx, engine);
+      await sql`insert into migrations (name, at) values (${migration.name}, ${now})`.execute(tx);
+      ran.push(migration.name);
+    }
+    return ran;
+  });
+}

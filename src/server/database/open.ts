@@ -1,0 +1,145 @@
+/** Opens the accounts database and brings it to the present form. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../../lib/database.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { migrations as all } from '../migrations/all.ts';
+import { type Migration, migrate, NewerDatabase } from './migrate.ts';
+import { openPool, postgresKysely, told } from './postgres.ts';
+import { insideTransaction, openSqlite, type SqliteOptions, sqliteKysely } from './sqlite.ts';
+
+export interface DatabaseOptions extends SqliteOptions {
+  /** Folder of `accounts.sqlite`. */
+  readonly dataDir: string;
+  /** Address of a PostgreSQL; `null`: SQLite. */
+  readonly databaseUrl: string | null;
+  readonly log: Logger;
+  /** For tests. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** A PostgreSQL that is away is asked again this often, in milliseconds. */
+const askAgainMs = 1000;
+
+/**
+ * A file that cannot be opened stops the start. A PostgreSQL that does not answer does not: pages are served without it, queries
+ * throw {@link DatabaseUnavailable}, and the migrations run when it is back.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.databaseUrl === null ? onSqlite(options) : onPostgres(options, options.databaseUrl);
+}
+
+async function onSqlite(options: DatabaseOptions): Promise<Database> {
+  mkdirSync(options.dataDir, { recursive: true });
+  const file = openSqlite(join(options.dataDir, 'accounts.sqlite'));
+  const db = sqliteKysely<AccountsDatabase>(file, options);
+  try {
+    const ran = await migrate(sqliteKysely<unknown>(file, options), 'sqlite', options.migrations ?? all, Date.now());
+    if (ran.length > 0) options.log.info({ migrations: ran }, 'The accounts database was brought to the present form');
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  return {
+    engine: 'sqlite',
+    db,
+    transaction: (work) => insideTransaction(() => db.transaction().execute(work)),
+    problem: () => null,
+    close: async () => {
+      await db.destroy();
+      if (file.isOpen) file.close();
+    },
+  };
+}
+
+async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
+  const { log } = options;
+  const pool = openPool(url, log);
+  const bare = postgresKysely<unknown>(pool);
+  let ready = false;
+  let closed = false;
+  let problem: string | null = null;
+  let asking: Promise<void> | null = null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  async function ask(): Promise<void> {
+    askedAt = performance.now();
+    try {
+      const ran = await migrate(bare, 'postgres', options.migrations ?? all, Date.now());
+      ready = true;
+      if (problem !== null) log.info({}, 'PostgreSQL is back');
+      problem = null;
+      if (ran.length > 0) log.info({ migrations: ran }, 'The accounts database was brought to the present form');
+    } catch (error) {
+      const known = told(error);
+      const sentence = known instanceof Error ? known.message : String(known);
+      if (sentence !== problem) log.error({ err: known }, 'The accounts database cannot be used yet');
+      problem = sentence;
+      throw known;
+    }
+  }
+
+  async function gate(): Promise<void> {
+    if (ready) return;
+    if (!asking && performance.now() - askedAt < askAgainMs) throw new DatabaseUnavailable(problem ?? 'Not ready yet.');
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
+    try {
+      await asking;
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error;
+      throw new DatabaseUnavailable((error as Error).message, { cause: error });
+    }
+  }
+
+  try {
+    await ask();
+  } catch (error) {
+    if (error instanceof NewerDatabase || !(error instanceof DatabaseUnavailable)) {
+      await pool.end();
+      throw error;
+    }
+  }
+  const timer = setInterval(() => {
+    if (!ready) gate().catch(() => {});
+  }, askAgainMs);
+  timer.unref();
+
+  const db = postgresKysely<AccountsDatabase>(pool, {
+    gate,
+    report(now) {
+      if (now !== problem)
+        log[now === null ? 'info' : 'error']({ problem: now ?? problem }, now ?? 'PostgreSQL is back');
+      problem = now;
+    },
+  });
+  return {
+    engine: 'postgres',
+    db,
+    transaction: (work) => again(() => db.transaction().execute(work)),
+    problem: () => problem,
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      clearInterval(timer);
+      await pool.end();
+    },
+  };
+}
+
+/** PostgreSQL ends one of two transactions that wait for each other; that one is tried again. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const code = (error as { code?: unknown }).code;
+      if (attempt >= 4 || (code !== '40P01' && code !== '40001')) throw error;
+      await wait(Math.random() * 20 * attempt);
+    }
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * Kysely over `node:sqlite`: one connection, one transaction at a time, nobody's query inside somebody else's transaction.
+ * Where another process holds the write lock it is waited for without holding up the event loop.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { DatabaseUnavailable } from '../../lib/database.ts';
+
+export interface SqliteOptions {
+  /** How long to wait for another process's write lock, in milliseconds. */
+  readonly patienceMs?: number;
+}
+
+/** Statements kept prepared; more are made than any program has different ones. */
+const mostPrepared = 500;
+/** SQLite itself waits this long, holding everything up; the rest of the patience is spent asleep. */
+const busyMs = 10;
+const busyCode = 5;
+
+/** Whether this flow of control is inside a transaction: another connection would never come free for it. */
+const inside = new AsyncLocalStorage<{ holds: boolean }>();
+
+/**
+ * Opens the file, makes it if need be.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export function openSqlite(file: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
+    // WAL: readers never wait. FULL: what was acknowledged survives a loss of power.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    database.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    return database;
+  } catch (error) {
+    throw new Error(
+      `The accounts database ${file} cannot be opened: see that DATA_DIR can be written and that the file is whole, or restore a backup.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Kysely on an open file. `destroy()` closes the file. */
+export function sqliteKysely<Tables>(database: DatabaseSync, options: SqliteOptions = {}): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new NodeSqliteDialect(database, options) });
+}
+
+/** Runs `work` so that a query beside its transaction's own is an error instead of a wait without end. */
+export const insideTransaction = <T>(work: () => Promise<T>): Promise<T> => inside.run({ holds: false }, work);
+
+class NodeSqliteDialect implements Dialect {
+  readonly #database: DatabaseSync;
+  readonly #options: SqliteOptions;
+
+  constructor(database: DatabaseSync, options: SqliteOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+  createDriver = (): Driver => new NodeSqliteDriver(this.#database, this.#options);
+  createQueryCompiler = (): SqliteQueryCompiler => new SqliteQueryCompiler();
+  createAdapter = (): SqliteAdapter => new OwnTurns();
+  createIntrospector = (db: Kysely<unknown>): SqliteIntrospector => new SqliteIntrospector(db);
+}
+
+/** The driver below takes the turns itself. */
+class OwnTurns extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+class NodeSqliteDriver implements Driver {
+  readonly #connection: Connection;
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  constructor(database: DatabaseSync, options: SqliteOptions) {
+    this.#connection = new Connection(database, options.patienceMs ?? 5000);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (inside.getStore()?.holds) {
+      throw new Error('A query inside a transaction must use the transaction; it would wait for itself.');
+    }
+    if (this.#taken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#taken = true;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    const flow = inside.getStore();
+    if (flow) flow.holds = false;
+    const next = this.#waiting.shift();
+    // Handed over directly, so that nobody gets in between.
+    if (next) next();
+    else this.#taken = false;
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+    const flow = inside.getStore();
+    if (flow) flow.holds = true;
+  }
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // Some errors, a full disk for one, have rolled it back already.
+    if (this.#connection.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+  async destroy(): Promise<void> {
+    this.#connection.close();
+  }
+}
+
+class Connection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #patienceMs: number;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync, patienceMs: number) {
+    this.#database = database;
+    this.#patienceMs = patienceMs;
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const until = performance.now() + this.#patienceMs;
+    for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
+      try {
+        return this.#run<R>(query);
+      } catch (error) {
+        if ((error as { errcode?: number }).errcode !== busyCode) throw error;
+        if (performance.now() > until) {
+          throw new DatabaseUnavailable('The accounts database is locked by another program; see what holds it open.', {
+            cause: error,
+          });
+        }
+        await wait(pause);
+      }
+    }
+  }
+
+  #run<R>(query: CompiledQuery): QueryResult<R> {
+    const statement = this.#prepare(query.sql);
+    const parameters = query.parameters as (string | number | null)[];
+    if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] };
+    const { changes, lastInsertRowid } = statement.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#prepared.get(sql);
+    if (!statement) {
+      if (this.#prepared.size >= mostPrepared) this.#prepared.clear();
+      statement = this.#database.prepare(sql);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing in the house streams rows.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('Rows are not streamed.');
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+}

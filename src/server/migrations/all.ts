@@ -1,0 +1,6 @@
+/** All migrations in order. A new one is a file of its own and a line at the end; one that was shipped is never changed. */
+import type { Migration } from '../database/migrate.ts';
+import { accounts } from './0001-accounts.ts';
+import { mail } from './0002-mail.ts';
+
+export const migrations: readonly Migration[] = [accounts, mail];

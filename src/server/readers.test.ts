@@ -1,0 +1,75 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DatabaseUnavailable } from '../lib/database.ts';
+import { silent } from '../lib/logging.ts';
+import { parseConfig } from './config.ts';
+import { describeFeatures } from './features.ts';
+import { openReaders, type Readers } from './readers.ts';
+
+const verification = { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) };
+const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'The Sun <news@example.com>' };
+const caller = { address: '203.0.113.1', userAgent: null };
+const email = 'ada@example.com';
+
+let dir: string;
+let readers: Readers | null = null;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'readers-'));
+});
+afterEach(async () => {
+  await readers?.stop();
+  readers = null;
+  rmSync(dir, { recursive: true });
+});
+
+async function open(env: Record<string, string>): Promise<Readers | null> {
+  readers = await openReaders(parseConfig({ DATA_DIR: dir, ...env }), verification, silent);
+  return readers;
+}
+
+describe('accounts in the house', () => {
+  it('are off without a mail server, and say what to set', async () => {
+    expect(await open({})).toBeNull();
+    expect(describeFeatures(parseConfig({})).accounts).toEqual({
+      on: false,
+      why: 'set SMTP_URL and MAIL_FROM so that readers can be mailed links and codes to sign in with',
+    });
+    expect(describeFeatures(parseConfig(mail)).accounts).toEqual({ on: true });
+  });
+
+  it('are not kept where a Zephr tenant keeps them', async () => {
+    expect(await open({ ...mail, ZEPHR_URL: 'https://paper.cdn.zephr.example' })).toBeNull();
+    expect(describeFeatures(parseConfig({ ZEPHR_URL: 'https://paper.cdn.zephr.example' })).accounts).toEqual({
+      on: true,
+    });
+  });
+
+  it('work while the mail server is away, and keep what is to be sent', async () => {
+    const opened = await open(mail);
+    opened?.start();
+    const made = await opened?.accounts.create(email, caller);
+    expect(made).toMatchObject({ ok: true });
+    expect(await opened?.accounts.exists(email, caller)).toEqual({ ok: true, value: true });
+    expect(await opened?.outbox.waiting()).toMatchObject({ count: 1 });
+  });
+
+  it('keep a secret of their own, which nobody else can read', async () => {
+    await open(mail);
+    const file = join(dir, 'accounts-secret');
+    const secret = readFileSync(file, 'utf8');
+    expect(secret.trim()).toMatch(/^[\w-]{43}$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await readers?.stop();
+    await open(mail);
+    expect(readFileSync(file, 'utf8')).toBe(secret);
+  });
+
+  it('do not stop the start when PostgreSQL is away', async () => {
+    const opened = await open({ ...mail, DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/paper' });
+    expect(opened?.state().database).toMatch(/PostgreSQL does not answer/);
+    await expect(opened?.accounts.exists(email, caller)).rejects.toThrow(DatabaseUnavailable);
+    expect(await opened?.accounts.session(null)).toEqual({ session: null, cookies: [] });
+  });
+});

@@ -1,0 +1,74 @@
+/** Opens what knows the readers: their database, the mail, and the accounts on both. */
+import { createAccounts } from '../lib/accounts/engine/accounts.server.ts';
+import type { Accounts } from '../lib/accounts/service.ts';
+import type { EmailVerification } from '../lib/email-verification/service.ts';
+import type { Logger } from '../lib/logging.ts';
+import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
+import { openCarrier } from '../lib/mail/smtp.server.ts';
+import { createAccessCookie } from '../press/access-cookie.ts';
+import { publication } from '../publication.ts';
+import { accessCookieName, accessKeysOf } from './access-keys.ts';
+import type { Config } from './config.ts';
+import { openDatabase } from './database/open.ts';
+import { keptSecret } from './kept-secret.ts';
+
+export interface ReadersState {
+  /** Why the database cannot be used now; `null` when it can. */
+  readonly database: string | null;
+  /** Messages that wait, and why they do; `null` when the mail server takes them. */
+  readonly mail: { readonly waiting: number; readonly problem: string | null };
+}
+
+export interface Readers {
+  readonly accounts: Accounts;
+  readonly outbox: RunningOutbox;
+  state(): ReadersState;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Connections to the mail server, and messages sent at once. */
+const mailConnections = 4;
+
+/**
+ * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
+ * @throws Error with a sentence for the operator; a PostgreSQL that does not answer stops nothing
+ */
+export async function openReaders(
+  config: Config,
+  verification: EmailVerification,
+  log: Logger,
+): Promise<Readers | null> {
+  const { mail, siteUrl, dataDir } = config;
+  if (!mail || config.zephrUrl !== null) return null;
+  const secret =
+    config.accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
+  const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
+  const carrier = openCarrier(mail, mailConnections);
+  const { name, motto, language, contact } = publication;
+  const outbox = openOutbox({
+    ...{ database, carrier, log, concurrency: mailConnections },
+    paper: { name, motto, language, siteUrl, contact: contact.email },
+  });
+  const accounts = await createAccounts({
+    ...{ database, outbox, secret, siteUrl, verification, log },
+    access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+    google: config.accounts.google,
+    facebook: config.accounts.facebook,
+  });
+  return {
+    accounts,
+    outbox,
+    state: () => {
+      const { waiting, problem } = outbox.stats();
+      return { database: database.problem(), mail: { waiting, problem } };
+    },
+    start: () => outbox.start(),
+    async stop() {
+      await accounts.stop();
+      await outbox.stop();
+      carrier.close();
+      await database.close();
+    },
+  };
+}

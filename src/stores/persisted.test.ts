@@ -1,0 +1,124 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+/** The stores of a page that has just been opened. */
+async function open() {
+  vi.resetModules();
+  return import('./persisted.ts');
+}
+
+const article = (id: number) => ({
+  id,
+  slug: `story-${id}`,
+  title: `Story ${id}`,
+  date: '2026-11-20T09:00:00Z',
+  author: 'A. Writer',
+  category: 'National',
+});
+
+beforeEach(() => localStorage.clear());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+describe('what a browser remembers', () => {
+  it('lies under the keys of spec section 3', async () => {
+    const page = await open();
+    page.$seenWelcomeModal.set(true);
+    page.$condensedSubscribe.set(true);
+    page.trackArticle(article(1));
+    page.$printPromoLastSeen.set(1_763_600_000_000);
+    expect({ ...localStorage }).toEqual({
+      'seen-welcome-modal': 'true',
+      'show-condensed-zephr-sticky-subscribe': 'true',
+      trackedArticles: JSON.stringify([article(1)]),
+      'print-edition-promo-last-seen': '1763600000000',
+    });
+  });
+
+  it('is there again on the next page', async () => {
+    const first = await open();
+    first.$seenWelcomeModal.set(true);
+    first.trackArticle(article(1));
+    first.$printPromoLastSeen.set(5);
+    const next = await open();
+    expect(next.$seenWelcomeModal.get()).toBe(true);
+    expect(next.$condensedSubscribe.get()).toBe(false);
+    expect(next.$trackedArticles.get()).toEqual([article(1)]);
+    expect(next.$printPromoLastSeen.get()).toBe(5);
+    next.$seenWelcomeModal.set(false);
+    expect(localStorage.getItem('seen-welcome-modal')).toBeNull();
+  });
+
+  it('follows what another tab does', async () => {
+    const { $condensedSubscribe } = await open();
+    const heard = vi.fn();
+    const stop = $condensedSubscribe.listen(heard);
+    const key = 'show-condensed-zephr-sticky-subscribe';
+    window.dispatchEvent(new StorageEvent('storage', { key, newValue: 'true' }));
+    expect($condensedSubscribe.get()).toBe(true);
+    window.dispatchEvent(new StorageEvent('storage', { key, newValue: null }));
+    expect($condensedSubscribe.get()).toBe(false);
+    expect(heard).toHaveBeenCalledTimes(2);
+    stop();
+  });
+
+  it('keeps the newest hundred articles, each once', async () => {
+    const { $trackedArticles, trackArticle } = await open();
+    for (let id = 1; id <= 120; id++) trackArticle(article(id));
+    trackArticle(article(50));
+    const ids = $trackedArticles.get().map(({ id }) => id);
+    expect(ids).toHaveLength(100);
+    expect(ids.slice(0, 2)).toEqual([50, 120]);
+    expect(new Set(ids).size).toBe(100);
+  });
+
+  it.each(['{', 'null', '{"a":1}', '"text"', '[1,null]'])('starts anew when what lies there is %s', async (text) => {
+    localStorage.setItem('trackedArticles', text);
+    localStorage.setItem('print-edition-promo-last-seen', text);
+    const page = await open();
+    expect(page.$trackedArticles.get()).toEqual([]);
+    expect(page.$printPromoLastSeen.get()).toBe(0);
+  });
+});
+
+describe('storage that is', () => {
+  const use = async () => {
+    const { $seenWelcomeModal, trackArticle, $trackedArticles } = await open();
+    const heard = vi.fn();
+    const stop = $seenWelcomeModal.listen(heard);
+    $seenWelcomeModal.set(true);
+    trackArticle(article(1));
+    expect($seenWelcomeModal.get()).toBe(true);
+    expect($trackedArticles.get()).toEqual([article(1)]);
+    expect(heard).toHaveBeenCalledOnce();
+    $seenWelcomeModal.set(false);
+    expect($seenWelcomeModal.get()).toBe(false);
+    stop();
+  };
+
+  it('blocked breaks nothing', async () => {
+    vi.spyOn(window, 'localStorage', 'get').mockImplementation(() => {
+      throw new DOMException('denied', 'SecurityError');
+    });
+    vi.stubGlobal('localStorage', undefined);
+    await use();
+  });
+
+  it('missing breaks nothing', async () => {
+    vi.stubGlobal('localStorage', null);
+    await use();
+  });
+
+  it('full breaks nothing', async () => {
+    vi.stubGlobal('localStorage', {
+      getItem: () => null,
+      removeItem: () => {},
+      setItem() {
+        throw new DOMException('full', 'QuotaExceededError');
+      },
+    });
+    await use();
+  });
+});

@@ -1,0 +1,107 @@
+/**
+ * What this browser remembers between visits (spec section 3, "Local storage keys"), shared by its tabs. Storage that is
+ * full, blocked or broken never breaks a page: the values then last as long as the page.
+ */
+import { persistentAtom, setPersistentEngine, windowPersistentEvents } from '@nanostores/persistent';
+
+/** An article that was read (spec section 3, "Article tracking"). */
+export interface TrackedArticle {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  /** ISO 8601. */
+  readonly date: string;
+  readonly author: string;
+  readonly category: string;
+}
+
+/** Of the articles that were read, the newest are kept. */
+const mostTracked = 100;
+
+setPersistentEngine(forgivingStorage(), typeof window === 'undefined' ? noEvents() : windowPersistentEvents);
+
+const flag = {
+  encode: (value: boolean) => (value ? 'true' : undefined),
+  decode: (text: string) => text === 'true',
+};
+
+/** Whether the welcome popup was shown; it is shown once. */
+export const $seenWelcomeModal = persistentAtom<boolean>('seen-welcome-modal', false, flag);
+
+/** Whether the sticky subscribe footer is folded. */
+export const $condensedSubscribe = persistentAtom<boolean>('show-condensed-zephr-sticky-subscribe', false, flag);
+
+/** Articles read in this browser, newest first. */
+export const $trackedArticles = persistentAtom<readonly TrackedArticle[]>('trackedArticles', [], {
+  encode: JSON.stringify,
+  decode: readArticles,
+});
+
+/** When the upsell for the printed paper was last shown, epoch milliseconds; 0 is never. */
+export const $printPromoLastSeen = persistentAtom<number>('print-edition-promo-last-seen', 0, {
+  encode: String,
+  decode: (text) => {
+    const time = Number(text);
+    return Number.isFinite(time) && time > 0 ? time : 0;
+  },
+});
+
+/** Notes that an article was read; one that was read before moves to the front. */
+export function trackArticle(article: TrackedArticle): void {
+  const others = $trackedArticles.get().filter(({ id }) => id !== article.id);
+  $trackedArticles.set([article, ...others].slice(0, mostTracked));
+}
+
+function readArticles(text: string): readonly TrackedArticle[] {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (!Array.isArray(read)) return [];
+    return read.filter((item): item is TrackedArticle => typeof item === 'object' && item !== null && 'id' in item);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Local storage with a memory behind it. Reading it may throw (blocked cookies), be `null` (some web views) and fail on
+ * writing (full, private windows).
+ */
+function forgivingStorage(): Record<string, string> {
+  const memory = new Map<string, string>();
+  const attempt = <T>(action: (storage: Storage) => T): T | null => {
+    try {
+      return action(localStorage);
+    } catch {
+      return null;
+    }
+  };
+  const read = (key: string) => attempt((storage) => storage.getItem(key)) ?? memory.get(key);
+  return new Proxy<Record<string, string>>(
+    {},
+    {
+      has: (_target, key) => typeof key === 'string' && read(key) !== undefined,
+      get: (_target, key) => (typeof key === 'string' ? read(key) : undefined),
+      set(_target, key, value) {
+        if (typeof key !== 'string') return false;
+        // What storage has taken is read from there, so that other tabs' changes count.
+        memory.delete(key);
+        const taken = attempt((storage) => {
+          storage.setItem(key, String(value));
+          return true;
+        });
+        if (!taken) memory.set(key, String(value));
+        return true;
+      },
+      deleteProperty(_target, key) {
+        if (typeof key !== 'string') return false;
+        memory.delete(key);
+        attempt((storage) => storage.removeItem(key));
+        return true;
+      },
+    },
+  );
+}
+
+function noEvents(): Parameters<typeof setPersistentEngine>[1] {
+  return { addEventListener() {}, removeEventListener() {} };
+}

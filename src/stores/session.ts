@@ -1,0 +1,130 @@
+/**
+ * Who is reading (spec sections 3 and 4), one store for all islands. An anonymous reader costs no request; anybody else costs
+ * one for a page at most, and none where another page or tab has just asked.
+ */
+import { atom, onMount, type ReadableAtom } from 'nanostores';
+import {
+  type AccessFacts,
+  anonymousSession,
+  loadingSession,
+  type Session,
+  sessionOf,
+  visitorOf,
+} from '../lib/accounts/session.ts';
+import { featureDecisions, logout } from '../lib/accounts/session-client.ts';
+import { dropShared, oneTabAtATime, putShared, takeShared } from '../lib/accounts/shared-answer.ts';
+import { tabs } from '../lib/accounts/tabs.ts';
+import { readVisitor, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
+import type { LogoutBody, MessageAnswer } from '../lib/accounts/wire.ts';
+import type { Answer } from '../lib/ask.ts';
+import { publication } from '../publication.ts';
+
+const $store = atom<Session>(loadingSession);
+
+/** Settles on the first listener; islands read it with `useStore`. */
+export const $session: ReadableAtom<Session> = $store;
+
+/** Questions are numbered, so that an old answer never overwrites a newer one. */
+let latest = 0;
+let tell = () => {};
+
+onMount($store, () => {
+  // On the server nobody is known: the page is the same for everyone.
+  if (typeof document === 'undefined') return;
+  const others = tabs(() => void load('heard'));
+  tell = others.tell;
+  // A page that comes back from the browser's memory may have missed what its reader did since.
+  const back = (event: PageTransitionEvent) => {
+    if (event.persisted) void load('opened');
+  };
+  addEventListener('pageshow', back);
+  void load('opened');
+  return () => {
+    others.close();
+    removeEventListener('pageshow', back);
+    tell = () => {};
+  };
+});
+
+/**
+ * Asks anew after something has changed who is reading, for instance a sign-in, and tells the other tabs.
+ *
+ * @returns the session that is known then
+ */
+export async function refreshSession(): Promise<Session> {
+  await load('changed');
+  return $store.get();
+}
+
+/** Signs out, everywhere unless told otherwise, in all tabs. A refusal leaves everything as it is. */
+export async function signOut(where?: LogoutBody['where']): Promise<Answer<MessageAnswer | null>> {
+  const answer = await logout(where);
+  // 401 says that there was nobody to sign out.
+  if (answer.ok || answer.status === 401) {
+    latest++;
+    dropShared();
+    forgetHint();
+    settle(anonymousSession);
+    tell();
+  }
+  return answer;
+}
+
+/**
+ * Settles who is reading.
+ *
+ * @param why the page was opened; another tab said that something has changed; it has changed here
+ */
+async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
+  const mine = ++latest;
+  const visitor = readVisitor(document.cookie);
+  if (visitor === null) {
+    const wasKnown = dropShared();
+    settle(anonymousSession);
+    // A form without a script, or a session that has run out, signs out without telling.
+    if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
+    return;
+  }
+  let news = why === 'changed';
+  const shared = () => (why === 'changed' ? null : takeShared(visitor));
+  // Whoever had the turn before may have asked the same.
+  const facts =
+    shared() ??
+    (await oneTabAtATime(async () => {
+      const ready = shared();
+      // A link from a mail signs in by opening a page: the others learn it from that page's answer.
+      news ||= ready === null && why === 'opened';
+      return ready ?? ask(visitor);
+    }));
+  if (mine !== latest) return;
+  const session = sessionOf(facts);
+  // The server is sure that nobody is signed in; `null` is only that it could not be asked.
+  if (facts !== null && !session.isAuthenticated) forgetHint();
+  settle(session);
+  // Who hears of it says nothing in turn, or two tabs would talk for ever.
+  if (news) tell();
+}
+
+async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
+  const answer = await featureDecisions({ featureIds: [...publication.featureIds], path: location.pathname });
+  const facts = answer.ok ? (answer.value?.accessDetails ?? null) : null;
+  // The answer may have set another hint, and that is the one under which it is looked for. Where it has changed to something
+  // else meanwhile, the answer is older than the change.
+  const now = readVisitor(document.cookie);
+  if (facts && now && (now === hint || now === visitorOf(sessionOf(facts)))) putShared(now, facts);
+  return facts;
+}
+
+function settle(session: Session): void {
+  $store.set(session);
+  const { dataset } = document.documentElement;
+  const visitor = visitorOf(session);
+  if (visitor === null) delete dataset.visitor;
+  else dataset.visitor = visitor;
+}
+
+function forgetHint(): void {
+  dropShared();
+  // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
+  document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;
+}

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as ui from './ui.ts';
+
+const { $ui } = ui;
+
+beforeEach(() => {
+  ui.closeAll();
+  $ui.setKey('paywall', { open: false, payload: {} });
+});
+
+describe('$ui', () => {
+  it('opens the auth popup with its options, and closes it', () => {
+    ui.openAuthPopup();
+    expect($ui.get().authPopup).toEqual({});
+    ui.openAuthPopup({ heading: 'Read on', showSigninDialog: true });
+    expect($ui.get().authPopup).toEqual({ heading: 'Read on', showSigninDialog: true });
+    ui.closeAuthPopup();
+    expect($ui.get().authPopup).toBeNull();
+  });
+
+  it('has a flag for each menu, popup and overlay', () => {
+    ui.setDashMenu(true);
+    ui.setSiteMenu(true);
+    ui.setWelcomePopup(true);
+    ui.openSearch();
+    ui.openUpgradeModal('print-edition');
+    expect($ui.get()).toMatchObject({
+      dashMenu: true,
+      siteMenu: true,
+      welcomePopup: true,
+      searchOverlay: true,
+      upgradeModal: 'print-edition',
+    });
+    ui.closeUpgradeModal();
+    ui.setDashMenu(false);
+    expect($ui.get()).toMatchObject({ dashMenu: false, upgradeModal: null });
+  });
+
+  it('clears the query when the search is closed', () => {
+    ui.openSearch();
+    ui.setSearchInput('lighthouse');
+    expect($ui.get().searchInput).toBe('lighthouse');
+    ui.closeSearch();
+    expect($ui.get()).toMatchObject({ searchOverlay: false, searchInput: '' });
+  });
+
+  it('clears price and frequency when the paywall is closed, and nothing else', () => {
+    ui.openPaywall({ priceId: 'price_1', frequency: 'year', campaign: 'penny' });
+    expect($ui.get().paywall).toEqual({
+      open: true,
+      payload: { priceId: 'price_1', frequency: 'year', campaign: 'penny' },
+    });
+    ui.closePaywall();
+    expect($ui.get().paywall).toEqual({ open: false, payload: { campaign: 'penny' } });
+  });
+
+  it('shuts everything at once on a change of route', () => {
+    ui.openAuthPopup({ heading: 'Read on' });
+    ui.setSiteMenu(true);
+    ui.openSearch();
+    ui.setSearchInput('ferry');
+    ui.openPaywall({ priceId: 'price_1' });
+    ui.closeAll();
+    expect($ui.get()).toEqual({
+      authPopup: null,
+      dashMenu: false,
+      siteMenu: false,
+      welcomePopup: false,
+      searchOverlay: false,
+      searchInput: '',
+      upgradeModal: null,
+      paywall: { open: false, payload: {} },
+    });
+  });
+});

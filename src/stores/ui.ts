@@ -1,0 +1,77 @@
+/** What is open over the page (spec section 4, "Global UI flags"): one store for all islands. */
+import { map } from 'nanostores';
+
+/** How the auth popup is to look (spec section 2, "Auth popup"). */
+export interface AuthPopupOptions {
+  /** In the place of "Sign in or create a free account". */
+  readonly heading?: string | undefined;
+  /** Shows "Have an account? Use this form to sign in." */
+  readonly showSigninDialog?: boolean | undefined;
+}
+
+/** What the paywall modal was opened with. */
+export interface PaywallPayload {
+  /** Id of the price to be paid. */
+  readonly priceId?: string | undefined;
+  readonly frequency?: 'month' | 'year' | undefined;
+  /** Where the reader was to go, and anything else that the opener passes on. */
+  readonly [detail: string]: unknown;
+}
+
+export interface Ui {
+  /** `null` is closed. */
+  readonly authPopup: AuthPopupOptions | null;
+  readonly dashMenu: boolean;
+  readonly siteMenu: boolean;
+  readonly welcomePopup: boolean;
+  readonly searchOverlay: boolean;
+  readonly searchInput: string;
+  /** Which upsell modal is open. */
+  readonly upgradeModal: string | null;
+  readonly paywall: { readonly open: boolean; readonly payload: PaywallPayload };
+}
+
+const closed: Ui = {
+  authPopup: null,
+  dashMenu: false,
+  siteMenu: false,
+  welcomePopup: false,
+  searchOverlay: false,
+  searchInput: '',
+  upgradeModal: null,
+  paywall: { open: false, payload: {} },
+};
+
+export const $ui = map<Ui>({ ...closed });
+
+/** Opens the auth popup; called again, it takes the new options. */
+export const openAuthPopup = (options: AuthPopupOptions = {}): void => $ui.setKey('authPopup', options);
+export const closeAuthPopup = (): void => $ui.setKey('authPopup', null);
+
+export const setDashMenu = (open: boolean): void => $ui.setKey('dashMenu', open);
+export const setSiteMenu = (open: boolean): void => $ui.setKey('siteMenu', open);
+export const setWelcomePopup = (open: boolean): void => $ui.setKey('welcomePopup', open);
+
+export const openSearch = (): void => $ui.setKey('searchOverlay', true);
+export const setSearchInput = (text: string): void => $ui.setKey('searchInput', text);
+/** The query clears on close (spec section 2, "Search overlay"). */
+export function closeSearch(): void {
+  $ui.set({ ...$ui.get(), searchOverlay: false, searchInput: '' });
+}
+
+export const openUpgradeModal = (id: string): void => $ui.setKey('upgradeModal', id);
+export const closeUpgradeModal = (): void => $ui.setKey('upgradeModal', null);
+
+export const openPaywall = (payload: PaywallPayload): void => $ui.setKey('paywall', { open: true, payload });
+/** Closing clears price and frequency and keeps the rest of the payload (spec section 4). */
+export function closePaywall(): void {
+  const { priceId: _price, frequency: _frequency, ...payload } = $ui.get().paywall.payload;
+  $ui.setKey('paywall', { open: false, payload });
+}
+
+/** Shuts everything that a change of route shuts: menus, popups, search (spec section 2). */
+export function closeAll(): void {
+  const { paywall } = $ui.get();
+  $ui.set({ ...closed, paywall });
+  if (paywall.open) closePaywall();
+}

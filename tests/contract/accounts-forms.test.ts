@@ -1,0 +1,285 @@
+/**
+ * Signing in, out and up without JavaScript, and with Google and Facebook: forms posted as a browser posts them, on the built site
+ * over HTTP, with the real account service and the sandbox's consent pages.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { badEmailMessage } from '../../src/lib/accounts/engine/parts.ts';
+import { type AccountSite, type Answer, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
+import { formOf } from './fixtures/accounts.ts';
+
+let site: AccountSite;
+beforeAll(async () => {
+  site = await startAccountSite({
+    services: {
+      emailVerification: {
+        verify: async (email) =>
+          email.endsWith('@gmial.com')
+            ? { verified: false, suggestedEmail: email.replace('gmial', 'gmail'), message: '' }
+            : { verified: !email.includes('throwaway'), suggestedEmail: null, message: 'Please use another address.' },
+      },
+    },
+  });
+}, 120_000);
+afterAll(() => site.stop());
+
+let count = 0;
+const someone = (): string => `form-reader-${++count}@example.com`;
+const who = async (browser: Browser): Promise<unknown> =>
+  (await browser.get('/blaize/account')).json<{ identifiers?: { email_address: string } }>().identifiers?.email_address;
+/** Where a form led to; nothing personal may stand in it. */
+function led(answer: Answer): string {
+  expect(answer.status).toBe(303);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(answer.headers.location).not.toMatch(/@|%40|example\.com/);
+  return String(answer.headers.location);
+}
+const signIn = (browser: Browser, email: string, more = {}) => browser.submit('/account/sign-in', { email, ...more });
+
+describe('by link', () => {
+  it('makes an account, signs in later, and comes back to the page', async () => {
+    const email = someone();
+    const browser = site.browser();
+    const page = await browser.get('/socialLogin?return=/article/story-1');
+    expect(page.status).toBe(200);
+    expect(page.text.includes('action="/account/sign-in"')).toBe(true);
+    expect(formOf(page.text, /<form[^>]*sign-in[\s\S]*?<\/form>/)).toMatchObject({ return: '/article/story-1' });
+
+    expect(led(await signIn(browser, email, { return: '/article/story-1' }))).toBe('/account/link-sent');
+    const sent = await browser.get('/account/link-sent');
+    expect(sent.headers['cache-control']).toBe('private, no-store');
+    expect(sent.text.includes(email)).toBe(true);
+    expect(led(await browser.submit('/account/resend', { method: 'link' }))).toBe('/account/link-sent?state=resent');
+    expect((await browser.get('/account/link-sent?state=resent')).text.includes('Resent!')).toBe(true);
+
+    const elsewhere = site.browser();
+    const link = await elsewhere.get(`/blaize/token-exchange?token=${site.token(email)}`);
+    expect(led(await elsewhere.submit('/account/link', formOf(link.text)))).toBe('/article/story-1');
+    expect(await who(elsewhere)).toBe(email);
+    expect(await who(browser)).toBeUndefined();
+
+    expect(led(await signIn(browser, email.toUpperCase()))).toBe('/account/link-sent');
+    expect(led(await browser.submit('/account/link', { token: site.token(email) }))).toBe('/');
+    expect(await who(browser)).toBe(email);
+  });
+
+  it('says what is wrong with an address, and keeps it in the field', async () => {
+    const browser = site.browser();
+    for (const [email, words] of [
+      ['nonsense', badEmailMessage],
+      ['ada@gmial.com', 'Did you mean ada@gmail.com?'],
+      ['ada@throwaway.example', 'Please use another address.'],
+    ] as const) {
+      expect(led(await signIn(browser, email, { return: '/about' }))).toBe(
+        '/socialLogin?return=%2Fabout&problem=email',
+      );
+      const { text } = await browser.get('/socialLogin?return=%2Fabout&problem=email');
+      expect([text.includes(words), text.includes(`value="${email}"`)], email).toEqual([true, true]);
+    }
+    expect(led(await signIn(browser, ''))).toBe('/socialLogin?problem=email');
+    // What was wrong is not wrong for ever.
+    expect((await browser.get('/socialLogin')).text.includes('Did you mean')).toBe(false);
+  });
+});
+
+describe('by code', () => {
+  it('makes an account and signs in; a wrong code is said, the right one still counts', async () => {
+    const email = someone();
+    const browser = site.browser();
+    expect(led(await signIn(browser, email, { method: 'code', return: '/latest' }))).toBe('/account/enter-code');
+    const code = site.code(email);
+    const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+    expect(led(await browser.submit('/account/code', { code: wrong }))).toBe('/account/enter-code?problem=code');
+    const page = await browser.get('/account/enter-code?problem=code');
+    expect(page.text.includes('Invalid code. Please check the code and try again.')).toBe(true);
+    // Six fields of one digit each.
+    expect(led(await browser.submit('/account/code', { code: [...code] }))).toBe('/latest');
+    expect(await who(browser)).toBe(email);
+    expect([...browser.jar.keys()]).not.toContain('__Host-sign_in');
+
+    expect(led(await browser.submit('/account/sign-out', {}))).toBe('/account/signed-out');
+    expect(await who(browser)).toBeUndefined();
+    await signIn(browser, email, { method: 'link' });
+    expect(led(await browser.submit('/account/resend', { method: 'code' }))).toBe('/account/enter-code?state=resent');
+    const again = site.code(email);
+    expect(led(await browser.submit('/account/code', { code: `${again.slice(0, 3)} ${again.slice(3)}` }))).toBe('/');
+    expect(await who(browser)).toBe(email);
+  });
+
+  it('asks for the address again where it is not known any more', async () => {
+    const browser = site.browser();
+    for (const path of ['/account/code', '/account/resend'])
+      expect(led(await browser.submit(path, { code: '123456' }))).toBe('/socialLogin?problem=expired');
+  });
+});
+
+describe('signed in', () => {
+  it('is led away from signing in, and to it from pages of the reader’s own', async () => {
+    const browser = site.browser();
+    for (const path of ['/dashboard/account', '/dashboard/profile', '/profile']) {
+      const away = await browser.get(path);
+      expect(led({ ...away, headers: { ...away.headers, 'cache-control': 'no-store' } })).toBe(
+        `/socialLogin?return=${encodeURIComponent(path)}`,
+      );
+      expect(away.headers['cache-control']).toBe('private, no-store');
+    }
+    const email = someone();
+    await browser.signIn(site, email);
+    for (const path of ['/dashboard/account', '/profile']) {
+      const page = await browser.get(path);
+      expect([page.status, page.headers['cache-control'], page.text.includes(email)]).toEqual([
+        ...[200, 'private, no-store'],
+        true,
+      ]);
+    }
+    const away = await browser.get('/socialLogin?return=/latest');
+    expect([away.status, away.headers.location]).toEqual([303, '/latest']);
+    expect((await browser.get('/dashboard/nonsense')).status).toBe(404);
+  });
+
+  it('signs out here alone when asked to', async () => {
+    const email = someone();
+    const [here, there] = [site.browser(), site.browser()];
+    await here.signIn(site, email);
+    await there.signIn(site, email, 'login');
+    expect(led(await here.submit('/account/sign-out', { where: 'THIS_DEVICE' }))).toBe(
+      '/account/signed-out?where=here',
+    );
+    expect([await who(here), await who(there)]).toEqual([undefined, email]);
+    expect((await here.get('/account/signed-out?where=here')).status).toBe(200);
+  });
+
+  it('saves the profile', async () => {
+    const browser = site.browser();
+    await browser.signIn(site, someone());
+    const form = { first_name: 'Ada', last_name: 'Whitlock', birthday: '', address: '1 Main St', return: '/profile' };
+    expect(led(await browser.submit('/account/profile', { ...form, phone: '1 (212) 555-0183' }))).toBe(
+      '/profile?state=saved',
+    );
+    const saved = (await browser.get('/blaize/profile')).json();
+    expect(saved).toMatchObject({ first_name: 'Ada', 'phone-number': '12125550183' });
+    expect((await browser.get('/profile?state=saved')).text.includes('value="Whitlock"')).toBe(true);
+    expect(led(await browser.submit('/account/profile', { ...form, phone: '123' }))).toBe('/profile?problem=phone');
+    expect((await browser.get('/profile?problem=phone')).text.includes('Invalid phone number')).toBe(true);
+    expect(led(await site.browser().submit('/account/profile', form))).toBe('/socialLogin?return=%2Fprofile');
+  });
+});
+
+describe('newsletters', () => {
+  it('are written down when the link is used, on whichever device', async () => {
+    const email = someone();
+    const browser = site.browser();
+    const form = { email, newsletter: ['evening', 'made-up'], return: '/newsletter' };
+    expect(led(await browser.submit('/account/newsletter', form))).toBe('/account/link-sent?state=newsletter');
+    const sent = await browser.get('/account/link-sent?state=newsletter');
+    expect(sent.text.includes('Please check your inbox for a one-click verification link')).toBe(true);
+    const phone = site.browser();
+    expect(led(await phone.submit('/account/link', { token: site.token(email) }))).toBe(
+      '/account/subscribed?letters=evening',
+    );
+    expect((await phone.get('/blaize/profile')).json()).toEqual({ newsletters: 'evening' });
+    expect((await phone.get('/account/subscribed?letters=evening')).text.includes('Evening Sun')).toBe(true);
+
+    // Signed in there is nothing left to prove.
+    expect(led(await phone.submit('/account/newsletter', { ...form, newsletter: 'morning' }))).toBe(
+      '/account/subscribed?letters=morning',
+    );
+    expect((await phone.get('/blaize/profile')).json()).toEqual({ newsletters: 'evening,morning' });
+  });
+
+  it('say on their own page what is wrong', async () => {
+    const browser = site.browser();
+    const away = await browser.submit('/account/newsletter', { email: 'nonsense', return: '/newsletter-signUp' });
+    expect(led(away)).toBe('/newsletter-signUp?problem=email');
+    const page = await browser.get('/newsletter-signUp?problem=email');
+    expect(page.text.includes('Please enter a whole email address')).toBe(true);
+    expect(page.text.includes('nonsense')).toBe(false);
+  });
+
+  it('do not change by opening an address', async () => {
+    const browser = site.browser();
+    await browser.signIn(site, someone());
+    await browser.get('/account/subscribed?letters=morning.evening');
+    expect((await browser.get('/blaize/profile')).json()).toEqual({});
+  });
+});
+
+/** Goes to a provider, decides there, and comes back. */
+async function social(browser: Browser, address: string, choice: Record<string, string>): Promise<Answer> {
+  const away = await browser.get(address);
+  expect(away.status).toBe(302);
+  const consent = await fetch(String(away.headers.location));
+  const page = await consent.text();
+  const action = /<form[^>]*action="([^"]+)"/.exec(page)?.[1] ?? '';
+  const back = await fetch(new URL(action, consent.url), {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ ticket: /name="ticket" value="([^"]+)"/.exec(page)?.[1] ?? '', ...choice }),
+  });
+  const url = new URL(back.headers.get('location') ?? 'about:blank');
+  expect(url.origin).toBe(siteUrl);
+  return browser.get(url.pathname + url.search);
+}
+const yes = { decision: 'allow', share_email: 'on', email_verified: 'on' };
+/** What the page posts to the window that opened it. */
+const told = (page: Answer): Record<string, string> =>
+  JSON.parse((/data-message="([^"]+)"/.exec(page.text)?.[1] ?? 'null').replace(/&quot;|&#34;/g, '"'));
+
+describe.each(['google', 'facebook'])('by %s', (provider) => {
+  it('makes an account by the popup’s messages, then signs in', async () => {
+    const email = someone();
+    const browser = site.browser();
+    const first = await social(browser, `/blaize/oauth/${provider}?popup=1`, { ...yes, account: email });
+    expect(first.status).toBe(200);
+    expect(first.headers['cross-origin-opener-policy']).toBe('unsafe-none');
+    expect(first.headers['cache-control']).toBe('no-store');
+    const message = told(first);
+    expect(message).toEqual({ action: 'register', identifier: email, stateKey: expect.any(String) });
+    const body = { identifiers: {}, attributes: {}, validators: { token_exchange: message.stateKey } };
+    const made = await browser.post('/blaize/register', body);
+    expect([made.status, made.json().message]).toEqual([200, 'Registration successful']);
+    expect(await who(browser)).toBe(email);
+    expect((await site.browser().post('/blaize/register', body)).status).toBe(400);
+
+    const again = site.browser();
+    const second = await social(again, `/blaize/oauth/${provider}`, { ...yes, account: email });
+    expect(told(second)).toEqual({ action: 'login', cookie: expect.stringMatching(/^visitor=/) });
+    expect(second.text.includes('blaize_session')).toBe(false);
+    expect(await who(again)).toBe(email);
+  });
+
+  it('comes back to the page without a popup and without a script', async () => {
+    const email = someone();
+    const browser = site.browser();
+    const page = await social(browser, `/blaize/oauth/${provider}?return=/latest`, { ...yes, account: email });
+    expect(led(await browser.submit('/account/social', formOf(page.text)))).toBe('/latest');
+    expect(await who(browser)).toBe(email);
+    const second = await social(browser, `/blaize/oauth/${provider}?return=/about`, { ...yes, account: email });
+    expect(second.text.includes('data-return="/about"')).toBe(true);
+    expect(second.text.includes('href="/about"')).toBe(true);
+  });
+
+  it('comes back to where POST /blaize/oauth/state has said', async () => {
+    const browser = site.browser();
+    const state = await browser.post('/blaize/oauth/state', { start_url: '/', target_url: `${siteUrl}/media` });
+    expect([state.status, state.json()]).toEqual([200, { message: 'State initialized' }]);
+    const page = await social(browser, `/blaize/oauth/${provider}`, { ...yes, account: someone() });
+    expect(formOf(page.text)).toMatchObject({ return: '/media' });
+  });
+
+  it('says failure when the reader declines, and to a return that nobody asked for', async () => {
+    const browser = site.browser();
+    const denied = await social(browser, `/blaize/oauth/${provider}`, { account: someone(), decision: 'deny' });
+    expect(told(denied)).toEqual({ action: 'failure', message: expect.any(String) });
+    const made = await browser.get(`/blaize/oauth/${provider}/callback?code=x&state=${'x'.repeat(43)}`);
+    expect(told(made)).toMatchObject({ action: 'failure' });
+    expect(await who(browser)).toBeUndefined();
+    expect(led(await browser.submit('/account/social', { state_key: 'made-up', return: '/latest' }))).toBe(
+      '/socialLogin?problem=social&return=%2Flatest',
+    );
+  });
+});
+
+it('knows no other provider', async () => {
+  expect((await site.browser().get('/blaize/oauth/linkedin')).status).toBe(404);
+  expect((await site.browser().get('/blaize/oauth/linkedin/callback')).status).toBe(404);
+});

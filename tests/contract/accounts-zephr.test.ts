@@ -1,0 +1,287 @@
+/**
+ * The site in front of a Zephr tenant (`ZEPHR_URL`): `/blaize/*` and `/zephr/*` go there and back unchanged. The tenant is a stand-in with
+ * state that answers with the bodies, statuses and cookies of vendors.md section 1, as they were recorded.
+ */
+import { once } from 'node:events';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openTenant, type Tenant } from '../../src/lib/accounts/zephr.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { createFront } from '../../src/server/front.ts';
+import { securityHeaders } from '../../src/server/security.ts';
+import { shutDown } from '../../src/server/shutdown.ts';
+import { openStatics } from '../../src/server/statics.ts';
+import { Browser } from '../fixtures/account-site.ts';
+import { bodies } from './fixtures/accounts.ts';
+
+const siteUrl = 'https://paper.example';
+const session = '0e7a2d5c-6a0f-4c5b-9f0e-2f6b1a4c9d11';
+const tracking = '5f1b3c2e-8d4a-4e67-a1b2-c3d4e5f60718';
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+let seen: Seen[] = [];
+const users = new Map<string, Record<string, unknown>>();
+const signedIn = new Set<string>();
+let stand: Server;
+let front: Server;
+let tenant: Tenant;
+let port: number;
+
+const cookies = [
+  `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Domain=.zephr.example; Secure; SameSite=None`,
+  `blaize_tracking_id=${tracking}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; domain=zephr.example;`,
+];
+const cookie = `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/;`;
+
+/** The tenant. */
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString();
+  const { method = '', url = '', headers } = incoming;
+  seen.push({ method, url, headers, body });
+  const say = (status: number, value: unknown, more: Record<string, string | string[]> = {}) => {
+    outgoing.writeHead(status, { 'content-type': 'application/json', ...more });
+    outgoing.end(JSON.stringify(value));
+  };
+  const path = url.split('?', 1)[0];
+  const mine = /blaize_session=([\w-]+)/.exec(headers.cookie ?? '')?.[1] ?? '';
+  const sent = headers['content-type'] === 'application/json' && body ? JSON.parse(body) : {};
+  const email: string = sent.identifiers?.email_address ?? '';
+  const reader = signedIn.has(mine);
+  if (path === '/zephr/media/user/info') return users.has(email) ? say(200, {}) : say(404, {});
+  if (path === '/zephr/media/user/otp-check') return sent.code === '123456' ? say(200, {}) : say(400, {});
+  if (path === '/blaize/two-factor-authentication') {
+    if (sent.delivery?.action === 'login' && !users.has(email)) return say(404, {});
+    return say(201, {});
+  }
+  if (path === '/blaize/register') {
+    if (users.has(email)) return say(409, {});
+    users.set(email, sent.attributes ?? {});
+    signedIn.add(session);
+    return say(200, { cookie, message: 'Registration successful', tracking_id: tracking }, { 'set-cookie': cookies });
+  }
+  if (path === '/blaize/login') {
+    if (sent.validators?.code !== '123456') {
+      outgoing.writeHead(401, { 'content-type': 'text/html' });
+      outgoing.end('<html><head><title>Email verification is required</title></head></html>');
+      return;
+    }
+    signedIn.add(session);
+    return say(200, { cookie, message: 'Login successful', tracking_id: tracking }, { 'set-cookie': cookies });
+  }
+  if (path === '/blaize/account') {
+    const identifiers = { email_address: [...users.keys()][0] };
+    return reader ? say(200, { identifiers, tracking_id: tracking }) : say(401, {});
+  }
+  if (path === '/blaize/logout') {
+    signedIn.delete(mine);
+    return say(
+      200,
+      { message: 'Session deleted' },
+      { 'set-cookie': 'blaize_session=; Max-Age=0; Path=/; Domain=.zephr.example' },
+    );
+  }
+  if (path === '/blaize/oauth/google') {
+    outgoing.writeHead(302, { location: 'https://accounts.google.example/o/oauth2?client_id=1' }).end();
+    return;
+  }
+  if (path === '/blaize/token-exchange' && method === 'GET') {
+    const { port: own } = stand.address() as AddressInfo;
+    outgoing.writeHead(302, { location: `http://127.0.0.1:${own}/article/a?x=1#y`, 'set-cookie': cookies }).end();
+    return;
+  }
+  if (path === '/blaize/compressed') {
+    outgoing.writeHead(200, {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'cache-control': 'max-age=5',
+    });
+    outgoing.end(gzipSync('{"a":1}'));
+    return;
+  }
+  if (path === '/blaize/hop') {
+    outgoing
+      .writeHead(200, { connection: 'x-secret', 'x-secret': '1', 'keep-alive': 'timeout=9', 'x-kept': '2' })
+      .end('ok');
+    return;
+  }
+  if (path === '/blaize/never') return;
+  say(404, {});
+}
+
+const listen = async (server: Server): Promise<number> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+beforeAll(async () => {
+  stand = createServer((incoming, outgoing) => {
+    // An upload that was refused breaks off here.
+    answer(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  const url = `http://127.0.0.1:${await listen(stand)}`;
+  tenant = openTenant({ url, siteUrl, log: silent, patienceMs: 1000 });
+  front = createFront({
+    ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
+    statics: openStatics('/nowhere'),
+    security: securityHeaders({ siteUrl, wordpress: null, imageHosts: [], frameHosts: [], marfeelAccount: null }),
+    render: async () => new Response('a page of ours'),
+    locals: () => ({ content: { tags: new Set() } }) as unknown as App.Locals,
+    clientAddress: () => '203.0.113.9',
+  });
+  port = await listen(front);
+});
+afterAll(async () => {
+  await shutDown(front, 0);
+  await tenant.close();
+  stand.closeAllConnections();
+  await new Promise((resolve) => stand.close(resolve));
+});
+afterEach(() => {
+  seen = [];
+});
+
+describe('a Zephr tenant', () => {
+  it('is what a whole sign-up, sign-in and sign-out talks to', async () => {
+    const browser = new Browser(port);
+    const by = { identifiers: { email_address: 'ada@example.com' } };
+    expect((await browser.post('/zephr/media/user/info', by)).status).toBe(404);
+    expect(
+      (
+        await browser.post(
+          '/blaize/two-factor-authentication',
+          bodies.twoFactor.both('ada@example.com', 'register', '/'),
+        )
+      ).status,
+    ).toBe(201);
+    expect((await browser.post('/zephr/media/user/otp-check', { code: '1', email: 'ada@example.com' })).status).toBe(
+      400,
+    );
+    const made = await browser.post('/blaize/register', { ...by, validators: { code: '123456' }, attributes: {} });
+    expect([made.status, made.json()]).toEqual([
+      200,
+      { cookie, message: 'Registration successful', tracking_id: tracking },
+    ]);
+    expect((await browser.get('/blaize/account')).json()).toEqual({ ...by, tracking_id: tracking });
+    expect((await browser.post('/zephr/media/user/info', by)).status).toBe(200);
+    expect((await browser.post('/blaize/register', { ...by, validators: {} })).status).toBe(409);
+    expect((await browser.post('/blaize/logout', { where: 'EVERYWHERE' })).json()).toEqual({
+      message: 'Session deleted',
+    });
+    expect(browser.jar.has('blaize_session')).toBe(false);
+    expect((await browser.get('/blaize/account')).status).toBe(401);
+    const refused = await browser.post('/blaize/login', { ...by, validators: { code: '1' } });
+    // What is no JSON there is none here.
+    expect([refused.status, refused.headers['content-type']]).toEqual([401, 'text/html']);
+    expect(refused.text).toContain('Email verification is required');
+  });
+
+  it('gets method, path, query, body and cookies as they are, and the reader’s address', async () => {
+    const body = '{"identifiers": {"email_address":"ada@example.com"},  "x": "é"}';
+    const headers = {
+      'content-type': 'application/json',
+      cookie: 'a=b; blaize_session=c',
+      'x-forwarded-for': '1.1.1.1',
+    };
+    await new Browser(port).ask('/zephr/decision-engine?raw=true&x=%2F', { method: 'PATCH', body, headers });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ method: 'PATCH', url: '/zephr/decision-engine?raw=true&x=%2F', body });
+    expect(seen[0]?.headers).toMatchObject({
+      cookie: 'a=b; blaize_session=c',
+      'content-type': 'application/json',
+      'x-forwarded-for': '203.0.113.9',
+      'x-forwarded-host': 'paper.example',
+      'x-forwarded-proto': 'https',
+      origin: siteUrl,
+    });
+    expect(seen[0]?.headers.host).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('sets its cookies under this site', async () => {
+    const answer = await new Browser(port).post('/blaize/login', { validators: { code: '123456' } });
+    expect(answer.cookies).toEqual([
+      `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Secure; SameSite=None`,
+      `blaize_tracking_id=${tracking}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/;`,
+    ]);
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('redirects: to itself becomes a path here, elsewhere stays', async () => {
+    const browser = new Browser(port);
+    const link = await browser.get('/blaize/token-exchange?token=x');
+    expect([link.status, link.headers.location, link.cookies.length]).toEqual([302, '/article/a?x=1#y', 2]);
+    const away = await browser.get('/blaize/oauth/google');
+    expect(away.headers.location).toBe('https://accounts.google.example/o/oauth2?client_id=1');
+  });
+
+  it('passes on what is compressed, its own caching, and no header about the connection', async () => {
+    const compressed = await new Browser(port).get('/blaize/compressed');
+    expect(compressed.headers).toMatchObject({ 'content-encoding': 'gzip', 'cache-control': 'max-age=5' });
+    const hop = await new Browser(port).get('/blaize/hop', {
+      headers: { connection: 'x-mine', 'x-mine': '1', te: 'trailers' },
+    });
+    expect(hop.headers).toMatchObject({ 'x-kept': '2' });
+    expect(hop.headers['x-secret']).toBeUndefined();
+    expect(hop.headers['keep-alive']).not.toBe('timeout=9');
+    expect(seen[1]?.headers).not.toHaveProperty('x-mine');
+    expect(seen[1]?.headers).not.toHaveProperty('te');
+  });
+
+  it('leaves other addresses to the pages', async () => {
+    for (const path of ['/', '/blaizer', '/api/geo', '/article/blaize'])
+      expect((await new Browser(port).get(path)).text).toBe('a page of ours');
+    expect(seen).toEqual([]);
+  });
+
+  it('refuses a body that is too long, declared or not', async () => {
+    const browser = new Browser(port);
+    expect((await browser.post('/blaize/login', 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
+    const chunked = await new Promise<number>((resolve) => {
+      const outgoing = httpRequest(
+        { port, host: '127.0.0.1', path: '/blaize/login', method: 'POST', agent: false },
+        (incoming) => {
+          incoming.resume();
+          resolve(incoming.statusCode ?? 0);
+        },
+      );
+      outgoing.on('error', () => resolve(413));
+      for (let piece = 0; piece < 40; piece++) outgoing.write('x'.repeat(64 * 1024));
+      outgoing.end();
+    });
+    expect(chunked).toBe(413);
+  });
+
+  it('says 504 when it takes too long, 502 when it is away', async () => {
+    const late = await new Browser(port).get('/blaize/never');
+    expect([late.status, late.json().message]).toEqual([504, expect.stringMatching(/try again/)]);
+
+    const gone = openTenant({ url: 'http://127.0.0.1:1', siteUrl, log: silent });
+    const server = createServer(
+      (incoming, outgoing) => void gone.pass(incoming, outgoing, '/blaize/account', '203.0.113.9'),
+    );
+    try {
+      const answer = await new Browser(await listen(server)).get('/blaize/account');
+      expect([answer.status, answer.json().message]).toEqual([502, expect.stringMatching(/try again/)]);
+      expect(answer.headers['retry-after']).toBe('10');
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await gone.close();
+    }
+  });
+});

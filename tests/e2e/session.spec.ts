@@ -1,0 +1,247 @@
+/** Who is reading: at the first paint, over pages and tabs, and what it costs. */
+import { type BrowserContext, expect, type Page, test } from '@playwright/test';
+import { accountCalls, pretend, signedInKinds, signIn } from './readers.ts';
+
+const article = '/article/crack-closes-mississippi-bridge';
+const decisions = '/zephr/feature-decisions';
+const repair = '/api/v1/me/repair';
+
+const visitor = (page: Page) => page.locator('html').getAttribute('data-visitor');
+const header = (page: Page) => page.locator('.site-header');
+const signInLink = (page: Page) => header(page).getByRole('link', { name: 'Sign In' });
+const accountButton = (page: Page) => header(page).getByRole('button', { name: 'Account' });
+
+test.describe('requests of a page', () => {
+  test('an anonymous reader costs none', async ({ context, page }) => {
+    const asked = accountCalls(context);
+    for (const path of ['/', article, '/section/politics']) await page.goto(path, { waitUntil: 'networkidle' });
+    expect(asked.all).toEqual([]);
+    expect(await visitor(page)).toBeNull();
+  });
+
+  test('a reader who is signed in costs one, shared by pages and tabs, and one repair', async ({
+    context,
+    page,
+    baseURL,
+  }) => {
+    await pretend(context, 'reader', baseURL ?? '');
+    const asked = accountCalls(context);
+    await page.goto('/', { waitUntil: 'networkidle' });
+    await page.goto(article, { waitUntil: 'networkidle' });
+    const second = await context.newPage();
+    await second.goto('/', { waitUntil: 'networkidle' });
+    await expect(accountButton(second)).toBeVisible();
+    expect(asked.all.toSorted()).toEqual([repair, decisions]);
+  });
+
+  test('tabs that are opened at the same time ask once between them', async ({ context, baseURL }) => {
+    await pretend(context, 'member', baseURL ?? '');
+    let asked = 0;
+    const gate = Promise.withResolvers<void>();
+    await context.route(`**${decisions}`, async (route) => {
+      asked++;
+      await gate.promise;
+      await route.fallback();
+    });
+    const pages = await Promise.all([context.newPage(), context.newPage(), context.newPage()]);
+    await Promise.all(pages.map((page) => page.goto(article)));
+    // Every tab stands in line for the lock, or holds it.
+    const waiting = () =>
+      pages[0]?.evaluate(async () => {
+        const { held = [], pending = [] } = await navigator.locks.query();
+        return held.length + pending.length;
+      });
+    await expect.poll(waiting).toBe(3);
+    gate.resolve();
+    for (const page of pages) await page.waitForFunction(() => localStorage.getItem('broadsheet-session') !== null);
+    await expect.poll(waiting).toBe(0);
+    expect(asked).toBe(1);
+  });
+
+  test('a decision that fails is nobody, and the page stands', async ({ context, page, baseURL }) => {
+    await pretend(context, 'founder', baseURL ?? '');
+    await context.route(`**${decisions}`, (route) => route.fulfill({ status: 503, body: '<h1>Busy</h1>' }));
+    await page.goto(article);
+    await expect(signInLink(page)).toBeVisible();
+    await expect(accountButton(page)).toBeHidden();
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  });
+
+  test('a newsletter’s reader is recognised once, and the address leaves the address bar', async ({
+    context,
+    page,
+  }) => {
+    const bodies: unknown[] = [];
+    await context.route('**/zephr/recognise-me', (route) => {
+      bodies.push(route.request().postDataJSON());
+      return route.fulfill({ json: { message: 'Lookup complete' } });
+    });
+    await page.goto(`${article}?utm_source=mail&recognized_email=ann%40example.com`);
+    await expect(page).toHaveURL(/\?utm_source=mail$/);
+    await expect.poll(() => bodies).toEqual([{ identifiers: { email_address: 'ann@example.com' } }]);
+    await page.reload({ waitUntil: 'networkidle' });
+    expect(bodies).toHaveLength(1);
+  });
+});
+
+test.describe('the first paint', () => {
+  for (const kind of signedInKinds) {
+    test(`is right for a ${kind} without any script but the document’s own`, async ({ context, page, baseURL }) => {
+      await pretend(context, kind, baseURL ?? '');
+      await context.route('**/*.js', (route) => route.abort());
+      await page.goto(article);
+      expect(await visitor(page)).toBe(kind);
+      await expect(accountButton(page)).toBeVisible();
+      await expect(signInLink(page)).toBeHidden();
+      const bar = header(page);
+      await expect(bar.getByRole('link', { name: 'Join Today' })).toBeVisible({ visible: kind === 'registered' });
+      await expect(bar.getByRole('link', { name: 'Upgrade' })).toBeVisible({
+        visible: kind === 'reader' || kind === 'member',
+      });
+    });
+  }
+
+  test('is of the same stored bytes for everybody', async ({ request }) => {
+    for (const path of ['/', article, '/section/politics', '/pricing']) {
+      const anonymous = await request.get(path);
+      const member = await request.get(path, { headers: { cookie: 'visitor=member; blaize_session=none' } });
+      expect(await member.text(), path).toBe(await anonymous.text());
+    }
+  });
+
+  for (const kind of ['anonymous', ...signedInKinds] as const) {
+    test(`moves nothing afterwards for ${kind}`, async ({ context, page, baseURL }) => {
+      if (kind !== 'anonymous') await pretend(context, kind, baseURL ?? '');
+      // Fonts that arrive and times that become "2 hours ago" change the width of words, for every kind alike.
+      await context.route(/\.woff2|\/Time\.astro/, (route) => route.abort());
+      await context.addInitScript(() => {
+        const shifts: string[] = [];
+        Object.assign(window, { shifts });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) shifts.push(JSON.stringify(entry));
+        }).observe({ type: 'layout-shift', buffered: true });
+      });
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const path of ['/', article]) {
+          await page.goto(path, { waitUntil: 'networkidle' });
+          const shifts = await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
+          expect(shifts, `${path} at ${width}`).toEqual([]);
+        }
+      }
+    });
+  }
+});
+
+test.describe('two tabs', () => {
+  const tabs = async (context: BrowserContext, ...paths: string[]) => {
+    const pages = [];
+    for (const path of paths) {
+      const page = await context.newPage();
+      await page.goto(path, { waitUntil: 'networkidle' });
+      pages.push(page);
+    }
+    return pages as [Page, Page];
+  };
+
+  test('a sign-out in one reaches the other at once', async ({ context, baseURL }) => {
+    await signIn(context, baseURL ?? '');
+    const [here, there] = await tabs(context, article, '/section/politics');
+    await expect(accountButton(there)).toBeVisible();
+    const calls = accountCalls(context);
+    await accountButton(here).click();
+    await here.getByRole('menuitem', { name: 'Sign out' }).click();
+    await expect(signInLink(there)).toBeVisible();
+    await expect(accountButton(there)).toBeHidden();
+    await expect(signInLink(here)).toBeVisible();
+    expect(calls.all).toEqual(['/blaize/logout']);
+    const account = await context.request.get('/blaize/account');
+    expect(account.status()).toBe(401);
+  });
+
+  test('a link that signs in, opened in one, reaches the other', async ({ context, baseURL }) => {
+    const [there] = await tabs(context, article);
+    await expect(signInLink(there)).toBeVisible();
+    await signIn(context, baseURL ?? '');
+    await tabs(context, '/section/politics');
+    await expect(accountButton(there)).toBeVisible();
+    await expect(signInLink(there)).toBeHidden();
+  });
+
+  test('a sign-out by the form reaches the other', async ({ context, baseURL }) => {
+    await signIn(context, baseURL ?? '');
+    const [there, here] = await tabs(context, article, '/section/politics');
+    await expect(accountButton(there)).toBeVisible();
+    await context.route(/UserMenu\.island/, (route) => route.abort());
+    await here.reload({ waitUntil: 'networkidle' });
+    await accountButton(here).click();
+    await here.getByRole('menuitem', { name: 'Sign out' }).click();
+    await expect(here).toHaveURL(/\/account\/signed-out$/);
+    await expect(signInLink(there)).toBeVisible();
+  });
+});
+
+test.describe('the audience tool', () => {
+  /** Commands that the page has left for the vendor's script, as codes. */
+  const codes = (page: Page) =>
+    page.evaluate(() => {
+      const sent: number[] = [];
+      type Command = [string, (compass: { setUserType(code: number): void }) => void];
+      const commands = (window as unknown as { marfeel?: { cmd: Command[] } }).marfeel?.cmd ?? [];
+      for (const [, run] of commands) run({ setUserType: (code) => sent.push(code) });
+      return sent;
+    });
+
+  /** Serves pages as a site with an account does; the vendor's script itself stays away. */
+  async function withAccount(context: BrowserContext): Promise<void> {
+    await context.route('https://sdk.mrf.io/**', (route) => route.abort());
+    await context.route(`**${article}`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('<head>', '<head><meta name="audience-account" content="1">');
+      await route.fulfill({ response, body });
+    });
+  }
+
+  test('is not there without an account', async ({ page }) => {
+    await page.goto(article, { waitUntil: 'networkidle' });
+    expect(await page.evaluate(() => 'marfeel' in window)).toBe(false);
+  });
+
+  test('hears 0 of an anonymous reader', async ({ context, page }) => {
+    await withAccount(context);
+    await page.goto(article);
+    await expect.poll(() => codes(page)).toEqual([0]);
+  });
+
+  for (const [kind, code] of [
+    ['registered', 1],
+    ['reader', 3],
+    ['member', 4],
+    ['founder', 5],
+  ] as const) {
+    test(`hears nothing while it is not known who reads, then ${code} of a ${kind}`, async ({
+      context,
+      page,
+      baseURL,
+    }) => {
+      await withAccount(context);
+      await pretend(context, kind, baseURL ?? '');
+      const gate = Promise.withResolvers<void>();
+      await context.route(`**${decisions}`, async (route) => {
+        await gate.promise;
+        await route.fallback();
+      });
+      const asking = page.waitForRequest(`**${decisions}`);
+      await page.goto(article);
+      await asking;
+      expect(await codes(page)).toEqual([]);
+      gate.resolve();
+      await expect.poll(() => codes(page)).toEqual([code]);
+      await page.evaluate(() => {
+        history.pushState(null, '', '#comments');
+        history.back();
+      });
+      await expect.poll(() => codes(page)).toEqual([code, code]);
+    });
+  }
+});

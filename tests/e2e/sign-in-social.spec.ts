@@ -1,0 +1,103 @@
+/** Google and Facebook, with the sandbox's consent pages. */
+import type { Page } from '@playwright/test';
+import { dialog, expect, expectAnonymous, expectSignedIn, linkTo, newEmail, test } from '../world/readers.ts';
+
+async function openDialog(page: Page): Promise<void> {
+  await page.goto('/latest');
+  await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+  await expect(dialog(page)).toBeVisible();
+}
+
+async function openWindow(page: Page, provider: 'Google' | 'Facebook'): Promise<Page> {
+  const opened = page.waitForEvent('popup');
+  await dialog(page)
+    .getByRole('link', { name: `Continue with ${provider}` })
+    .click();
+  const popup = await opened;
+  await popup.getByRole('button', { name: 'Continue' }).waitFor();
+  return popup;
+}
+
+/** Says yes as somebody; the window then closes by itself. */
+async function consent(consentPage: Page, email: string): Promise<void> {
+  await consentPage.getByLabel('E-mail address of somebody else').fill(email);
+  await consentPage.getByRole('button', { name: 'Continue' }).click();
+}
+
+const error = (page: Page) => dialog(page).getByRole('alert').filter({ hasText: /./ });
+
+for (const provider of ['Google', 'Facebook'] as const) {
+  test(`${provider}: a new reader registers, and is known when they come back`, async ({ page, newDevice }) => {
+    const email = newEmail(provider.toLowerCase());
+    await openDialog(page);
+    const registered = page.waitForRequest((request) => request.url().endsWith('/blaize/register'));
+    const popup = await openWindow(page, provider);
+    await Promise.all([popup.waitForEvent('close'), consent(popup, email)]);
+    const body = (await registered).postDataJSON() as Record<string, Record<string, unknown>>;
+    expect(body.validators).toMatchObject({ token_exchange: expect.any(String) });
+    expect(body.identifiers).toEqual({});
+    await expect(dialog(page)).toBeHidden();
+    await expectSignedIn(page);
+
+    const laptop = await (await newDevice()).newPage();
+    await openDialog(laptop);
+    const again = await openWindow(laptop, provider);
+    await Promise.all([again.waitForEvent('close'), consent(again, email)]);
+    await expectSignedIn(laptop);
+  });
+
+  test(`${provider}: who says no stays where they are and is told`, async ({ page }) => {
+    await openDialog(page);
+    const popup = await openWindow(page, provider);
+    const closed = popup.waitForEvent('close');
+    await popup.getByRole('button', { name: 'Cancel' }).click();
+    await closed;
+    await expect(error(page)).toHaveText('The sign-in was canceled.');
+    await expectAnonymous(page);
+  });
+
+  test(`${provider}: without an address there is a sentence and the field`, async ({ page }) => {
+    await openDialog(page);
+    const popup = await openWindow(page, provider);
+    await popup.getByText('What this account is like').click();
+    await popup.getByLabel('Tell the e-mail address').uncheck();
+    await Promise.all([popup.waitForEvent('close'), consent(popup, newEmail())]);
+    await expect(error(page)).toContainText('did not tell us your email address');
+    await expect(page.getByLabel('Please enter your email address below:')).toBeVisible();
+  });
+}
+
+test('a window that is shut is noticed', async ({ page }) => {
+  await openDialog(page);
+  const popup = await openWindow(page, 'Google');
+  await expect(dialog(page).getByText('Waiting for Google…')).toBeVisible();
+  await popup.close();
+  await expect(error(page)).toHaveText('The window was closed before you were signed in.');
+});
+
+test('where windows are blocked the whole page goes and comes back', async ({ page }) => {
+  await page.addInitScript(() => {
+    window.open = () => null;
+  });
+  await openDialog(page);
+  await dialog(page).getByRole('link', { name: 'Continue with Google' }).click();
+  await consent(page, newEmail('blocked'));
+  await expect(page).toHaveURL(/\/latest$/);
+  await expectSignedIn(page);
+});
+
+test('an address that has an account already gets a link and not a second account', async ({ page, newDevice }) => {
+  const email = newEmail('both');
+  const laptop = await (await newDevice()).newPage();
+  await openDialog(laptop);
+  const google = await openWindow(laptop, 'Google');
+  await Promise.all([google.waitForEvent('close'), consent(google, email)]);
+  await expectSignedIn(laptop);
+
+  await openDialog(page);
+  const facebook = await openWindow(page, 'Facebook');
+  await Promise.all([facebook.waitForEvent('close'), consent(facebook, email)]);
+  await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+  await page.goto((await linkTo(email)).text);
+  await expectSignedIn(page);
+});

@@ -1,0 +1,131 @@
+/** Every form of signing in and up, with JavaScript off. */
+import type { Page } from '@playwright/test';
+import { codeTo, emailField, expect, linkTo, newEmail, test, wrongCode } from '../world/readers.ts';
+
+test.use({ javaScriptEnabled: false });
+
+const code = (page: Page) => page.getByLabel(/^Verification code/);
+const heading = (page: Page) => page.getByRole('heading', { level: 1 });
+
+/** The reader's own page, which nobody else gets. */
+async function expectSignedIn(page: Page, email: string): Promise<void> {
+  await page.goto('/dashboard/account');
+  await expect(page.locator('main')).toContainText(email);
+}
+
+async function askFor(page: Page, email: string, path = '/socialLogin'): Promise<void> {
+  await page.goto(path);
+  await emailField(page).fill(email);
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
+  await expect(page.locator('main')).toContainText('login link has been sent to');
+  await expect(page.locator('main')).toContainText(email);
+}
+
+test('the header’s Sign In leads to the page', async ({ page }) => {
+  await page.goto('/latest');
+  await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+  await expect(heading(page)).toHaveText('Sign in or create a free account');
+  await expect(page.getByText('Have an account? Use this form to sign in.')).toBeVisible();
+});
+
+test('a new reader signs in by link, and comes back to where they were going', async ({ page }) => {
+  const email = newEmail();
+  await askFor(page, email, '/socialLogin?return=%2Fsection%2Fpolitics');
+  await page.goto((await linkTo(email)).text);
+  await expect(page.locator('main')).toContainText(email);
+  await page.getByRole('button', { name: 'Create my account' }).click();
+  await expect(page).toHaveURL(/\/section\/politics$/);
+  await expectSignedIn(page, email);
+});
+
+test('by code: wrong, sent again, right', async ({ page }) => {
+  const email = newEmail();
+  await askFor(page, email);
+  const link = await linkTo(email);
+  await page.getByRole('button', { name: 'Login with code instead' }).click();
+  await expect(heading(page)).toHaveText('Please check your email.');
+  const first = await codeTo(email, link.number);
+  await code(page).fill(wrongCode(first.text));
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByRole('alert')).toHaveText('Invalid code. Please check the code and try again.');
+  await page.getByRole('button', { name: 'Click to resend.' }).click();
+  await expect(page.getByRole('status')).toHaveText('Resent!');
+  const second = await codeTo(email, first.number);
+  await code(page).fill(second.text);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expectSignedIn(page, email);
+});
+
+test('a link is sent again, and Edit leads back with the address', async ({ page }) => {
+  const email = newEmail();
+  await askFor(page, email);
+  const first = await linkTo(email);
+  await page.getByRole('button', { name: 'Resend' }).click();
+  await expect(page.getByRole('status')).toHaveText('Resent!');
+  expect((await linkTo(email, first.number)).text).not.toBe(first.text);
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await expect(emailField(page)).toHaveValue(email);
+});
+
+test('a slip of the finger is asked about, and what was typed is kept', async ({ page }) => {
+  await page.goto('/socialLogin');
+  const name = newEmail().split('@')[0];
+  await emailField(page).fill(`${name}@gmial.com`);
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
+  await expect(page.locator('main').getByRole('alert').filter({ hasText: /./ })).toHaveText(
+    `Did you mean ${name}@gmail.com?`,
+  );
+  await expect(emailField(page)).toHaveValue(`${name}@gmial.com`);
+});
+
+for (const provider of ['Google', 'Facebook']) {
+  test(`${provider}: the whole page goes there and comes back`, async ({ page }) => {
+    const email = newEmail('plain');
+    await page.goto('/socialLogin?return=%2Fsection%2Fpolitics');
+    await page.getByRole('link', { name: `Continue with ${provider}` }).click();
+    await page.getByLabel('Somebody else', { exact: false }).first().check();
+    await page.getByLabel('E-mail address of somebody else').fill(email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Create my account' }).click();
+    await expect(page).toHaveURL(/\/section\/politics$/);
+    await expectSignedIn(page, email);
+  });
+}
+
+test('newsletters are signed up for by a form, and its link confirms', async ({ page }) => {
+  const email = newEmail('letters');
+  await page.goto('/newsletter');
+  await page.getByLabel(/Evening Sun/).check();
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Sign up' }).click();
+  await expect(heading(page)).toHaveText('Thank you for subscribing to the product');
+  await expect(page.getByText('Please check your inbox for a one-click verification link')).toBeVisible();
+  await expect(page.getByRole('link', { name: /^Open / })).toHaveCount(3);
+  await page.goto((await linkTo(email)).text);
+  await page.getByRole('button', { name: 'Create my account' }).click();
+  await expect(heading(page)).toHaveText('You are signed up');
+  await expect(page.locator('main')).toContainText('Evening Sun');
+});
+
+for (const path of ['/newsletter-signUp', '/offer/newsletter', '/']) {
+  test(`the form of ${path} works`, async ({ page }) => {
+    const email = newEmail('letters');
+    await page.goto(path);
+    await page.getByLabel('Email address').fill(email);
+    await page.getByRole('button', { name: /^(Sign up|Subscribe)$/ }).click();
+    await expect(heading(page)).toHaveText('Thank you for subscribing to the product');
+    await linkTo(email);
+  });
+}
+
+test('signing out by the form ends the session', async ({ page }) => {
+  const email = newEmail();
+  await askFor(page, email);
+  await page.goto((await linkTo(email)).text);
+  await page.getByRole('button', { name: 'Create my account' }).click();
+  await expectSignedIn(page, email);
+  await page.locator('main').getByRole('button', { name: 'Sign out' }).click();
+  await expect(heading(page)).toHaveText('You are signed out');
+  await page.goto('/dashboard/account');
+  await expect(page).toHaveURL(/\/socialLogin/);
+});

@@ -1,0 +1,347 @@
+/** Signing in through the popup on pages of the store, with the sandbox's mailbox. Social sign-in: sign-in-social.spec.ts. */
+import type { Page } from '@playwright/test';
+import {
+  askFor,
+  askForCode,
+  boxes,
+  codeTo,
+  dialog,
+  emailField,
+  expect,
+  expectAnonymous,
+  expectSignedIn,
+  lettersTo,
+  linkTo,
+  newEmail,
+  test,
+  typeCode,
+  wrongCode,
+} from '../world/readers.ts';
+
+const invalid = 'Invalid code. Please check the code and try again.';
+const error = (page: Page) => dialog(page).getByRole('alert').filter({ hasText: /./ });
+const confirm = (page: Page) => page.getByRole('button', { name: 'Confirm' });
+
+test.describe('by link', () => {
+  test('a new reader comes back to the page, and the tab that waited knows it', async ({ page, context }) => {
+    const email = newEmail();
+    await askFor(page, email, '/section/politics');
+    await expect(page.getByLabel('Email address', { exact: true }).and(page.locator('[readonly]'))).toHaveValue(email);
+
+    const tab = await context.newPage();
+    await tab.goto((await linkTo(email)).text);
+    const create = tab.getByRole('button', { name: 'Create my account' });
+    // The browser that asked for the link may go on by itself.
+    await create.click({ timeout: 2000 }).catch(() => {});
+    await expect(tab).toHaveURL(/\/section\/politics$/);
+    await expectSignedIn(tab);
+
+    await expect(dialog(page)).toBeHidden();
+    await expectSignedIn(page);
+  });
+
+  test('works on a second device, which is the one that is signed in then', async ({ page, newDevice }) => {
+    const email = newEmail();
+    await askFor(page, email);
+    const phone = await (await newDevice()).newPage();
+    await phone.goto((await linkTo(email)).text);
+    await expect(phone.getByText(email)).toBeVisible();
+    await phone.getByRole('button', { name: 'Create my account' }).click();
+    await expect(phone).toHaveURL(/\/latest$/);
+    await expectSignedIn(phone);
+    await expect(dialog(page)).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expectAnonymous(page);
+  });
+
+  test('opened twice says that it was used, and leads to another', async ({ page, newDevice }) => {
+    const email = newEmail();
+    await askFor(page, email);
+    const link = (await linkTo(email)).text;
+    const [phone, other] = [await (await newDevice()).newPage(), await (await newDevice()).newPage()];
+    await phone.goto(link);
+    await phone.getByRole('button', { name: 'Create my account' }).click();
+    await expectSignedIn(phone);
+    await other.goto(link);
+    await expect(other.getByRole('heading', { level: 1 })).toHaveText('This link has been used');
+    await other.getByRole('link', { name: 'Get a new link or code' }).click();
+    await expect(emailField(other)).toBeVisible();
+  });
+
+  test('looked at by a mail scanner is not used up', async ({ page, request, newDevice }) => {
+    const email = newEmail();
+    await askFor(page, email);
+    const link = (await linkTo(email)).text;
+    for (let look = 0; look < 3; look += 1) expect((await request.get(link)).status()).toBe(200);
+    const phone = await (await newDevice()).newPage();
+    await phone.goto(link);
+    await phone.getByRole('button', { name: 'Create my account' }).click();
+    await expectSignedIn(phone);
+  });
+
+  test('is sent again, which is said for a moment', async ({ page }) => {
+    const email = newEmail();
+    await askFor(page, email);
+    const first = await linkTo(email);
+    await page.getByRole('button', { name: 'Resend' }).click();
+    await expect(dialog(page).getByRole('status')).toHaveText('Resent!');
+    expect((await linkTo(email, first.number)).text).not.toBe(first.text);
+    await expect(dialog(page).getByRole('status')).toBeEmpty();
+  });
+
+  test('goes to another address after Edit', async ({ page }) => {
+    const [wrong, right] = [newEmail('wrong'), newEmail('right')];
+    await askFor(page, wrong);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await expect(emailField(page)).toBeFocused();
+    await expect(emailField(page)).toHaveValue(wrong);
+    await emailField(page).fill(right);
+    await page.keyboard.press('Enter');
+    await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+    await linkTo(right);
+    expect(await lettersTo(wrong)).toHaveLength(1);
+  });
+});
+
+test.describe('by code', () => {
+  test('a new reader registers; coming back they sign in', async ({ page, newDevice }) => {
+    const email = newEmail();
+    const registered = page.waitForRequest((request) => request.url().endsWith('/blaize/register'));
+    await typeCode(page, await askForCode(page, email));
+    expect((await registered).postDataJSON()).toMatchObject({ identifiers: { email_address: email } });
+    await expect(dialog(page)).toBeHidden();
+    await expectSignedIn(page);
+    await page.reload();
+    await expectSignedIn(page);
+
+    const laptop = await (await newDevice()).newPage();
+    const signedIn = laptop.waitForRequest((request) => request.url().endsWith('/blaize/login'));
+    await typeCode(laptop, await askForCode(laptop, email));
+    await signedIn;
+    await expectSignedIn(laptop);
+  });
+
+  test('a pasted code is confirmed by itself', async ({ page, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const code = await askForCode(page, newEmail());
+    await page.evaluate((text) => navigator.clipboard.writeText(`Your code is ${text}.`), code);
+    await boxes(page).nth(3).click();
+    await page.keyboard.press('ControlOrMeta+v');
+    await expectSignedIn(page);
+  });
+
+  test('a wrong code is said, kept, and tried again only when asked to', async ({ page }) => {
+    const code = await askForCode(page, newEmail());
+    await typeCode(page, wrongCode(code));
+    await expect(error(page)).toHaveText(invalid);
+    await expect(boxes(page).first()).toBeFocused();
+    await expect(boxes(page).first()).toHaveValue(wrongCode(code).charAt(0));
+    await page.keyboard.type(code);
+    await expect(boxes(page).last()).toHaveValue(code.charAt(5));
+    await expect(error(page)).toHaveText(invalid);
+    await confirm(page).click();
+    await expectSignedIn(page);
+  });
+
+  test('a code with fewer than six characters is not sent', async ({ page }) => {
+    await askForCode(page, newEmail());
+    await page.keyboard.type('123');
+    await confirm(page).click();
+    await expect(error(page)).toHaveText('Code must be six characters.');
+  });
+
+  test('a code that has been used signs nobody in again', async ({ page, newDevice }) => {
+    const email = newEmail();
+    const code = await askForCode(page, email);
+    await typeCode(page, code);
+    await expectSignedIn(page);
+    const laptop = await (await newDevice()).newPage();
+    const fresh = await askForCode(laptop, email);
+    expect(fresh, 'one time in a million both codes are the same').not.toBe(code);
+    await typeCode(laptop, code);
+    await expect(error(laptop)).toHaveText(invalid);
+    await expectAnonymous(laptop);
+  });
+
+  test('the sixth guess fails even when it is right', async ({ page }) => {
+    const code = await askForCode(page, newEmail());
+    await typeCode(page, wrongCode(code));
+    await expect(error(page)).toHaveText(invalid);
+    const checked = () => page.waitForResponse((response) => response.url().endsWith('/otp-check'));
+    for (let guess = 2; guess <= 5; guess += 1) {
+      const answer = checked();
+      await confirm(page).click();
+      expect((await answer).status()).toBeGreaterThanOrEqual(400);
+      await expect(confirm(page)).toBeVisible();
+    }
+    await typeCode(page, code);
+    const answer = checked();
+    await confirm(page).click();
+    expect((await answer).status()).toBeGreaterThanOrEqual(400);
+    await expect(error(page)).not.toBeEmpty();
+    await page.keyboard.press('Escape');
+    await expectAnonymous(page);
+  });
+
+  test('a new code is sent on request', async ({ page }) => {
+    const email = newEmail();
+    const first = await askForCode(page, email);
+    const last = (await lettersTo(email))[0]?.number ?? 0;
+    await page.getByRole('button', { name: 'Click to resend.' }).click();
+    await expect(dialog(page).getByRole('status')).toHaveText('Resent!');
+    const second = (await codeTo(email, last)).text;
+    await typeCode(page, second);
+    await expectSignedIn(page);
+    expect(first).toMatch(/^\d{6}$/);
+  });
+});
+
+test.describe('the address', () => {
+  test('with a slip of the finger is asked about, and the suggestion is one click', async ({ page }) => {
+    await page.goto('/latest');
+    await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+    const name = newEmail().split('@')[0];
+    await emailField(page).fill(`${name}@gmial.com`);
+    await page.keyboard.press('Enter');
+    await expect(error(page)).toHaveText(`Did you mean ${name}@gmail.com?`);
+    await expect(emailField(page)).toHaveAttribute('aria-invalid', 'true');
+    await page.getByRole('button', { name: `${name}@gmail.com` }).click();
+    await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+    await linkTo(`${name}@gmail.com`);
+  });
+
+  test('goes through when nobody can verify it', async ({ page }) => {
+    await page.route('**/api/verification', (route) => route.abort());
+    await askFor(page, newEmail());
+  });
+
+  test('is kept when the site cannot be reached', async ({ page, context }) => {
+    await page.goto('/latest');
+    await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+    const email = newEmail();
+    await emailField(page).fill(email);
+    await context.setOffline(true);
+    await page.keyboard.press('Enter');
+    await expect(error(page)).toContainText('cannot be reached');
+    await expect(emailField(page)).toHaveValue(email);
+    await context.setOffline(false);
+    await page.keyboard.press('Enter');
+    await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+  });
+
+  test('over a limit is told so in the words of the server', async ({ page }) => {
+    await page.route('**/zephr/media/user/info', (route) =>
+      route.fulfill({ status: 429, json: { message: 'Too many tries. Please wait 9 minutes.', retryAfter: 540 } }),
+    );
+    await page.goto('/latest');
+    await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+    await emailField(page).fill(newEmail());
+    await page.keyboard.press('Enter');
+    await expect(error(page)).toHaveText('Too many tries. Please wait 9 minutes.');
+  });
+});
+
+test.describe('the popup', () => {
+  const open = (page: Page) => page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+
+  test('closes on Escape, on the backdrop and by its button, and gives the focus back', async ({ page }) => {
+    await page.goto('/latest');
+    const link = page.locator('.site-header').getByRole('link', { name: 'Sign In' });
+    for (const close of [
+      () => page.keyboard.press('Escape'),
+      () => page.mouse.click(10, 300),
+      () => dialog(page).getByRole('button', { name: 'Close' }).click(),
+    ]) {
+      await link.focus();
+      await page.keyboard.press('Enter');
+      await expect(dialog(page)).toBeVisible();
+      await expect(emailField(page)).toBeFocused();
+      await close();
+      await expect(dialog(page)).toBeHidden();
+      await expect(link).toBeFocused();
+    }
+    await expect(page).toHaveURL(/\/latest$/);
+  });
+
+  test('has its heading and the line about privacy and terms', async ({ page }) => {
+    await page.goto('/latest');
+    await open(page);
+    await expect(dialog(page)).toHaveAccessibleName('Sign in or create a free account');
+    await expect(dialog(page).getByRole('link', { name: 'terms of use' })).toHaveAttribute(
+      'href',
+      '/privacy-policy#Terms-of-use',
+    );
+    await expect(dialog(page).getByRole('link', { name: 'privacy policy' })).toHaveAttribute('href', '/privacy-policy');
+  });
+
+  test('keeps the focus inside', async ({ page }) => {
+    await page.goto('/latest');
+    await open(page);
+    await expect(emailField(page)).toBeFocused();
+    for (let tab = 0; tab < 12; tab += 1) {
+      await page.keyboard.press('Tab');
+      const inside = await page.evaluate(
+        () => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null,
+      );
+      expect(inside).toBe(true);
+    }
+  });
+
+  test('moves nothing on the page behind it', async ({ page }) => {
+    await page.goto('/latest');
+    const place = () => page.locator('main h1').first().boundingBox();
+    const before = await place();
+    await open(page);
+    await expect(dialog(page)).toBeVisible();
+    expect(await place()).toEqual(before);
+  });
+
+  test('is a page of its own where its code cannot be fetched', async ({ page }) => {
+    await page.goto('/latest');
+    await page.route('**/_assets/*AuthPopup*', (route) => route.abort());
+    await open(page);
+    await expect(page).toHaveURL(/\/socialLogin\?return=%2Flatest$/);
+    await expect(emailField(page)).toBeVisible();
+  });
+
+  test('signs in with the keyboard alone', async ({ page }) => {
+    const email = newEmail();
+    await page.goto('/latest');
+    await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).focus();
+    await page.keyboard.press('Enter');
+    await expect(emailField(page)).toBeFocused();
+    await page.keyboard.type(email);
+    await page.keyboard.press('Enter');
+    await expect(dialog(page).getByText('login link has been sent to')).toBeFocused();
+    const link = await linkTo(email);
+    const code = page.getByRole('button', { name: 'Login with code instead' });
+    for (let tab = 0; tab < 6 && !(await code.evaluate((button) => button === document.activeElement)); tab += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await expect(boxes(page).first()).toBeFocused();
+    await page.keyboard.type((await codeTo(email, link.number)).text);
+    await expectSignedIn(page);
+  });
+});
+
+test('an article costs at most 12 kB of scripts before anybody touches it, and no React', async ({ page }) => {
+  const { gzipSync } = await import('node:zlib');
+  const scripts = new Map<string, number>();
+  page.on('response', async (response) => {
+    if (response.request().resourceType() !== 'script') return;
+    scripts.set(response.url(), gzipSync(await response.body(), { level: 9 }).byteLength);
+  });
+  await page.goto('/latest');
+  const article = await page.locator('a[href^="/article/"]').first().getAttribute('href');
+  scripts.clear();
+  const answer = await page.goto(article ?? '', { waitUntil: 'networkidle' });
+  const inline = [
+    ...((await answer?.text()) ?? '').matchAll(
+      /<script(?![^>]*\b(?:src|application\/ld\+json))[^>]*>([\s\S]*?)<\/script>/g,
+    ),
+  ];
+  const inPage = gzipSync(inline.map((match) => match[1]).join('\n')).byteLength;
+  const total = [...scripts.values()].reduce((sum, size) => sum + size, inPage);
+  expect(total, JSON.stringify([...scripts])).toBeLessThanOrEqual(12 * 1024);
+});

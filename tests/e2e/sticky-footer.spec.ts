@@ -1,0 +1,140 @@
+/** The bar at the foot of home and section pages (spec section 2, "Sticky subscribe footer"). */
+import type { Page } from '@playwright/test';
+import { askForCode, expect, expectSignedIn, linkTo, newEmail, test, typeCode } from '../world/readers.ts';
+
+const bar = (page: Page) => page.getByRole('complementary', { name: 'Subscribe to The Sun' });
+const field = (page: Page) => bar(page).getByLabel('Email address');
+const padding = (page: Page) =>
+  page.evaluate(() => Number.parseFloat(getComputedStyle(document.body).paddingBottom) / 16);
+const key = 'show-condensed-zephr-sticky-subscribe';
+
+test.describe('for readers who are not signed in', () => {
+  for (const path of ['/', '/section/politics']) {
+    test(`is fixed at the bottom of ${path}`, async ({ page }) => {
+      await page.goto(path);
+      await expect(bar(page)).toBeVisible();
+      await expect(bar(page)).toHaveCSS('position', 'fixed');
+      await expect(bar(page).getByRole('button', { name: 'Subscribe' })).toBeVisible();
+      await expect(bar(page).getByRole('link', { name: 'Continue with Google' })).toBeVisible();
+      await expect(bar(page).getByRole('link', { name: 'Continue with Facebook' })).toBeVisible();
+      await expect(bar(page).getByRole('link', { name: 'privacy policy' })).toHaveAttribute('href', '/privacy-policy');
+      await expect(bar(page).getByRole('link', { name: 'terms of use' })).toBeVisible();
+      await expect(bar(page).getByText('It Shines for All')).toBeVisible();
+      expect(await padding(page)).toBe(6);
+    });
+  }
+
+  test('is on no other page', async ({ page }) => {
+    for (const path of ['/latest', '/about', '/media', '/pricing']) {
+      await page.goto(path);
+      await expect(bar(page)).toHaveCount(0);
+      expect(await padding(page)).toBe(0);
+    }
+  });
+
+  test('folds, and stays folded on the next page', async ({ page }) => {
+    await page.goto('/');
+    await bar(page).getByRole('button', { name: 'Hide' }).click();
+    await expect(field(page)).toBeHidden();
+    expect(await padding(page)).toBe(2);
+    expect((await bar(page).boundingBox())?.height).toBe(32);
+    expect(await page.evaluate((name) => localStorage.getItem(name), key)).not.toBeNull();
+    await page.goto('/section/culture');
+    await expect(bar(page)).toBeVisible();
+    await expect(field(page)).toBeHidden();
+    await bar(page).getByRole('button', { name: 'Subscribe to The Sun' }).click();
+    await expect(field(page)).toBeVisible();
+    expect(await padding(page)).toBe(6);
+  });
+
+  test('never covers the end of the page', async ({ page }) => {
+    for (const viewport of [
+      { width: 390, height: 844 },
+      { width: 1280, height: 800 },
+    ]) {
+      await page.setViewportSize(viewport);
+      await page.goto('/section/politics');
+      await expect(bar(page)).toBeVisible();
+      await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+      const [end, top] = await Promise.all([
+        page.locator('.imprint').evaluate((imprint) => imprint.getBoundingClientRect().bottom),
+        bar(page).evaluate((element) => element.getBoundingClientRect().top),
+      ]);
+      expect(end).toBeLessThanOrEqual(top);
+    }
+  });
+
+  test('ends with thanks, three ways to a mailbox, and a link in it', async ({ page }) => {
+    const email = newEmail('bar');
+    await page.goto('/');
+    await field(page).fill(email);
+    const created = page.waitForResponse((response) => response.url().endsWith('/api/zephr-create'));
+    await bar(page).getByRole('button', { name: 'Subscribe' }).click();
+    expect(await (await created).json()).toMatchObject({ sessionId: expect.any(String) });
+    await expect(bar(page).getByText('Thank you for subscribing to the product')).toBeFocused();
+    await expect(bar(page).getByText('Please check your inbox for a one-click verification link')).toBeVisible();
+    await expect(bar(page).getByRole('link', { name: /^Open / })).toHaveCount(3);
+    await page.goto((await linkTo(email)).text);
+    await page.locator('main form').getByRole('button').click();
+    await expectSignedIn(page);
+  });
+
+  test('says what is wrong above itself, and takes a suggestion', async ({ page }) => {
+    await page.goto('/');
+    const name = newEmail('bar').split('@')[0];
+    await field(page).fill(`${name}@gmial.com`);
+    await field(page).press('Enter');
+    await expect(bar(page).getByRole('alert')).toHaveText(`Did you mean ${name}@gmail.com?`);
+    await bar(page)
+      .getByRole('button', { name: `${name}@gmail.com` })
+      .click();
+    await expect(bar(page).getByText('Thank you for subscribing to the product')).toBeVisible();
+  });
+
+  test('has words for a server that gives none, and keeps what was typed', async ({ page }) => {
+    await page.route('**/api/zephr-create', (route) => route.fulfill({ status: 500, body: 'oops' }));
+    await page.goto('/');
+    const email = newEmail('bar');
+    await field(page).fill(email);
+    await field(page).press('Enter');
+    await expect(bar(page).getByRole('alert')).toHaveText('Failed to create user');
+    await expect(field(page)).toHaveValue(email);
+  });
+
+  test('signs in with Google in a window', async ({ page }) => {
+    await page.goto('/');
+    // The first touch fetches the island, which then opens the window.
+    await field(page).focus();
+    await expect(bar(page).locator('astro-island:not([ssr])')).toBeAttached();
+    const opened = page.waitForEvent('popup');
+    await bar(page).getByRole('link', { name: 'Continue with Google' }).click();
+    const popup = await opened;
+    await popup.getByLabel('E-mail address of somebody else').fill(newEmail('bar'));
+    await Promise.all([popup.waitForEvent('close'), popup.getByRole('button', { name: 'Continue' }).click()]);
+    await expectSignedIn(page);
+    await expect(bar(page)).toBeHidden();
+    expect(await padding(page)).toBe(0);
+  });
+});
+
+test('is not there for readers who are signed in', async ({ page }) => {
+  await typeCode(page, await askForCode(page, newEmail('bar')));
+  await expectSignedIn(page);
+  await page.goto('/');
+  await expectSignedIn(page);
+  await expect(bar(page)).toBeHidden();
+  expect(await padding(page)).toBe(0);
+});
+
+test('pulls in no React before it is touched', async ({ page }) => {
+  const scripts: string[] = [];
+  page.on('request', (request) => {
+    if (request.resourceType() === 'script') scripts.push(request.url());
+  });
+  await page.goto('/section/politics', { waitUntil: 'networkidle' });
+  await expect(bar(page)).toBeVisible();
+  const before = scripts.length;
+  expect(scripts.filter((url) => /Subscribe\.island|client\.[\w-]+\.js/.test(url))).toEqual([]);
+  await field(page).focus();
+  await expect.poll(() => scripts.length).toBeGreaterThan(before);
+});

@@ -1,0 +1,64 @@
+/** The welcome popup's five conditions (spec section 4). */
+import type { Page } from '@playwright/test';
+import { askForCode, dialog, emailField, expect, expectSignedIn, newEmail, test, typeCode } from '../world/readers.ts';
+
+const heading = 'Sign up for breaking news and exclusive daily updates';
+const welcome = (page: Page) => page.getByRole('dialog', { name: heading });
+const scrollTo = (page: Page, y: number) =>
+  page.evaluate(async (top) => {
+    window.scrollTo(0, top);
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }, y);
+const seen = (page: Page) => page.evaluate(() => localStorage.getItem('seen-welcome-modal'));
+
+test('opens past 800 pixels of the home page, once', async ({ page }) => {
+  await page.setViewportSize({ width: 768, height: 900 });
+  await page.goto('/');
+  await scrollTo(page, 800);
+  expect(await seen(page)).toBeNull();
+  await scrollTo(page, 801);
+  await expect(welcome(page)).toBeVisible();
+  await expect(emailField(page)).toBeVisible();
+  expect(await seen(page)).not.toBeNull();
+  await page.keyboard.press('Escape');
+  await expect(welcome(page)).toBeHidden();
+
+  await page.reload();
+  await scrollTo(page, 0);
+  await scrollTo(page, 1500);
+  await expect(dialog(page)).toHaveCount(0);
+});
+
+test('does not open in a window narrower than 768 pixels', async ({ page }) => {
+  await page.setViewportSize({ width: 767, height: 900 });
+  await page.goto('/');
+  await scrollTo(page, 2000);
+  await expect(dialog(page)).toHaveCount(0);
+  expect(await seen(page)).toBeNull();
+});
+
+test('does not open on another page', async ({ page }) => {
+  await page.goto('/section/politics');
+  await scrollTo(page, 2000);
+  await expect(dialog(page)).toHaveCount(0);
+  expect(await seen(page)).toBeNull();
+});
+
+test('does not open for readers who are signed in', async ({ page }) => {
+  await typeCode(page, await askForCode(page, newEmail('welcome')));
+  await expectSignedIn(page);
+  await page.goto('/');
+  await expectSignedIn(page);
+  await scrollTo(page, 2000);
+  await expect(dialog(page)).toHaveCount(0);
+  expect(await seen(page)).toBeNull();
+});
+
+test('registers a reader', async ({ page }) => {
+  await page.goto('/');
+  await scrollTo(page, 1000);
+  await expect(welcome(page)).toBeVisible();
+  await emailField(page).fill(newEmail('welcome'));
+  await page.keyboard.press('Enter');
+  await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+});

@@ -1,0 +1,76 @@
+/** The database goes away while readers sign in: clear errors, nothing half, and all goes on when it is back. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, vi } from 'vitest';
+import { bench, browser, caller, elsewhere } from '../../src/lib/accounts/engine/testing.ts';
+import { DatabaseUnavailable } from '../../src/lib/database.ts';
+import { prepare } from '../world/databases.ts';
+
+const email = 'ada@example.com';
+const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;
+
+describe('PostgreSQL restarts in the middle', () => {
+  const engines = prepare('postgres');
+
+  it('of sign-ins: each either happened whole or not at all', async () => {
+    const world = await bench(await engines.open());
+    const { accounts, database } = world;
+    const { cookies } = await world.join(email);
+    let stopping = false;
+    const signedIn: string[] = [];
+    let failures = 0;
+    const reader = async (number: number): Promise<void> => {
+      for (let turn = 0; !stopping; turn++) {
+        const mine = `reader-${number}-${turn}@example.com`;
+        const by = elsewhere(number * 1000 + turn);
+        try {
+          const sent = await accounts.sendLink({ email: mine, purpose: 'register', redirect: '/', caller: by });
+          if (!sent.ok) throw new Error(JSON.stringify(sent.failure));
+          const used = await accounts.useLink(world.token(mine), by);
+          if (used.ok) signedIn.push(browser(used.value.cookies));
+        } catch (error) {
+          expect(error).toBeInstanceOf(DatabaseUnavailable);
+          failures++;
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+      }
+    };
+    const readers = [1, 2, 3, 4].map(reader);
+    await vi.waitFor(() => expect(signedIn.length).toBeGreaterThan(5), { timeout: 20_000 });
+    await engines.cluster().stop();
+    await vi.waitFor(() => expect(failures).toBeGreaterThan(5), { timeout: 20_000 });
+    await expect(accounts.session(browser(cookies))).rejects.toThrow(DatabaseUnavailable);
+    // A visitor without a session needs no database.
+    expect(await accounts.session(null)).toEqual({ session: null, cookies: [] });
+    await engines.cluster().start();
+    const before = signedIn.length;
+    await vi.waitFor(() => expect(signedIn.length).toBeGreaterThan(before + 5), { timeout: 20_000 });
+    stopping = true;
+    await Promise.all(readers);
+
+    for (const jar of [browser(cookies), ...signedIn]) expect((await accounts.session(jar)).session).not.toBeNull();
+    const users = await database.db.selectFrom('users').select('id').execute();
+    const sessions = await database.db.selectFrom('sessions').select('userId').execute();
+    expect(new Set(sessions.map((row) => row.userId))).toEqual(new Set(users.map((user) => user.id)));
+  });
+});
+
+describe('another program locks the SQLite file', () => {
+  const engines = prepare('sqlite');
+
+  it('reading goes on, writing waits or says so, and afterwards all is well', async () => {
+    const place = await engines.place();
+    const world = await bench(await engines.open({ ...place, patienceMs: 200 }));
+    const { accounts } = world;
+    const { cookies } = await world.join(email);
+    const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    expect((await accounts.session(browser(cookies))).session?.email).toBe(email);
+    await expect(accounts.sendLink(send())).rejects.toThrow(DatabaseUnavailable);
+    const waiting = accounts.sendLink(send());
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await waiting).toEqual({ ok: true, value: null });
+    expect(await accounts.useLink(world.token(email), caller())).toMatchObject({ ok: true });
+  });
+});

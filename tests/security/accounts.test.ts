@@ -1,0 +1,535 @@
+/**
+ * What nobody may do to an account: call from another site, lead readers away, hand them a session, break out of a header, ask who
+ * reads the paper without end, overload a call, or read and change what is somebody else's. And what stored pages never hold. On the
+ * built site over HTTP, with the real account service on SQLite.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type AccountSite,
+  type Answer,
+  type Asked,
+  type Browser,
+  siteUrl,
+  startAccountSite,
+} from '../fixtures/account-site.ts';
+
+let site: AccountSite;
+beforeAll(async () => {
+  site = await startAccountSite();
+}, 180_000);
+afterAll(() => site.stop());
+
+let count = 0;
+const someone = (): string => `secure-reader-${++count}@example.com`;
+const by = (email: string) => ({ identifiers: { email_address: email } });
+async function reader(email = someone()): Promise<{ browser: Browser; email: string }> {
+  const browser = site.browser();
+  await browser.signIn(site, email);
+  return { browser, email };
+}
+const sessionOf = (browser: Browser): string => browser.jar.get('blaize_session') ?? '';
+
+/** Every call that changes something, with a body that it takes. */
+const calls: readonly (readonly [method: string, path: string, body: object])[] = [
+  ['POST', '/blaize/login', { ...by('a@example.com'), validators: { code: '123456' } }],
+  ['POST', '/blaize/register', { ...by('a@example.com'), validators: { code: '123456' } }],
+  ['POST', '/blaize/token-exchange', { ...by('a@example.com'), action: 'register' }],
+  ['POST', '/blaize/two-factor-authentication', { ...by('a@example.com'), action: 'register' }],
+  ['POST', '/blaize/profile', { first_name: 'Mallory' }],
+  ['PATCH', '/blaize/profile', { first_name: 'Mallory' }],
+  ['PUT', '/blaize/profile', { first_name: 'Mallory' }],
+  ['PUT', '/blaize/profile/games', { first_name: 'Mallory' }],
+  ['POST', '/blaize/logout', { where: 'EVERYWHERE' }],
+  ['POST', '/blaize/forget-me', {}],
+  ['POST', '/blaize/oauth/state', { target_url: '/' }],
+  ['POST', '/blaize/anonymous-session', {}],
+  ['POST', '/zephr/media/user/info', by('a@example.com')],
+  ['POST', '/zephr/media/user/otp-check', { email: 'a@example.com', code: '123456' }],
+  ['POST', '/zephr/recognise-me', by('a@example.com')],
+  ['POST', '/zephr/feature-decisions', { featureIds: [] }],
+  ['POST', '/zephr/decision-engine', { sdkFeatureSlug: 'a' }],
+  ['POST', '/api/zephr/decision-engine', { sdkFeatureSlug: 'a' }],
+  ['POST', '/api/zephr-create', { email: 'a@example.com' }],
+  ['POST', '/api/verification', { email: 'a@example.com' }],
+];
+const forms: readonly (readonly [path: string, form: Record<string, string>])[] = [
+  ['/account/sign-in', { email: 'a@example.com' }],
+  ['/account/resend', { method: 'link' }],
+  ['/account/code', { code: '123456' }],
+  ['/account/link', { token: 'x'.repeat(43) }],
+  ['/account/social', { state_key: 'x' }],
+  ['/account/sign-out', {}],
+  ['/account/newsletter', { email: 'a@example.com' }],
+  ['/account/profile', { first_name: 'Mallory' }],
+];
+
+/** What another site can make a browser send. */
+const elsewhere: Readonly<Record<string, Record<string, string | null>>> = {
+  'another site': { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' },
+  'another site, an old browser': { origin: 'https://other.example', 'sec-fetch-site': null },
+  'a sandboxed frame': { origin: 'null', 'sec-fetch-site': 'cross-site' },
+  'a sister domain': { origin: 'https://blog.paper.example', 'sec-fetch-site': 'same-site' },
+  'the same host by http': { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' },
+  'nowhere, with cookies': { origin: null, 'sec-fetch-site': null },
+};
+
+describe('calls from other sites', () => {
+  it.each(Object.entries(elsewhere))('from %s change nothing', async (_, headers) => {
+    const { browser } = await reader();
+    await browser.post('/blaize/profile', { first_name: 'Ada' });
+    const before = [...browser.jar];
+    const mailed = site.mail.length;
+    for (const [method, path, json] of calls) {
+      const answer = await browser.ask(path, { method, json, headers });
+      expect([answer.status, answer.cookies], `${method} ${path}`).toEqual([403, []]);
+    }
+    for (const [path, form] of forms) {
+      const answer = await browser.submit(path, form, { headers });
+      expect([answer.status, answer.cookies], path).toEqual([403, []]);
+    }
+    expect([...browser.jar]).toEqual(before);
+    expect(site.mail).toHaveLength(mailed);
+    expect((await browser.get('/blaize/profile')).json()).toEqual({ first_name: 'Ada' });
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+    '',
+  ])('as %j are refused: that type a page may send without asking', async (type) => {
+    const { browser } = await reader();
+    await browser.post('/blaize/profile', { first_name: 'Ada' });
+    for (const [method, path, json] of calls) {
+      // The body of forget-me is not looked at; its origin is.
+      if (path === '/blaize/forget-me') continue;
+      const headers = { 'content-type': type };
+      const answer = await browser.ask(path, { method, body: JSON.stringify(json), headers });
+      expect(answer.status, `${method} ${path}`).toBe(415);
+    }
+    expect((await browser.get('/blaize/profile')).json()).toEqual({ first_name: 'Ada' });
+  });
+
+  it('may come from whoever is no browser and has no cookies', async () => {
+    const asked: Asked = { headers: { origin: null, 'sec-fetch-site': null, cookie: null } };
+    expect((await site.browser().post('/zephr/recognise-me', by('a@example.com'), asked)).status).toBe(200);
+  });
+
+  it('cannot be allowed by a header of theirs', async () => {
+    const headers = { origin: 'https://other.example', 'x-forwarded-host': 'other.example', host: 'other.example' };
+    expect((await site.browser().post('/blaize/logout', {}, { headers })).status).toBe(403);
+    const preflight = await site.browser().ask('/blaize/login', { method: 'OPTIONS', headers });
+    expect(preflight.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+});
+
+const away = [
+  'https://other.example/',
+  '//other.example',
+  '/\\other.example',
+  '/\t/other.example',
+  '/..//other.example',
+  'https://paper.example@other.example/',
+  'https://paper.example.other.example',
+  'javascript:alert(1)',
+  '/%0d%0aSet-Cookie:%20a=b',
+  '/\r\nSet-Cookie: a=b',
+];
+/** A path of this site: where a browser goes that stands on one of its pages. */
+function staysHere(answer: Answer, note: string): void {
+  const location = String(answer.headers.location);
+  expect(new URL(location, `${siteUrl}/account/x`).origin, note).toBe(siteUrl);
+  expect(location.startsWith('/'), note).toBe(true);
+  expect(
+    answer.cookies.some((cookie) => cookie.startsWith('a=')),
+    note,
+  ).toBe(false);
+}
+
+describe('redirects', () => {
+  it.each(away)('never lead to %j', async (target) => {
+    const email = someone();
+    const browser = site.browser();
+    for (const redirect of [{ redirect: target }, { delivery: { method: 'email', redirect: target } }]) {
+      await browser.post('/blaize/token-exchange', { ...by(email), action: 'register', ...redirect });
+      const page = await browser.get(`/blaize/token-exchange?token=${site.token(email)}`);
+      expect(page.text.includes('other.example')).toBe(false);
+    }
+    staysHere(await site.browser().submit('/account/link', { token: site.token(email) }), 'link');
+
+    const other = someone();
+    staysHere(await browser.submit('/account/sign-in', { email: other, method: 'code', return: target }), 'sign-in');
+    staysHere(await browser.submit('/account/code', { code: site.code(other) }), 'code');
+    for (const [path, form] of forms) staysHere(await site.browser().submit(path, { ...form, return: target }), path);
+
+    const { browser: signedIn } = await reader();
+    staysHere(await signedIn.get(`/socialLogin?return=${encodeURIComponent(target)}`), 'guard');
+    staysHere(await signedIn.submit('/account/profile', { first_name: 'A', return: target }), 'profile');
+
+    const visitor = site.browser();
+    const page = await visitor.get(`/socialLogin?return=${encodeURIComponent(target)}`);
+    expect(page.text.includes('other.example')).toBe(false);
+    await visitor.post('/blaize/oauth/state', { start_url: target, target_url: target });
+    const address = `/blaize/oauth/google?return=${encodeURIComponent(target)}`;
+    for (const way of [address, '/blaize/oauth/google']) {
+      const begun = await visitor.get(way);
+      const state = new URL(String(begun.headers.location)).searchParams.get('state');
+      const end = await visitor.get(`/blaize/oauth/google/callback?error=access_denied&state=${state}`);
+      expect(end.text.includes('other.example')).toBe(false);
+      expect(end.status).toBe(200);
+    }
+  });
+});
+
+describe('sessions', () => {
+  it('are new at each sign-in, and the one before ends', async () => {
+    const { browser, email } = await reader();
+    const first = sessionOf(browser);
+    const planted = site.browser();
+    planted.jar.set('blaize_session', first);
+    await planted.signIn(site, email, 'login');
+    expect(sessionOf(planted)).not.toBe(first);
+    // Whoever knew the old one is out.
+    expect((await browser.get('/blaize/account')).status).toBe(401);
+
+    const made = 'A'.repeat(43);
+    const victim = site.browser();
+    victim.jar.set('blaize_session', made);
+    await victim.signIn(site, someone());
+    expect(sessionOf(victim)).not.toBe(made);
+    const attacker = site.browser();
+    attacker.jar.set('blaize_session', made);
+    expect((await attacker.get('/blaize/account')).status).toBe(401);
+  });
+
+  it('are only in cookies that no script reads and no other site sends', async () => {
+    const email = someone();
+    const browser = site.browser();
+    await browser.post('/blaize/two-factor-authentication', { ...by(email), action: 'register' });
+    const code = site.code(email);
+    const made = await browser.post('/blaize/register', { ...by(email), validators: { code } });
+    const named = new Map(made.cookies.map((line) => [line.split('=', 1)[0], line]));
+    expect([...named.keys()].toSorted()).toEqual(['access', 'blaize_session', 'blaize_tracking_id', 'visitor']);
+    for (const [name, line] of named) {
+      expect(line, name).toMatch(/; Path=\/(?:;|$)/);
+      expect(line, name).toMatch(/; SameSite=Lax(?:;|$)/);
+      expect(line, name).toMatch(/; Secure(?:;|$)/);
+      expect(line, name).not.toMatch(/Domain=/i);
+      expect(/; HttpOnly(?:;|$)/.test(line), name).toBe(name !== 'visitor');
+    }
+    expect(named.get('visitor')).toMatch(/^visitor=registered;/);
+    expect(Number(/Max-Age=(\d+)/.exec(named.get('access') ?? '')?.[1])).toBeLessThanOrEqual(15 * 60);
+    for (const path of [
+      '/blaize/account',
+      '/api/v1/me/sessions',
+      '/api/v1/me/export',
+      '/dashboard/account',
+      '/profile',
+    ])
+      expect((await browser.get(path)).text.includes(sessionOf(browser)), path).toBe(false);
+    expect(made.text.includes(sessionOf(browser))).toBe(false);
+  });
+
+  it('the half-done sign-in in a cookie is sealed, host-bound and of no use elsewhere', async () => {
+    const browser = site.browser();
+    const email = someone();
+    const sent = await browser.submit('/account/sign-in', { email });
+    expect(sent.cookies).toHaveLength(1);
+    expect(sent.cookies[0]).toMatch(/^__Host-sign_in=[\w-]+; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax; Secure$/);
+    const value = browser.jar.get('__Host-sign_in') ?? '';
+    expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('example.com');
+    browser.jar.set('__Host-sign_in', `${value.slice(0, -4)}AAAA`);
+    expect((await browser.submit('/account/code', { code: '123456' })).headers.location).toBe(
+      '/socialLogin?problem=expired',
+    );
+    browser.jar.set('__Host-social_start', value);
+    const begun = await browser.get('/blaize/oauth/google');
+    expect(begun.status).toBe(302);
+  });
+
+  it('end with a cookie that was cut, changed or made up', async () => {
+    const { browser } = await reader();
+    const session = sessionOf(browser);
+    for (const value of [
+      session.slice(0, -1),
+      `${session}A`,
+      session.toLowerCase(),
+      '',
+      'null',
+      "' OR 1=1 --",
+      'x'.repeat(4000),
+    ]) {
+      const other = site.browser();
+      other.jar.set('blaize_session', value);
+      expect((await other.get('/blaize/account')).status, value.slice(0, 50)).toBe(401);
+    }
+  });
+
+  it('by a social return that another browser has begun are not opened', async () => {
+    const attacker = site.browser();
+    const begun = await attacker.get('/blaize/oauth/google');
+    const state = new URL(String(begun.headers.location)).searchParams.get('state');
+    const victim = site.browser();
+    const end = await victim.get(`/blaize/oauth/google/callback?code=stolen&state=${state}`);
+    expect(end.text.includes('&quot;failure&quot;') || end.text.includes('&#34;failure&#34;')).toBe(true);
+    expect(victim.jar.has('blaize_session')).toBe(false);
+  });
+});
+
+describe('what is put into headers', () => {
+  it.each([
+    'ada@example.com\r\nBcc: all@example.com',
+    'ada@example.com\nSubject: x',
+    'ada@example.com, eve@example.com',
+    'ada@example.com%0d%0aBcc:x@example.com',
+    '"Ada\r\n"@example.com',
+    '<ada@example.com>',
+    'ada@example.com\u0000',
+    'ada@exam\u2028ple.com',
+  ])('an address like %j is none', async (email) => {
+    const browser = site.browser();
+    const mailed = site.mail.length;
+    for (const [path, body] of [
+      ['/blaize/token-exchange', { ...by(email), action: 'register' }],
+      ['/blaize/two-factor-authentication', { ...by(email), action: 'register' }],
+      ['/api/zephr-create', { email }],
+    ] as const)
+      expect((await browser.post(path, body)).status, path).toBe(400);
+    expect((await browser.submit('/account/sign-in', { email })).headers.location).toBe('/socialLogin?problem=email');
+    expect(site.mail).toHaveLength(mailed);
+  });
+
+  it('a page prints what it was given as text', async () => {
+    const browser = site.browser();
+    const email = '"><script>alert(1)</script>@example.com';
+    await browser.submit('/account/sign-in', { email });
+    const page = await browser.get('/socialLogin?problem=email');
+    expect(page.text.includes('<script>alert(1)')).toBe(false);
+    expect(page.headers['content-security-policy']).not.toMatch(/script-src[^;]*unsafe-inline/);
+    const end = await browser.get('/blaize/oauth/google/callback?error=%3Cscript%3Ealert(1)%3C/script%3E');
+    expect(end.text.includes('<script>alert(1)')).toBe(false);
+  });
+});
+
+describe('bodies that are too much', () => {
+  const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  it.each([
+    ['too long', `{"a":"${'x'.repeat(20_000)}"}`, 413],
+    ['nested', nested(17), 400],
+    ['nested without end', `{"a":${'['.repeat(7000)}${']'.repeat(7000)}}`, 400],
+    ['never closed', '['.repeat(16_000), 400],
+    ['no JSON', '{a:1}', 400],
+    ['no text', '\u0000\uffff', 400],
+    ['many keys', JSON.stringify(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`k${at}`, at]))), 400],
+  ])('%s: refused', async (_, body, status) => {
+    const { browser } = await reader();
+    const headers = { 'content-type': 'application/json' };
+    expect((await browser.ask('/blaize/profile', { method: 'POST', body, headers })).status).toBe(status);
+    const app = await browser.ask('/blaize/profile/games', { method: 'PUT', body: body.repeat(5), headers });
+    expect(app.status).toBeGreaterThanOrEqual(400);
+    expect((await browser.get('/blaize/profile')).json()).toEqual({});
+  });
+
+  it('leave no mark on prototypes', async () => {
+    const { browser } = await reader();
+    const headers = { 'content-type': 'application/json' };
+    for (const body of ['{"__proto__":"x"}', '{"constructor":"x"}', '{"__proto__":{"isFounder":true}}'])
+      await browser.ask('/blaize/profile', { method: 'POST', body, headers });
+    expect((await browser.get('/blaize/profile')).json()).toEqual({});
+    expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
+    await browser.ask('/blaize/profile/games', { method: 'PUT', body: '{"__proto__":{"isFounder":true}}', headers });
+    expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
+  });
+
+  it('a form that is too long is none', async () => {
+    const answer = await site.browser().submit('/account/sign-in', { email: `${'x'.repeat(20_000)}@example.com` });
+    expect(answer.status).toBe(415);
+  });
+});
+
+describe('somebody else’s account', () => {
+  it('is neither read nor changed, whatever a body names', async () => {
+    const [ada, eve] = [await reader(), await reader()];
+    await ada.browser.post('/blaize/profile', { first_name: 'Ada' });
+    const theirs = (await ada.browser.get('/blaize/account')).json<{ tracking_id: string }>();
+    const names = {
+      ...by(ada.email),
+      email_address: ada.email,
+      tracking_id: theirs.tracking_id,
+      userId: theirs.tracking_id,
+    };
+    expect((await eve.browser.post('/blaize/profile', names)).status).toBe(400);
+    await eve.browser.post('/blaize/profile', {
+      first_name: 'Eve',
+      email_address: ada.email,
+      tracking_id: theirs.tracking_id,
+    });
+    expect((await eve.browser.get('/blaize/account')).json()).toMatchObject(by(eve.email));
+    expect((await ada.browser.get('/blaize/account')).json()).toMatchObject({
+      ...theirs,
+      profile: { first_name: 'Ada' },
+    });
+
+    const stranger = site.browser();
+    stranger.jar.set('blaize_tracking_id', theirs.tracking_id);
+    stranger.jar.set('visitor', 'founder');
+    expect((await stranger.get(`/blaize/account?tracking_id=${theirs.tracking_id}`)).status).toBe(401);
+    const decisions = await stranger.post('/zephr/feature-decisions', {
+      featureIds: [],
+      session: sessionOf(ada.browser),
+    });
+    expect(decisions.json()).toMatchObject({ accessDetails: { authenticated: false } });
+    expect((await eve.browser.post('/blaize/logout', { where: 'EVERYWHERE', ...names })).status).toBe(200);
+    expect((await ada.browser.get('/blaize/account')).status).toBe(200);
+  });
+
+  it('is not opened by a code or a link that was asked for another', async () => {
+    const [ada, eve] = [someone(), someone()];
+    for (const email of [ada, eve])
+      await site.browser().post('/blaize/two-factor-authentication', { ...by(email), action: 'register' });
+    const code = site.code(eve);
+    if (code !== site.code(ada)) {
+      const answer = await site.browser().post('/blaize/register', { ...by(ada), validators: { code } });
+      expect(answer.status).toBe(400);
+    }
+    // A code to register is none to log in.
+    expect((await site.browser().post('/blaize/login', { ...by(eve), validators: { code } })).status).toBe(401);
+  });
+});
+
+describe('limits', () => {
+  it('count by the address that the proxy saw, not by what was sent along', async () => {
+    const most = 3;
+    const strict = await startAccountSite({
+      limits: { exists: { address: { most, seconds: 600 }, overall: { most: 1000, seconds: 600 } } },
+    });
+    try {
+      const browser = strict.browser('203.0.113.200');
+      const statuses: number[] = [];
+      for (let ask = 0; ask < 6; ask++) {
+        const headers = { 'x-forwarded-for': `10.0.0.${ask}, 203.0.113.200`, forwarded: `for=10.0.0.${ask}` };
+        statuses.push((await browser.post('/zephr/media/user/info', by(someone()), { headers })).status);
+      }
+      expect(statuses).toEqual([404, 404, 404, 429, 429, 429]);
+      // The form asks the same question, and is counted with it.
+      const form = await browser.submit('/account/sign-in', { email: someone() });
+      expect(form.headers.location).toBe('/socialLogin?problem=limited');
+      expect((await strict.browser().post('/zephr/media/user/info', by(someone()))).status).toBe(404);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('hold for the check of addresses', async () => {
+    const browser = site.browser();
+    const statuses = new Set<number>();
+    for (let ask = 0; ask < 31; ask++)
+      statuses.add((await browser.post('/api/verification', { email: someone() })).status);
+    expect([...statuses]).toEqual([200, 429]);
+  });
+});
+
+describe('stored pages', () => {
+  /** Every page that can be reached by links, without what is never stored. */
+  async function crawl(browser: Browser): Promise<Map<string, Answer>> {
+    const pages = new Map<string, Answer>();
+    const waiting = ['/', '/newsletter', '/newsletter-signUp', '/offer/newsletter', '/follow', '/thankyou', '/cancel'];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (
+        pages.has(path) ||
+        /^\/(?:api|blaize|zephr|account|dashboard|image|search|_assets|-)\b|^\/(?:socialLogin|profile)/.test(path)
+      )
+        continue;
+      const page = await browser.get(path);
+      pages.set(path, page);
+      if (!String(page.headers['content-type']).startsWith('text/html')) continue;
+      for (const [, href = ''] of page.text.matchAll(/\shref="([^"]*)"/g)) {
+        const url = new URL(href.replaceAll('&amp;', '&'), siteUrl + path);
+        if (url.origin === siteUrl) waiting.push(url.pathname + url.search);
+      }
+    }
+    return pages;
+  }
+
+  it('are the same, byte for byte, for readers and for everybody, and hold nothing of a reader', async () => {
+    const { browser, email } = await reader();
+    await browser.post('/blaize/profile', { first_name: 'Quintessa', last_name: 'Featherstonehaugh' });
+    const { tracking_id } = (await browser.get('/blaize/account')).json<{ tracking_id: string }>();
+    const cookies = [...browser.jar.values()].filter((value) => value !== 'registered');
+    // Readers first, so that what is stored was asked for by one of them.
+    const theirs = await crawl(browser);
+    const everybodys = await crawl(site.browser());
+    expect([...theirs.keys()].toSorted()).toEqual([...everybodys.keys()].toSorted());
+    expect(theirs.size).toBeGreaterThan(30);
+    const personal = [email, 'Quintessa', 'Featherstonehaugh', tracking_id, ...cookies];
+    let whole = 0;
+    for (const [path, page] of everybodys) {
+      const own = theirs.get(path);
+      expect(page.headers['set-cookie'], path).toBeUndefined();
+      for (const secret of personal) expect(page.text.includes(secret) || own?.text.includes(secret), path).toBe(false);
+      if (own?.headers['cache-control']?.startsWith('private')) whole++;
+      else {
+        expect(own?.text === page.text, path).toBe(true);
+        expect(own?.headers['set-cookie'], path).toBeUndefined();
+        expect(own?.headers.etag, path).toBe(page.headers.etag);
+      }
+    }
+    // The article for registered readers is the one page that differs.
+    expect(whole).toBe(1);
+  });
+
+  it('are none of those that know who is reading', async () => {
+    const { browser } = await reader();
+    for (const path of [
+      '/dashboard/account',
+      '/profile',
+      '/socialLogin',
+      '/account/link-sent',
+      '/account/enter-code',
+      '/blaize/token-exchange',
+    ]) {
+      const page = await browser.get(path);
+      expect(page.headers['cache-control'], path).toMatch(/no-store/);
+      expect(page.headers['cdn-cache-control'], path).toBeUndefined();
+      for (const variant of ['public', 'full'] as const)
+        expect(site.room.press.peek(path, variant), path).toBeUndefined();
+    }
+  });
+
+  it('come whole to a reader whose access cookie has run out, with a new one, and to nobody else', async () => {
+    const { browser } = await reader();
+    const stranger = site.browser();
+    for (let round = 0; round < 2; round++) {
+      browser.jar.delete('access');
+      const page = await browser.get('/article/story-2');
+      expect([page.status, page.text.includes('ENDING-2')]).toEqual([200, true]);
+      expect(page.headers['cache-control']).toMatch(/^private/);
+      expect(page.headers['cdn-cache-control']).toBe('no-store');
+      expect(page.cookies.map((line) => line.split('=', 1)[0])).toEqual(['access']);
+      const next = await browser.get('/article/story-2');
+      expect([next.text.includes('ENDING-2'), next.cookies]).toEqual([true, []]);
+      const public_ = await stranger.get('/article/story-2');
+      expect([public_.text.includes('ENDING-2'), public_.cookies]).toEqual([false, []]);
+      expect(public_.headers['cache-control']).toMatch(/^public/);
+    }
+    // Not entitled: everybody's page, which caches keep, and so without a cookie.
+    browser.jar.delete('access');
+    const paid = await browser.get('/article/story-3');
+    expect([paid.text.includes('ENDING-3'), paid.cookies]).toEqual([false, []]);
+    expect(paid.headers['cache-control']).toMatch(/^public/);
+  });
+
+  it('come to a session that has ended, or was made up, as to everybody', async () => {
+    const { browser } = await reader();
+    const kept = new Map(browser.jar);
+    await browser.post('/blaize/logout', { where: 'EVERYWHERE' });
+    kept.delete('access');
+    for (const session of [kept.get('blaize_session') ?? '', 'x'.repeat(43), '']) {
+      const other = site.browser();
+      other.jar.set('blaize_session', session);
+      const page = await other.get('/article/story-2');
+      expect([page.status, page.text.includes('ENDING-2'), page.cookies]).toEqual([200, false, []]);
+    }
+  });
+});
