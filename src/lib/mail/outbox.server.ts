@@ -9,7 +9,7 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
 import { backOff } from '../retry.ts';
 import { isAddress } from './address.ts';
-import type { Paper } from './messages/letter.ts';
+import type { Paper } from './messages/paper.ts';
 import { renderMessage } from './messages/render.ts';
 import * as queue from './queue.server.ts';
 import type { Outbox } from './service.ts';
