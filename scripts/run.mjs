@@ -20,6 +20,7 @@ const commands = {
   build: './build.ts',
   press: './press.ts',
   'sandbox:reset': './sandbox-reset.ts',
+  'bench:accounts': '../bench/accounts.ts',
   'bench:content': '../bench/content.ts',
   'bench:publish': '../bench/publish.ts',
   'bench:render': '../bench/render.ts',

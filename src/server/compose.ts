@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
+import { tenantSessions } from '../lib/accounts/zephr-sessions.server.ts';
 import { createExternalCheck } from '../lib/email-verification/external.server.ts';
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
@@ -14,8 +15,9 @@ import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
+import { createAccessCookie } from '../press/access-cookie.ts';
 import { publication } from '../publication.ts';
-import { accessKeysOf } from './access-keys.ts';
+import { accessCookieName, accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
@@ -39,6 +41,16 @@ export interface House {
 
 /** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
+
+/** Who is reading, where a Zephr tenant keeps the accounts. */
+const tenantReaders = (config: Config): Services['sessions'] =>
+  config.zephrUrl === null
+    ? null
+    : tenantSessions({
+        url: config.zephrUrl,
+        secure: config.siteUrl.startsWith('https:'),
+        access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+      });
 
 /**
  * @param onChange told of every change of the content; what it resolves to is what a webhook's answer names
@@ -100,6 +112,7 @@ export async function compose(
     content,
     images,
     accounts: readers?.accounts ?? null,
+    sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),
     sealer,

@@ -1,11 +1,13 @@
 /** Settings of the accounts: the secret, and the social providers. */
 import { z } from 'zod';
 import type { FacebookSettings, GoogleSettings } from '../lib/accounts/engine/social-providers.server.ts';
-import { apiAddress } from './config-fields.ts';
+import { apiAddress, whole } from './config-fields.ts';
 
 export interface AccountsConfig {
   /** What codes, links and sessions are kept under; `null`: one is made once and kept in the data folder. */
   readonly secret: string | null;
+  /** Days that the audit trail is kept. */
+  readonly auditDays: number;
   /** `null`: nobody signs in with Google. */
   readonly google: GoogleSettings | null;
   readonly facebook: FacebookSettings | null;
@@ -16,6 +18,7 @@ export const accountsFields = {
     .string()
     .min(32, 'is shorter than 32 characters; make one up, for instance with "openssl rand -hex 32"')
     .optional(),
+  AUDIT_DAYS: whole(90, 1, 3650, 'the days that the audit trail is kept'),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
   GOOGLE_ISSUER_URL: apiAddress('https://accounts.google.com'),
@@ -35,6 +38,7 @@ export function accountsOf(values: Values): AccountsConfig {
   const facebook = pair(values.FACEBOOK_CLIENT_ID, values.FACEBOOK_CLIENT_SECRET);
   return {
     secret: values.ACCOUNTS_SECRET ?? null,
+    auditDays: values.AUDIT_DAYS,
     google: google && { ...google, url: values.GOOGLE_ISSUER_URL ?? 'https://accounts.google.com' },
     facebook: facebook && {
       ...facebook,

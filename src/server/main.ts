@@ -11,6 +11,7 @@ import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keyFile } from '../lib/indexnow/model.ts';
 import { openEarlierAssets } from '../press/assets.server.ts';
 import type { Press } from '../press/press.server.ts';
+import { accessCookieName } from './access-keys.ts';
 import { clientAddressOf } from './client-address.ts';
 import { compose } from './compose.ts';
 import { parseConfig } from './config.ts';
@@ -60,7 +61,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     async (change) => (await publishing?.changed(change)) ?? [],
     () => durable(),
   );
-  const { content, features, accounts } = house.services;
+  const { content, features, sessions } = house.services;
   let close: () => Promise<void> = house.stop;
   try {
     forgetOtherSites(config);
@@ -121,7 +122,12 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
             front: () => server.counts,
             always: security.always,
           });
-    const tenant = config.zephrUrl === null ? null : openTenant({ url: config.zephrUrl, siteUrl: config.siteUrl, log });
+    const tenant =
+      config.zephrUrl === null
+        ? null
+        : openTenant({
+            ...{ url: config.zephrUrl, siteUrl: config.siteUrl, accessCookie: accessCookieName, log },
+          });
     const server: Front = createFront({
       siteUrl: config.siteUrl,
       statics: openStatics(`${dist}client`),
@@ -129,7 +135,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       render,
       pages: { press, keyOf: room.keyOf, access: room.access },
       ...(operators && { operators }),
-      ...(accounts && { renewAccess: renewAccess(accounts, room.access, log) }),
+      ...(sessions && { renewAccess: renewAccess(sessions, room.access, log) }),
       ...(tenant && { tenant }),
       clientAddress: clientAddressOf(config.trustedProxies),
       earlier: earlierFiles(assets),

@@ -1,5 +1,5 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
-import { createAccounts } from '../lib/accounts/engine/accounts.server.ts';
+import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
@@ -53,6 +53,7 @@ export async function openReaders(
   const accounts = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
     access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+    keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     google: config.accounts.google,
     facebook: config.accounts.facebook,
   });

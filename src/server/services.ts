@@ -14,6 +14,8 @@ export interface Services {
   readonly images: Images;
   /** Who reads, and how they sign in; `null` where accounts are off (`features.accounts`) or kept by a Zephr tenant. */
   readonly accounts: Accounts | null;
+  /** Who a browser belongs to, wherever the accounts are kept; `null` where they are off. */
+  readonly sessions: Pick<Accounts, 'session'> | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */

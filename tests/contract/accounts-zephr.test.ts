@@ -14,7 +14,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openTenant, type Tenant } from '../../src/lib/accounts/zephr.server.ts';
+import { tenantSessions } from '../../src/lib/accounts/zephr-sessions.server.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { createAccessCookie } from '../../src/press/access-cookie.ts';
 import { createFront } from '../../src/server/front.ts';
 import { securityHeaders } from '../../src/server/security.ts';
 import { shutDown } from '../../src/server/shutdown.ts';
@@ -135,7 +137,7 @@ beforeAll(async () => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listen(stand)}`;
-  tenant = openTenant({ url, siteUrl, log: silent, patienceMs: 1000 });
+  tenant = openTenant({ url, siteUrl, accessCookie: 'access', log: silent, patienceMs: 1000 });
   front = createFront({
     ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
     statics: openStatics('/nowhere'),
@@ -178,12 +180,13 @@ describe('a Zephr tenant', () => {
       { cookie, message: 'Registration successful', tracking_id: tracking },
     ]);
     expect((await browser.get('/blaize/account')).json()).toEqual({ ...by, tracking_id: tracking });
+    browser.jar.set('access', 'one of ours');
     expect((await browser.post('/zephr/media/user/info', by)).status).toBe(200);
     expect((await browser.post('/blaize/register', { ...by, validators: {} })).status).toBe(409);
     expect((await browser.post('/blaize/logout', { where: 'EVERYWHERE' })).json()).toEqual({
       message: 'Session deleted',
     });
-    expect(browser.jar.has('blaize_session')).toBe(false);
+    expect([...browser.jar.keys()]).toEqual(['blaize_tracking_id']);
     expect((await browser.get('/blaize/account')).status).toBe(401);
     const refused = await browser.post('/blaize/login', { ...by, validators: { code: '1' } });
     // What is no JSON there is none here.
@@ -217,14 +220,39 @@ describe('a Zephr tenant', () => {
     expect(answer.cookies).toEqual([
       `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Secure; SameSite=None`,
       `blaize_tracking_id=${tracking}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/;`,
+      expect.stringMatching(/^visitor=registered; Path=\/; Max-Age=2592000; .*SameSite=Lax; Secure$/),
     ]);
     expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('is asked who is reading, for guards and paid articles', async () => {
+    const access = createAccessCookie({
+      name: 'access',
+      keys: [{ id: 'k', secret: 'a-secret-for-the-access-cookie-of-tests' }],
+    });
+    const { port: own } = stand.address() as AddressInfo;
+    const sessions = tenantSessions({ url: `http://127.0.0.1:${own}`, secure: true, access });
+    expect(await sessions.session(null)).toEqual({ session: null, cookies: [] });
+    expect(await sessions.session('other=1')).toEqual({ session: null, cookies: [] });
+    expect(seen).toEqual([]);
+    expect(await sessions.session('blaize_session=ended; other=1')).toEqual({ session: null, cookies: [] });
+    expect(seen[0]?.headers.cookie).toBe('blaize_session=ended');
+    users.set('ada@example.com', {});
+    signedIn.add(session);
+    const { session: who, cookies: set } = await sessions.session(`blaize_session=${session}`);
+    expect(who).toMatchObject({ email: 'ada@example.com', trackingId: tracking });
+    expect(set.map((line) => line.split('=', 1)[0])).toEqual(['visitor', 'access']);
+    expect(access.levelFor(set[1]?.split(';', 1)[0])).toBe('registered');
+    const known = `blaize_session=${session}; visitor=registered; ${set[1]?.split(';', 1)[0]}`;
+    expect((await sessions.session(known)).cookies).toEqual([]);
+    signedIn.delete(session);
+    await expect(tenantSessions({ url: 'http://127.0.0.1:1', secure: true, access }).session(known)).rejects.toThrow();
   });
 
   it('redirects: to itself becomes a path here, elsewhere stays', async () => {
     const browser = new Browser(port);
     const link = await browser.get('/blaize/token-exchange?token=x');
-    expect([link.status, link.headers.location, link.cookies.length]).toEqual([302, '/article/a?x=1#y', 2]);
+    expect([link.status, link.headers.location, link.cookies.length]).toEqual([302, '/article/a?x=1#y', 3]);
     const away = await browser.get('/blaize/oauth/google');
     expect(away.headers.location).toBe('https://accounts.google.example/o/oauth2?client_id=1');
   });
@@ -270,7 +298,7 @@ describe('a Zephr tenant', () => {
     const late = await new Browser(port).get('/blaize/never');
     expect([late.status, late.json().message]).toEqual([504, expect.stringMatching(/try again/)]);
 
-    const gone = openTenant({ url: 'http://127.0.0.1:1', siteUrl, log: silent });
+    const gone = openTenant({ url: 'http://127.0.0.1:1', siteUrl, accessCookie: 'access', log: silent });
     const server = createServer(
       (incoming, outgoing) => void gone.pass(incoming, outgoing, '/blaize/account', '203.0.113.9'),
     );

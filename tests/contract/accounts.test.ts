@@ -230,7 +230,7 @@ describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /
     }
   });
 
-  it('says 401 to a made-up state key, 400 where it would register', async () => {
+  it('says 400 to a made-up state key', async () => {
     const body = { identifiers: {}, validators: { token_exchange: 'made-up' }, attributes: {} };
     for (const path of ['/blaize/login', '/blaize/register']) {
       expect((await site.browser().post(path, body)).status).toBe(400);

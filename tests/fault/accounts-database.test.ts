@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
-import { bench, browser, caller, elsewhere } from '../../src/lib/accounts/engine/testing.ts';
 import { DatabaseUnavailable } from '../../src/lib/database.ts';
+import { bench, browser, caller, elsewhere } from '../world/accounts.ts';
 import { prepare } from '../world/databases.ts';
 
 const email = 'ada@example.com';

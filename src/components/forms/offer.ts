@@ -1,4 +1,5 @@
 /** What this installation offers to somebody who is not signed in: the same for every reader, so that pages can be stored. */
+import { providers } from '../../lib/accounts/names.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 
 export interface SignInOffer {
@@ -9,5 +10,6 @@ export interface SignInOffer {
 
 export const signInOffer = ({ services }: Pick<App.Locals, 'services'>): SignInOffer => ({
   on: services.features.accounts.on,
-  providers: services.accounts?.providers ?? [],
+  // A Zephr tenant does not say which it has.
+  providers: services.accounts?.providers ?? (services.sessions ? providers : []),
 });

@@ -45,7 +45,7 @@ export async function requireAnonymous(page: Page, to?: string): Promise<Respons
 async function known({ request, locals, url }: Page) {
   try {
     const header = request.headers.get('cookie');
-    const found = await locals.services.accounts?.session(header);
+    const found = await locals.services.sessions?.session(header);
     return found ?? { session: null, cookies: [] };
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, 'Who is reading could not be found out');

@@ -1,11 +1,14 @@
 /**
  * A publisher with a Zephr tenant of their own: `/blaize/*` and `/zephr/*` are passed to it as they are, and its answers back, so
- * that pages and islands notice nothing (vendors.md section 1). Bodies go through unread, and nothing is tried twice.
+ * that pages and islands notice nothing (vendors.md section 1). Bodies go through unread, and nothing is tried twice. Beside the
+ * tenant's cookies go the two that are this site's own business: the visitor hint, and the end of the access cookie.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import type { Logger } from '../logging.ts';
+import { setCookie } from './engine/cookies.ts';
+import { visitorCookie } from './visitor.ts';
 
 export interface Tenant {
   /** Whether a path is the tenant's. */
@@ -24,6 +27,8 @@ export interface TenantOptions {
   readonly url: string;
   /** Origin of the site. */
   readonly siteUrl: string;
+  /** Name of the access cookie, which ends with the tenant's session. */
+  readonly accessCookie: string;
   readonly log: Logger;
   /** Milliseconds for the connection, and then for the answer's head and each piece of its body. */
   readonly patienceMs?: number;
@@ -44,7 +49,7 @@ const hopByHop = new Set([
 /** Longest body that is passed on, bytes. */
 const longest = 1024 * 1024;
 
-export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOptions): Tenant {
+export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_000 }: TenantOptions): Tenant {
   const site = new URL(siteUrl);
   const base = new URL(url);
   const agent = new Agent({
@@ -113,7 +118,7 @@ export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOpt
       headers[name] = value;
     }
     const cookies = given['set-cookie'];
-    if (cookies !== undefined) headers['set-cookie'] = [cookies].flat().map(ownCookie);
+    if (cookies !== undefined) headers['set-cookie'] = withHints([cookies].flat().map(ownCookie));
     const location = [given.location].flat()[0];
     if (location !== undefined) headers.location = ownLocation(location);
     // Whoever is reading is nobody else's business.
@@ -126,6 +131,18 @@ export function openTenant({ url, siteUrl, log, patienceMs = 10_000 }: TenantOpt
     const parts = line.split(';').filter((part, place) => place === 0 || !/^\s*domain\s*=/i.test(part));
     const kept = site.protocol === 'https:' ? parts : parts.filter((part) => !/^\s*secure\s*$/i.test(part));
     return kept.join(';');
+  }
+
+  /** What pages are laid out by (visitor.ts) goes with the session; what lets a browser have paid articles ends with it. */
+  function withHints(lines: string[]): string[] {
+    const line = lines.findLast((one) => one.startsWith('blaize_session='));
+    if (line === undefined) return lines;
+    const secure = site.protocol === 'https:';
+    const visitor = { httpOnly: false, secure, maxAge: 30 * 24 * 60 * 60 };
+    if (!/^blaize_session=(?:;|$)|;\s*max-age=0\b/i.test(line))
+      return [...lines, setCookie(visitorCookie, 'registered', visitor)];
+    const gone = setCookie(accessCookie, '', { httpOnly: true, secure, maxAge: 0 });
+    return [...lines, setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), gone];
   }
 
   function ownLocation(location: string): string {

@@ -9,7 +9,7 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
 import { backOff } from '../retry.ts';
 import { isAddress } from './address.ts';
-import type { Paper } from './messages/letter.ts';
+import type { Paper } from './messages/paper.ts';
 import { renderMessage } from './messages/render.ts';
 import * as queue from './queue.server.ts';
 import type { Outbox } from './service.ts';
@@ -82,6 +82,8 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   /** Since the mail server was last heard: how often it was asked, and when it is asked next. */
   let silence = { tries: 0, until: 0 };
   let problem: string | null = null;
+  /** Whether the last look failed. */
+  let unread = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   /** Looks now, or once more when a look is under way. */
@@ -94,8 +96,9 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     clearTimeout(timer);
     looking = look()
       .catch((error: unknown) => {
-        // The database says itself what is wrong with it.
-        log.warn({ err: error }, 'The outbox could not be read; it is looked at again soon');
+        // Once: the database says itself what is wrong with it, and may be away for hours.
+        if (!unread) log.warn({ err: error }, 'The outbox cannot be read now; it is looked at every second');
+        unread = true;
         state = { ...state, due: now() + 1000 };
       })
       .finally(() => {
@@ -132,6 +135,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       }
     }
     state = await queue.waiting(db);
+    unread = false;
   }
 
   function note(expired: Readonly<Record<string, number>>): void {

@@ -1,8 +1,8 @@
 /** The account service on both engines: links, codes, accounts, sessions. */
 import { describe, expect, it } from 'vitest';
+import { bench, browser, caller, elsewhere, got, siteUrl } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Purpose } from '../service.ts';
-import { bench, browser, caller, elsewhere, got, siteUrl } from './testing.ts';
 
 const email = 'ada@example.com';
 const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });

@@ -1,12 +1,12 @@
 /** Limits on both engines: exact under concurrency, and no lever to lock others out. */
 import { describe, expect, it, vi } from 'vitest';
+import { bench, browser, caller, elsewhere, secret } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { silent } from '../../logging.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../limits.ts';
 import { createKeyed, networkOf } from './keyed.server.ts';
 import { createLimiter } from './limiter.server.ts';
 import { prune } from './pruning.server.ts';
-import { bench, browser, caller, elsewhere, secret } from './testing.ts';
 
 const email = 'ada@example.com';
 const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;

@@ -1,6 +1,7 @@
 /** The message with a six-digit code. */
 import type { Message } from '../service.ts';
-import { type Letter, minutesInWords, type Paper } from './letter.ts';
+import { type Letter, minutesInWords } from './letter.ts';
+import type { Paper } from './paper.ts';
 
 export type CodeMessage = Extract<Message, { kind: 'code' }>;
 

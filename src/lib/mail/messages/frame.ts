@@ -3,7 +3,7 @@
  * and nothing fetched. Everything that matters is in `style` attributes, for many programs drop the sheet in the head;
  * the sheet adds the dark colours and the narrow window.
  */
-import type { Paper } from './letter.ts';
+import type { Paper } from './paper.ts';
 
 /** HTML that is ready to be sent; only {@link html} makes it. */
 export interface Markup {

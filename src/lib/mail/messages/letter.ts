@@ -1,17 +1,6 @@
 /** What every message is made of, and its two forms: HTML that Outlook of 2016 can set, and plain text. */
 import { button, codeBox, frame, html, type Markup } from './frame.ts';
-
-/** The newspaper, as its mail presents it. */
-export interface Paper {
-  readonly name: string;
-  readonly motto: string;
-  /** BCP 47. */
-  readonly language: string;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
-  /** Where readers write to. */
-  readonly contact: string;
-}
+import type { Paper } from './paper.ts';
 
 /** A message without its looks. Texts are plain; each paragraph stands by itself. */
 export interface Letter {

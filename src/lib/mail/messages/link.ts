@@ -1,6 +1,7 @@
 /** The message with a link to sign in, to register, or to complete a registration by. */
 import type { Message } from '../service.ts';
-import { type Letter, minutesInWords, type Paper } from './letter.ts';
+import { type Letter, minutesInWords } from './letter.ts';
+import type { Paper } from './paper.ts';
 
 export type LinkMessage = Extract<Message, { kind: 'link' }>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../service.ts';
-import type { Paper } from './letter.ts';
+import type { Paper } from './paper.ts';
 import { renderMessage } from './render.ts';
 
 const paper: Paper = {

@@ -1,8 +1,9 @@
 /** A message by its kind, set in the paper's type. */
 import type { Message } from '../service.ts';
 import { codeLetter } from './code.ts';
-import { type Paper, type Rendered, setLetter } from './letter.ts';
+import { type Rendered, setLetter } from './letter.ts';
 import { linkLetter } from './link.ts';
+import type { Paper } from './paper.ts';
 import { welcomeLetter } from './welcome.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** The message to a new registered reader. */
 import type { Message } from '../service.ts';
-import type { Letter, Paper } from './letter.ts';
+import type { Letter } from './letter.ts';
+import type { Paper } from './paper.ts';
 
 export type WelcomeMessage = Extract<Message, { kind: 'welcome' }>;
 

@@ -1,10 +1,11 @@
 /** An account service over a fresh database for tests: with a clock that is set by hand, and mail that is read at once. */
-import { createAccessCookie } from '../../../press/access-cookie.ts';
-import type { AccountsTransaction, Database } from '../../database.ts';
-import { silent } from '../../logging.ts';
-import type { Message, Outbox } from '../../mail/service.ts';
-import type { Accounts, Caller, SignedIn } from '../service.ts';
-import { type AccountsOptions, createAccounts } from './accounts.server.ts';
+
+import { type AccountsOptions, createAccounts } from '../../src/lib/accounts/engine/accounts.server.ts';
+import type { Accounts, Caller, SignedIn } from '../../src/lib/accounts/service.ts';
+import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
+import { silent } from '../../src/lib/logging.ts';
+import type { Message, Outbox } from '../../src/lib/mail/service.ts';
+import { createAccessCookie } from '../../src/press/access-cookie.ts';
 
 export const siteUrl = 'https://paper.example';
 export const secret = 'a secret of the tests that is long enough';

@@ -1,0 +1,195 @@
+/**
+ * `npm run bench:accounts [--readers 20000]`: sign-ins, reads of sessions and checks of access cookies a second, on SQLite and on
+ * a real PostgreSQL beside it on this machine, both with commits that wait for the disk. Takes about a minute.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createAccounts } from '../src/lib/accounts/engine/accounts.server.ts';
+import { defaultLimits, type LimitName, type Limits } from '../src/lib/accounts/limits.ts';
+import type { Accounts, Caller } from '../src/lib/accounts/service.ts';
+import type { AccountsTransaction, Database } from '../src/lib/database.ts';
+import { silent } from '../src/lib/logging.ts';
+import { openOutbox } from '../src/lib/mail/outbox.server.ts';
+import type { Outbox } from '../src/lib/mail/service.ts';
+import { createAccessCookie } from '../src/press/access-cookie.ts';
+import { openDatabase } from '../src/server/database/open.ts';
+import { startPostgres } from '../tests/world/postgres.ts';
+import { count, percentile, printTable, wholeFlag } from './support/figures.ts';
+
+const seconds = 3;
+const signIns = 2000;
+const callers = 16;
+const siteUrl = 'https://paper.example';
+const secret = 'a secret of the bench that is long enough';
+const access = createAccessCookie({ name: 'access', keys: [{ id: 'bench', secret }] });
+const caller: Caller = { address: '203.0.113.1', userAgent: null };
+
+/** The limits count as they do in production, and let everybody through. */
+const limits = Object.fromEntries(
+  (Object.keys(defaultLimits) as LimitName[]).map((name) => {
+    const most = { most: 1_000_000_000, seconds: 600 };
+    return [name, { address: most, ...(defaultLimits[name].email && { email: most }), overall: most }];
+  }),
+) as Limits;
+
+interface Rate {
+  readonly perSecond: number;
+  /** Milliseconds of one call. */
+  readonly p99: number;
+}
+
+/** Runs `work` by several callers at once, until it says that there is no more. */
+async function rate(work: (turn: number) => Promise<boolean>): Promise<Rate> {
+  const times: number[] = [];
+  let turn = 0;
+  const began = performance.now();
+  const one = async (): Promise<void> => {
+    for (;;) {
+      const start = performance.now();
+      if (!(await work(turn++))) return;
+      times.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, one));
+  return { perSecond: (times.length / (performance.now() - began)) * 1000, p99: percentile(times, 0.99) };
+}
+
+/** For a time; the event loop gets its turns. */
+function lasting(work: (turn: number) => Promise<void>): (turn: number) => Promise<boolean> {
+  const until = performance.now() + seconds * 1000;
+  return async (turn) => {
+    if (performance.now() > until) return false;
+    await work(turn);
+    return true;
+  };
+}
+
+/** Readers who are signed in already, as many as a newspaper has. */
+async function fill(database: Database, readers: number): Promise<void> {
+  const at = new Date().toISOString();
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  for (let from = 0; from < readers; from += 500) {
+    const ids = Array.from({ length: Math.min(500, readers - from) }, (_, place) => `old-${from + place}`);
+    await database.transaction(async (tx) => {
+      await tx
+        .insertInto('users')
+        .values(
+          ids.map((id) => ({
+            ...{ id, name: '', email: `${id}@example.com`, emailVerified: 1, image: null },
+            ...{ createdAt: at, updatedAt: at, trackingId: id },
+          })),
+        )
+        .execute();
+      await tx
+        .insertInto('sessions')
+        .values(
+          ids.map((id) => ({
+            ...{ id, userId: id, token: id, expiresAt, createdAt: at, updatedAt: at, ipAddress: '', userAgent: '' },
+          })),
+        )
+        .execute();
+    });
+  }
+}
+
+async function measure(database: Database, readers: number): Promise<readonly (readonly [string, Rate])[]> {
+  await fill(database, readers);
+  const paper = { name: 'Paper', motto: '', language: 'en', siteUrl, contact: 'paper@paper.example' };
+  const real = openOutbox({ database, carrier: null, paper, log: silent });
+  const tokens: string[] = [];
+  const outbox: Outbox<AccountsTransaction> = {
+    ...real,
+    enqueue: (tx, message) => {
+      if (message.kind === 'link') tokens.push(new URL(message.url).searchParams.get('token') ?? '');
+      return real.enqueue(tx, message);
+    },
+  };
+  const accounts: Accounts = await createAccounts({
+    ...{ database, outbox, secret, siteUrl, access, limits, google: null, facebook: null, verification: null },
+    log: silent,
+  });
+  try {
+    const sent = await rate(async (turn) => {
+      if (turn >= signIns) return false;
+      const email = `reader-${turn}@example.com`;
+      return (await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller })).ok;
+    });
+    const jars: string[] = [];
+    const enter = async (): Promise<boolean> => {
+      const token = tokens.pop();
+      if (token === undefined) return false;
+      const used = await accounts.useLink(token, caller);
+      if (!used.ok) throw new Error(used.failure.kind);
+      jars.push(used.value.cookies.map((cookie) => cookie.split(';', 1)[0]).join('; '));
+      return true;
+    };
+    const joined = await rate(enter);
+    // The same readers a second time, by a link to an account that is there.
+    await rate(async (turn) => {
+      if (turn >= signIns) return false;
+      return (await accounts.sendLink({ email: `reader-${turn}@example.com`, purpose: 'login', redirect: '/', caller }))
+        .ok;
+    });
+    const entered = await rate(enter);
+    const read = await rate(
+      lasting(async (turn) => {
+        const { session } = await accounts.session(jars[turn % jars.length] ?? '');
+        if (!session) throw new Error('a session was lost');
+      }),
+    );
+    const checked = await rate(
+      lasting(async (turn) => {
+        // A thousand at a time: one alone is too short to be timed.
+        for (let place = 0; place < 1000; place++) {
+          if (!access.levelFor(jars[(turn * 1000 + place) % jars.length])) throw new Error('a cookie was refused');
+        }
+      }),
+    );
+    return [
+      ['links sent', sent],
+      ['sign-ups by link', joined],
+      ['sign-ins by link', entered],
+      ['session reads', read],
+      ['access cookie checks', { perSecond: checked.perSecond * 1000, p99: checked.p99 / 1000 }],
+    ];
+  } finally {
+    await accounts.stop();
+  }
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { readers: { type: 'string' } } });
+  const readers = wholeFlag('readers', values.readers, 20_000);
+  const folder = mkdtempSync(join(tmpdir(), 'accounts-bench-'));
+  const cluster = await startPostgres({ durable: true });
+  try {
+    const rates = [];
+    for (const databaseUrl of [null, await cluster.database()]) {
+      const database = await openDatabase({ dataDir: folder, databaseUrl, log: silent });
+      rates.push(await measure(database, readers));
+      await database.close();
+    }
+    const [sqlite = [], postgres = []] = rates;
+    const cells = ({ perSecond, p99 }: Rate): string[] => [
+      count(Math.round(perSecond)),
+      p99.toFixed(p99 < 0.1 ? 4 : 2),
+    ];
+    console.log(`${count(readers)} readers signed in already, ${callers} callers at once\n`);
+    printTable([
+      ['a second', 'SQLite', 'p99 ms', 'PostgreSQL', 'p99 ms'],
+      ...sqlite.map(([name, figure], place) => [
+        name,
+        ...cells(figure),
+        ...cells(postgres[place]?.[1] ?? { perSecond: Number.NaN, p99: Number.NaN }),
+      ]),
+    ]);
+  } finally {
+    await cluster.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return 0;
+}
+
+if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

@@ -1,0 +1,11 @@
+/** The newspaper, as its mail presents it. */
+export interface Paper {
+  readonly name: string;
+  readonly motto: string;
+  /** BCP 47. */
+  readonly language: string;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  /** Where readers write to. */
+  readonly contact: string;
+}
