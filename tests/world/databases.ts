@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, vi } from 'vitest';
 import type { Database, Engine } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type DatabaseOptions, openDatabase } from '../../src/server/database/open.ts';
@@ -28,6 +28,8 @@ export function onBothEngines(name: string, suite: (engines: Engines) => void): 
 
 /** For suites of one engine; call it inside `describe`. */
 export function prepare(engine: Engine): Engines {
+  // A busy machine is no failure.
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   let cluster: Cluster | null = null;
   /** Databases are dear in PostgreSQL: most tests share one, emptied. */
   let shared: string | null = null;
@@ -70,7 +72,8 @@ export function prepare(engine: Engine): Engines {
       const here = options.dataDir === undefined && !options.migrations;
       const where = options.dataDir !== undefined ? {} : cluster && here ? await emptied(cluster) : await place();
       const database = await openDatabase({
-        ...{ log: silent, dataDir: '', databaseUrl: null },
+        // A test waits as long as it takes: how busy the machine is must not decide.
+        ...{ log: silent, dataDir: '', databaseUrl: null, patienceMs: 60_000 },
         ...where,
         ...options,
       });

@@ -234,6 +234,27 @@ describe('PostgreSQL', () => {
     expect(database.problem()).toBeNull();
   }, 30_000);
 
+  it('says so when it has more to do than it can, and goes on afterwards', async () => {
+    const database = await engines.open({ patienceMs: 200 });
+    let release: () => void = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = 0;
+    const busy = Array.from({ length: 10 }, () =>
+      database.transaction(async (tx) => {
+        await sql`select 1`.execute(tx);
+        begun++;
+        await released;
+      }),
+    );
+    await vi.waitFor(() => expect(begun).toBe(10));
+    await expect(counts(database)).rejects.toThrow('All connections to PostgreSQL are in use');
+    release();
+    await Promise.all(busy);
+    expect(await counts(database)).toEqual({});
+  });
+
   it('names the setting that is wrong, and no password', async () => {
     const place = await engines.place();
     const said: unknown[] = [];

@@ -57,8 +57,7 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
 
 async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
   const { log } = options;
-  const pool = openPool(url, log);
-  const bare = postgresKysely<unknown>(pool);
+  const pool = openPool(url, { log, patienceMs: options.patienceMs });
   let ready = false;
   let closed = false;
   let problem: string | null = null;
@@ -67,8 +66,9 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
 
   async function ask(): Promise<void> {
     askedAt = performance.now();
+    const migrating = openPool(url, { log, patienceMs: options.patienceMs, patient: true });
     try {
-      const ran = await migrate(bare, 'postgres', options.migrations ?? all, Date.now());
+      const ran = await migrate(postgresKysely<unknown>(migrating), 'postgres', options.migrations ?? all, Date.now());
       ready = true;
       if (problem !== null) log.info({}, 'PostgreSQL is back');
       problem = null;
@@ -79,6 +79,8 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
       if (sentence !== problem) log.error({ err: known }, 'The accounts database cannot be used yet');
       problem = sentence;
       throw known;
+    } finally {
+      await migrating.end();
     }
   }
 

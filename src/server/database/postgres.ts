@@ -10,19 +10,27 @@ import type { Logger } from '../../lib/logging.ts';
 /** Connections of one process at most. */
 const mostConnections = 10;
 /** Milliseconds. */
-const patience = { connect: 3000, statement: 10_000, idleInTransaction: 15_000, answer: 20_000, idle: 30_000 };
+const patience = { statement: 10_000, idleInTransaction: 15_000, answer: 20_000, idle: 30_000 };
+
+export interface PoolOptions {
+  readonly log: Logger;
+  /** How long to wait for a connection, in milliseconds; 5000 unless given. */
+  readonly patienceMs?: number | undefined;
+  /** For migrations: one connection, and a statement may take as long as it needs. */
+  readonly patient?: boolean;
+}
 
 /** @param url checked already, see config.ts */
-export function openPool(url: string, log: Logger): pg.Pool {
+export function openPool(url: string, { log, patienceMs = 5000, patient = false }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: mostConnections,
-    connectionTimeoutMillis: patience.connect,
+    max: patient ? 1 : mostConnections,
+    connectionTimeoutMillis: patienceMs,
     idleTimeoutMillis: patience.idle,
     statement_timeout: patience.statement,
     idle_in_transaction_session_timeout: patience.idleInTransaction,
     // Longer than the server's own: only a server that went away without a word comes this far.
-    query_timeout: patience.answer,
+    ...(!patient && { query_timeout: patience.answer }),
     keepAlive: true,
     application_name: 'broadsheet',
     // Times are milliseconds and far below 2^53: numbers, not text.
@@ -83,6 +91,11 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
       try {
         return facade(await pool.connect());
       } catch (error) {
+        if (pool.totalCount >= pool.options.max && words.test((error as Error).message)) {
+          throw new DatabaseUnavailable('All connections to PostgreSQL are in use: there is more to do than it can.', {
+            cause: error,
+          });
+        }
         throw failed(error);
       }
     },

@@ -19,7 +19,7 @@ import {
 import { DatabaseUnavailable } from '../../lib/database.ts';
 
 export interface SqliteOptions {
-  /** How long to wait for another process's write lock, in milliseconds. */
+  /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
   readonly patienceMs?: number;
 }
 
