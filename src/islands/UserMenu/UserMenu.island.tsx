@@ -85,6 +85,7 @@ export default function UserMenu({ items }: Props) {
         ref={button}
         type="button"
         className={styles.button}
+        data-account-menu
         popoverTarget="user-menu"
         aria-haspopup="menu"
         aria-controls="user-menu-items"

@@ -105,10 +105,12 @@ function holdPage(): () => void {
   };
 }
 
-/** Puts the focus back, or, where its place is gone (Sign In becomes a menu), to the content. */
+/** Puts the focus back, or, where its place is gone or hidden (Sign In becomes a menu), to that menu or the content. */
 function giveBack(opener: Element | null): void {
-  if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
-  else if (document.activeElement === document.body) {
-    document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
-  }
+  if (opener instanceof HTMLElement && opener !== document.body) opener.focus();
+  // What is not there any more, or not shown, has not taken it.
+  if (document.activeElement !== null && document.activeElement !== document.body) return;
+  document.querySelector<HTMLElement>('[data-account-menu]')?.focus({ preventScroll: true });
+  if (document.activeElement !== document.body) return;
+  document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
 }
