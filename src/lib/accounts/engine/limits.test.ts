@@ -124,6 +124,25 @@ onBothEngines('limits', (engines) => {
     }
   });
 
+  it('are not used up by requests that send nothing', async () => {
+    const { accounts, clock, join, mail } = await bench(await engines.open());
+    await join(email);
+    clock.pass(600);
+    mail.length = 0;
+    for (let i = 0; i < 20; i++) {
+      const asked = await accounts.sendLink({ ...send(elsewhere(i)), purpose: 'register' });
+      expect(asked).toEqual({ ok: false, failure: { kind: 'exists' } });
+    }
+    expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
+    expect(mail).toHaveLength(1);
+
+    const newcomer = 'grace@example.com';
+    for (let i = 0; i < 20; i++)
+      expect(await accounts.sendLink({ ...send(elsewhere(i)), email: newcomer })).toMatchObject({ ok: false });
+    expect(await accounts.sendLink({ ...send(), email: newcomer, purpose: 'register' })).toMatchObject({ ok: true });
+    expect(mail).toHaveLength(2);
+  });
+
   it('stand against 10,000 guesses from as many addresses, and the owner still gets in by link', async () => {
     const { accounts, code, join, token, clock, database } = await bench(await engines.open());
     await join(email);
