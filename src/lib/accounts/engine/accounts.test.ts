@@ -376,6 +376,8 @@ onBothEngines('accounts', (engines) => {
       [{ 'phone-number': '1212555012a' }, 'Invalid phone number'],
       [{ date_of_birth: '1990-02-30' }, 'Invalid date of birth'],
       [{ first_name: 'x'.repeat(101) }, 'The value for first_name is too long'],
+      // Named as what every object has.
+      [{ toString: 'x'.repeat(501) } as never, 'The value for toString is too long'],
       [{ note: 'a\u0000b' }, 'Invalid value for note'],
       [{ address: { line1: 'a' } as never }, 'Invalid value for address'],
       [{ age: Number.NaN }, 'Invalid value for age'],
