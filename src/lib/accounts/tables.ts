@@ -61,7 +61,7 @@ export interface ProofsTable {
   secret: string | null;
   /** Address, redirect and the like, JSON. */
   payload: string;
-  /** Wrong guesses at a code. */
+  /** Wrong guesses at a code; 1 for a link that was tried in vain. */
   tries: number;
   created: number;
   expires: number;

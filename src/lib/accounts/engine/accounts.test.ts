@@ -80,6 +80,19 @@ onBothEngines('accounts', (engines) => {
       expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
     });
 
+    it('leave one row in the trail however often they are tried again', async () => {
+      const { accounts, join, token, database } = await open();
+      await join(email);
+      for (let i = 0; i < 5; i++)
+        expect(await accounts.useLink(token(email), caller())).toMatchObject(failure('link-used'));
+      const rows = await database.db
+        .selectFrom('audit')
+        .select('detail')
+        .where('event', '=', 'sign-in failed')
+        .execute();
+      expect(rows).toEqual([{ detail: 'link used' }]);
+    });
+
     it('make one account when several are used at once', async () => {
       const { accounts, mail, database } = await open();
       for (let i = 0; i < 4; i++) await accounts.sendLink(send('/', 'register'));

@@ -34,6 +34,8 @@ export interface Proofs {
   peekLink(db: Queries, token: string): Promise<LinkState>;
   /** Uses it up, for whoever comes first. */
   spendLink(tx: AccountsTransaction, token: string): Promise<LinkState>;
+  /** Whether a link fails for the first time; asked once it has. */
+  failsFirst(tx: AccountsTransaction, token: string): Promise<boolean>;
   /** Whether an unused link, whatever it was asked for, is on its way or in the mailbox. */
   hasLink(db: Queries, email: string): Promise<boolean>;
 
@@ -116,6 +118,16 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
       const id = keyed.token('link', token);
       const used = await consume(tx, id);
       return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(tx, id);
+    },
+    async failsFirst(tx, token) {
+      const first = await tx
+        .updateTable('proofs')
+        .set({ tries: 1 })
+        .where('id', '=', keyed.token('link', token))
+        .where('tries', '=', 0)
+        .returning('id')
+        .executeTakeFirst();
+      return first !== undefined;
     },
     async hasLink(db, email) {
       const found = await db
