@@ -27,9 +27,11 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
     return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(kept)] };
   };
 
+  // First what is counted: the check may cost a look-up elsewhere. What is no address is not counted, and not looked up.
+  const known = await accounts.exists(email, caller);
+  if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
   const checked = await checkAddress(call, email);
   if (!checked.ok) return again(checked.failure);
-  const known = await accounts.exists(email, caller);
   if (!known.ok) return again(known.failure);
   const purpose = known.value ? 'login' : 'register';
   const delivery = { email, purpose, redirect: returnTo, caller } as const;
