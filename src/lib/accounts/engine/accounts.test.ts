@@ -1,8 +1,10 @@
 /** The account service on both engines: links, codes, accounts, sessions. */
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got, siteUrl } from '../../../../tests/world/accounts.ts';
+import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Purpose } from '../service.ts';
+import { createKeyed } from './keyed.server.ts';
+import { createProofs } from './proofs.server.ts';
 
 const email = 'ada@example.com';
 const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });
@@ -168,6 +170,26 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.checkCode(email, code(email), caller())).toMatchObject({ ok: true });
       clock.pass(600);
       expect(await accounts.checkCode(email, code(email), caller())).toEqual(wrong);
+    });
+
+    it('are open to guesses one at a time, however many are sent at once', async () => {
+      const database = await engines.open();
+      const proofs = createProofs(createKeyed(secret), Date.now);
+      const codes = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          database.transaction(async (tx) => {
+            const code = await proofs.newCode(tx, email, 'login');
+            // Another statement, as of the mail: until it is through, the other transactions do not see what this one wrote.
+            await tx.selectFrom('users').select('id').execute();
+            return code;
+          }),
+        ),
+      );
+      expect(await database.db.selectFrom('proofs').select('id').where('kind', '=', 'code').execute()).toHaveLength(1);
+      let right = 0;
+      for (const code of new Set(codes))
+        if (await database.transaction((tx) => proofs.tryCode(tx, email, ['login'], code, false))) right++;
+      expect(right).toBeLessThanOrEqual(1);
     });
 
     it('are for one address', async () => {

@@ -143,13 +143,15 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
 
     async newCode(tx, email, purpose) {
       const code = newCode();
-      const id = newToken();
+      const sending = newToken();
       const subject = keyed.subject(email);
-      // One code is open to guesses at a time: five of them would be five times as easy to hit.
-      await tx.deleteFrom('proofs').where('subject', '=', subject).where('kind', '=', 'code').execute();
+      const made = { ...row('code', email), purpose, secret: keyed.code(subject, sending, code), payload: sending };
+      // One code is open to guesses at a time: five of them would be five times as easy to hit. One row, so that it is one also
+      // of many that are sent at once.
       await tx
         .insertInto('proofs')
-        .values({ ...row('code', email), id, purpose, secret: keyed.code(subject, id, code), payload: '{}' })
+        .values({ ...made, id: `code:${subject}` })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(made))
         .execute();
       return code;
     },
@@ -165,10 +167,10 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
         .where('used', 'is', null)
         .where('expires', '>', now())
         .where('tries', '<', guessesPerCode)
-        .returning(['id', 'secret', 'purpose'])
+        .returning(['id', 'secret', 'purpose', 'payload'])
         .execute();
-      for (const { id, secret, purpose } of open) {
-        if (secret === null || !same(secret, keyed.code(subject, id, code))) continue;
+      for (const { id, secret, purpose, payload } of open) {
+        if (secret === null || !same(secret, keyed.code(subject, payload, code))) continue;
         const right = use ? { used: now() } : { tries: sql<number>`tries - 1` };
         await tx.updateTable('proofs').set(right).where('id', '=', id).execute();
         return purpose as Purpose;
