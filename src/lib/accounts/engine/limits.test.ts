@@ -4,7 +4,7 @@ import { bench, browser, caller, elsewhere, secret } from '../../../../tests/wor
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { silent } from '../../logging.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../limits.ts';
-import { createKeyed, networkOf } from './keyed.server.ts';
+import { blockOf, createKeyed, networkOf } from './keyed.server.ts';
 import { createLimiter } from './limiter.server.ts';
 import { prune } from './pruning.server.ts';
 
@@ -71,6 +71,18 @@ onBothEngines('limits', (engines) => {
     for (let i = 0; i < 20; i++) await limiter.count('guess', { address: '203.0.113.1', email });
     for (let i = 0; i < 3; i++) expect(await limiter.count('guess', { address: `198.18.0.${i}`, email })).toBeNull();
     expect(await limiter.count('guess', { address: '198.18.0.9', email })).toMatchObject({ scope: 'email' });
+  });
+
+  it('of everybody are not used up by one connection with networks without end', async () => {
+    const database = await engines.open();
+    const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
+    // A /48 is what a tunnel or a hosting company gives to whoever asks.
+    for (let net = 0; net < 200; net++)
+      await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
+    expect(await limiter.count('link', { address: '203.0.113.1', email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:8::1', email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:7:ffff::1', email })).toMatchObject({ scope: 'address' });
   });
 
   it('keep addresses as HMACs only', async () => {
@@ -229,6 +241,16 @@ describe('the part of an address that counts', () => {
     ['no address', 'unknown'],
   ])('of %j is %j', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+
+  it.each([
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0::/48'],
+    ['203.0.113.1', null],
+    ['::ffff:203.0.113.1', null],
+    ['', null],
+  ])('of %j is in the block %j', (address, block) => {
+    expect(blockOf(address)).toBe(block);
   });
 });
 
