@@ -406,6 +406,26 @@ onBothEngines('accounts', (engines) => {
       expect(Object.keys(await accounts.profile(session))).toHaveLength(20);
     });
 
+    it('fill no trail, however often they are changed', async () => {
+      const { accounts, join, database, clock } = await open();
+      const { session } = await join(email);
+      const change = async () => {
+        for (let age = 0; age < 5; age++) {
+          await accounts.saveProfile(session, { age }, 'merge');
+          await accounts.saveExtendedProfile(session, 'games', { age });
+        }
+      };
+      await change();
+      clock.pass(60);
+      await change();
+      const rows = await database.db
+        .selectFrom('audit')
+        .select('detail')
+        .where('event', '=', 'profile changed')
+        .execute();
+      expect(rows.map(({ detail }) => detail).sort()).toEqual(['extended', 'extended', null, null]);
+    });
+
     it.each([
       [{ 'phone-number': '123' }, 'Invalid phone number'],
       [{ 'phone-number': '1212555012a' }, 'Invalid phone number'],
