@@ -355,6 +355,22 @@ describe('bodies that are too much', () => {
     expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
   });
 
+  it('an address that is too long makes no cookie that is', async () => {
+    const answer = await site.browser().submit('/account/sign-in', {
+      email: 'é'.repeat(2000),
+      return: `/${'a'.repeat(1000)}`,
+    });
+    expect(answer.headers.location).toMatch(/^\/socialLogin\?problem=email/);
+    for (const line of answer.cookies) expect(line.length).toBeLessThan(4096);
+  });
+
+  it('an account is not deleted by what is no JSON', async () => {
+    const { browser } = await reader();
+    const asked = { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } };
+    expect((await browser.ask('/blaize/forget-me', asked)).status).toBe(415);
+    expect((await browser.get('/blaize/account')).status).toBe(200);
+  });
+
   it('a form that is too long is none', async () => {
     const answer = await site.browser().submit('/account/sign-in', { email: `${'x'.repeat(20_000)}@example.com` });
     expect(answer.status).toBe(415);
