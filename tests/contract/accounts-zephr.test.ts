@@ -106,6 +106,10 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     outgoing.writeHead(302, { location: `http://127.0.0.1:${own}/article/a?x=1#y`, 'set-cookie': cookies }).end();
     return;
   }
+  if (path === '/blaize/sets') {
+    outgoing.writeHead(200, { 'set-cookie': body }).end();
+    return;
+  }
   if (path === '/blaize/compressed') {
     outgoing.writeHead(200, {
       'content-type': 'application/json',
@@ -200,6 +204,8 @@ describe('a Zephr tenant', () => {
       'content-type': 'application/json',
       cookie: 'a=b; blaize_session=c',
       'x-forwarded-for': '1.1.1.1',
+      'x-real-ip': '1.1.1.1',
+      'true-client-ip': '1.1.1.1',
     };
     await new Browser(port).ask('/zephr/decision-engine?raw=true&x=%2F', { method: 'PATCH', body, headers });
     expect(seen).toHaveLength(1);
@@ -212,6 +218,7 @@ describe('a Zephr tenant', () => {
       'x-forwarded-proto': 'https',
       origin: siteUrl,
     });
+    expect(JSON.stringify(seen[0]?.headers)).not.toContain('1.1.1.1');
     expect(seen[0]?.headers.host).toMatch(/^127\.0\.0\.1:/);
   });
 
@@ -223,6 +230,21 @@ describe('a Zephr tenant', () => {
       expect.stringMatching(/^visitor=registered; Path=\/; Max-Age=2592000; .*SameSite=Lax; Secure$/),
     ]);
     expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it.each([
+    ['blaize_session=; Max-Age=0; Path=/', 'gone'],
+    ['blaize_session=""; Path=/', 'gone'],
+    ['blaize_session=deleted; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/', 'gone'],
+    ['blaize_session=deleted; Max-Age=-1; Path=/', 'gone'],
+    ['blaize_session=a; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60; Path=/', 'there'],
+    ['blaize_session=a; Path=/', 'there'],
+  ])('that sets %s has a session that is %s', async (line, state) => {
+    const answer = await new Browser(port).ask('/blaize/sets', { method: 'POST', body: line });
+    const [, visitor = '', access] = answer.cookies;
+    expect(visitor).toMatch(state === 'there' ? /^visitor=registered;.* Max-Age=2592000/ : /^visitor=;.* Max-Age=0;/);
+    if (state === 'there') expect(access).toBeUndefined();
+    else expect(access).toMatch(/^access=;.* Max-Age=0;/);
   });
 
   it('is asked who is reading, for guards and paid articles', async () => {

@@ -3,7 +3,7 @@
  * reads the paper without end, overload a call, or read and change what is somebody else's. And what stored pages never hold. On the
  * built site over HTTP, with the real account service on SQLite.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type AccountSite,
   type Answer,
@@ -248,6 +248,19 @@ describe('sessions', () => {
     expect(begun.status).toBe(302);
   });
 
+  it('the half-done sign-in ends with the session: whoever sits down next is shown no address', async () => {
+    for (const [path, body] of [
+      ['/blaize/logout', { where: 'EVERYWHERE' }],
+      ['/blaize/forget-me', {}],
+    ] as const) {
+      const { browser, email } = await reader();
+      await browser.post('/blaize/token-exchange', { ...by(email), action: 'login' });
+      expect(browser.jar.has('__Host-sign_in')).toBe(true);
+      expect((await browser.post(path, body)).status).toBe(200);
+      expect((await browser.get('/socialLogin')).text, path).not.toContain(email);
+    }
+  });
+
   it('end with a cookie that was cut, changed or made up', async () => {
     const { browser } = await reader();
     const session = sessionOf(browser);
@@ -342,6 +355,22 @@ describe('bodies that are too much', () => {
     expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
   });
 
+  it('an address that is too long makes no cookie that is', async () => {
+    const answer = await site.browser().submit('/account/sign-in', {
+      email: 'é'.repeat(2000),
+      return: `/${'a'.repeat(1000)}`,
+    });
+    expect(answer.headers.location).toMatch(/^\/socialLogin\?.*problem=email/);
+    for (const line of answer.cookies) expect(line.length).toBeLessThan(4096);
+  });
+
+  it('an account is not deleted by what is no JSON', async () => {
+    const { browser } = await reader();
+    const asked = { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } };
+    expect((await browser.ask('/blaize/forget-me', asked)).status).toBe(415);
+    expect((await browser.get('/blaize/account')).status).toBe(200);
+  });
+
   it('a form that is too long is none', async () => {
     const answer = await site.browser().submit('/account/sign-in', { email: `${'x'.repeat(20_000)}@example.com` });
     expect(answer.status).toBe(415);
@@ -398,6 +427,44 @@ describe('somebody else’s account', () => {
   });
 });
 
+describe('an address with letters beyond ASCII', () => {
+  it('is one reader, however it is typed', async () => {
+    const browser = site.browser();
+    await browser.submit('/account/sign-in', { email: 'Grace@m\u00fcnchen.example' });
+    const mailed = 'grace@xn--mnchen-3ya.example';
+    const token = site.token(mailed);
+    expect((await browser.get(`/blaize/token-exchange?token=${token}`)).text).toContain('data-press="now"');
+    await browser.submit('/account/link', { token });
+    const account = await browser.get('/blaize/account');
+    expect(account.json()).toMatchObject({ identifiers: { email_address: mailed } });
+    const again = await site.browser().post('/zephr/media/user/info', by('GRACE@M\u00dcNCHEN.example'));
+    expect(again.status).toBe(200);
+  });
+});
+
+describe('an audience tool', () => {
+  it('is on pages, and not where the address signs in', async () => {
+    const watched = await startAccountSite({ settings: { MARFEEL_ACCOUNT: '1234' } });
+    try {
+      const browser = watched.browser();
+      const email = someone();
+      await browser.post('/blaize/token-exchange', { ...by(email), action: 'register' });
+      const mark = 'audience-account';
+      expect((await browser.get('/socialLogin')).text).toContain(mark);
+      for (const path of [
+        `/blaize/token-exchange?token=${watched.token(email)}`,
+        '/blaize/oauth/google/callback?code=a&state=b',
+      ]) {
+        const page = await browser.get(path);
+        expect(page.headers['content-type'], path).toContain('text/html');
+        expect(page.text, path).not.toContain(mark);
+      }
+    } finally {
+      await watched.stop();
+    }
+  });
+});
+
 describe('limits', () => {
   it('count by the address that the proxy saw, not by what was sent along', async () => {
     const most = 3;
@@ -427,6 +494,34 @@ describe('limits', () => {
     for (let ask = 0; ask < 31; ask++)
       statuses.add((await browser.post('/api/verification', { email: someone() })).status);
     expect([...statuses]).toEqual([200, 429]);
+  });
+
+  it('hold for the check of addresses by a household with addresses without end', async () => {
+    const statuses = new Set<number>();
+    for (let ask = 0; ask < 31; ask++) {
+      const browser = site.browser(`2001:db8:7:1::${ask.toString(16)}`);
+      statuses.add((await browser.post('/api/verification', { email: someone() })).status);
+    }
+    expect([...statuses]).toEqual([200, 429]);
+  });
+
+  it('stand before the look-ups that a form causes', async () => {
+    const verify = vi.fn(async () => ({ verified: false, suggestedEmail: null, message: 'No such mailbox.' }));
+    const most = 3;
+    const strict = await startAccountSite({
+      services: { emailVerification: { verify } },
+      limits: { exists: { address: { most, seconds: 600 }, overall: { most: 1000, seconds: 600 } } },
+    });
+    try {
+      const browser = strict.browser();
+      for (let ask = 0; ask < 10; ask++) {
+        await browser.submit('/account/sign-in', { email: someone() });
+        await browser.submit('/account/newsletter', { email: someone() });
+      }
+      expect(verify).toHaveBeenCalledTimes(most);
+    } finally {
+      await strict.stop();
+    }
   });
 });
 

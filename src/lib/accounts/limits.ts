@@ -3,7 +3,8 @@
  * the first call; what is over them is told when the window ends.
  *
  * They are looked at in the order address, e-mail, everybody, and the first that is over ends it: whoever is over the limit
- * of an address does not use up an e-mail's or everybody's. An address is an IPv4 address or an IPv6 /64.
+ * of an address does not use up an e-mail's or everybody's. An address is an IPv4 address or an IPv6 /64;
+ * all those of a /48 together may ten times as much.
  */
 
 export interface Limit {

@@ -4,6 +4,9 @@ import { formPages } from './forms.ts';
 import type { Failure, Outcome } from './service.ts';
 import type { SignInState } from './state-cookies.server.ts';
 
+/** As the calls take it (wire.ts). */
+const longestEmail = 320;
+
 export type Method = 'link' | 'code';
 
 export interface Wish {
@@ -23,13 +26,21 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
   const { email, method, returnTo } = wish;
   const again = (failure: Failure): Next => {
     const { problem, words } = problemOf(failure);
-    const kept: SignInState = { email, purpose: 'login', returnTo, ...(words && { problem: words }) };
+    // Cut, for a browser drops a cookie that is too long, and a proxy may drop the answer.
+    const kept: SignInState = {
+      email: email.slice(0, longestEmail),
+      purpose: 'login',
+      returnTo,
+      ...(words && { problem: words }),
+    };
     return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(kept)] };
   };
 
+  // First what is counted: the check may cost a look-up elsewhere. What is no address is not counted, and not looked up.
+  const known = await accounts.exists(email, caller);
+  if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
   const checked = await checkAddress(call, email);
   if (!checked.ok) return again(checked.failure);
-  const known = await accounts.exists(email, caller);
   if (!known.ok) return again(known.failure);
   const purpose = known.value ? 'login' : 'register';
   const delivery = { email, purpose, redirect: returnTo, caller } as const;

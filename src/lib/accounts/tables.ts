@@ -50,7 +50,7 @@ export interface IdentitiesTable {
 
 /** Links, codes and the state keys of social sign-ins: what proves something once. */
 export interface ProofsTable {
-  /** HMAC of the token; for codes of a random number, for they are looked for by address. */
+  /** HMAC of the token; for codes of the address, which has one at a time. */
   id: string;
   kind: 'link' | 'code' | 'social';
   /** HMAC of the address that it is for. */
@@ -59,9 +59,9 @@ export interface ProofsTable {
   purpose: string;
   /** HMAC of the code; `null` for links. */
   secret: string | null;
-  /** Address, redirect and the like, JSON. */
+  /** Address, redirect and the like, JSON; for codes a random number of the sending. */
   payload: string;
-  /** Wrong guesses at a code. */
+  /** Wrong guesses at a code; 1 for a link that was tried in vain. */
   tries: number;
   created: number;
   expires: number;

@@ -46,6 +46,14 @@ const hopByHop = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+/** Further names under which proxies tell a reader's address: what comes from outside may be made up. */
+const otherAddresses = new Set([
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+]);
 /** Longest body that is passed on, bytes. */
 const longest = 1024 * 1024;
 
@@ -101,6 +109,7 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
       if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
       // undici writes the length itself when it knows it, and the address is the tenant's.
       if (name === 'host' || name === 'expect' || name === 'forwarded' || name.startsWith('x-forwarded-')) continue;
+      if (otherAddresses.has(name)) continue;
       headers[name] = value;
     }
     headers['x-forwarded-for'] = client;
@@ -139,8 +148,7 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
     if (line === undefined) return lines;
     const secure = site.protocol === 'https:';
     const visitor = { httpOnly: false, secure, maxAge: 30 * 24 * 60 * 60 };
-    if (!/^blaize_session=(?:;|$)|;\s*max-age=0\b/i.test(line))
-      return [...lines, setCookie(visitorCookie, 'registered', visitor)];
+    if (!isOver(line)) return [...lines, setCookie(visitorCookie, 'registered', visitor)];
     const gone = setCookie(accessCookie, '', { httpOnly: true, secure, maxAge: 0 });
     return [...lines, setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), gone];
   }
@@ -150,6 +158,15 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
     const to = new URL(location, base);
     return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
   }
+}
+
+/** Whether a `Set-Cookie` line takes the cookie away. A tenant says so by the time alone (vendors.md 1.0). */
+function isOver(line: string): boolean {
+  const attribute = (name: string) => new RegExp(`;\\s*${name}\\s*=\\s*([^;]*)`, 'i').exec(line)?.[1] ?? '';
+  const seconds = Number.parseInt(attribute('max-age'), 10);
+  // Where there are both, the seconds count (RFC 6265, section 4.1.2.2).
+  const ended = Number.isNaN(seconds) ? Date.parse(attribute('expires')) <= Date.now() : seconds <= 0;
+  return ended || /^[^=]*=(?:""|\s*)(?:;|$)/.test(line);
 }
 
 class TooLong extends Error {}

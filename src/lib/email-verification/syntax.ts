@@ -37,8 +37,8 @@ export function readEmail(text: string): Parts | Flaw {
 }
 
 function toAscii(domain: string): string | null {
-  // What a URL would read as something else than a host.
-  if (/[\s/\\?#@:[\]%]/u.test(domain) || !URL.canParse(`http://${domain}`)) return null;
+  // What a URL would read as something else than a host, or drop at its end.
+  if (/[\s\p{Cc}/\\?#@:[\]%]/u.test(domain) || !URL.canParse(`http://${domain}`)) return null;
   const ascii = new URL(`http://${domain}`).hostname;
   const labels = ascii.split('.');
   const fit = labels.length > 1 && labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/u.test(label));

@@ -2,6 +2,7 @@
  * The newsletter form's other end. The choice travels in the address that the link comes back to, which is kept with the link:
  * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
  */
+import { normalEmail } from '../../lib/accounts/engine/email.ts';
 import { formPost, insteadOpen } from '../../lib/accounts/form.server.ts';
 import { formFields } from '../../lib/accounts/forms.ts';
 import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
@@ -12,7 +13,7 @@ export const POST = formPost(async (call) => {
   const email = (form.get(formFields.email) ?? '').trim();
   const path = subscribedPath(form.getAll(formFields.newsletter));
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
-  if (session && session.email === email.toLowerCase()) {
+  if (session && session.email === normalEmail(email)) {
     await saveChoice(accounts, session, choiceOf(path));
     return { to: path, cookies };
   }

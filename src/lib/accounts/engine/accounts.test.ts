@@ -1,8 +1,10 @@
 /** The account service on both engines: links, codes, accounts, sessions. */
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got, siteUrl } from '../../../../tests/world/accounts.ts';
+import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Purpose } from '../service.ts';
+import { createKeyed } from './keyed.server.ts';
+import { createProofs } from './proofs.server.ts';
 
 const email = 'ada@example.com';
 const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });
@@ -80,6 +82,19 @@ onBothEngines('accounts', (engines) => {
       expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
     });
 
+    it('leave one row in the trail however often they are tried again', async () => {
+      const { accounts, join, token, database } = await open();
+      await join(email);
+      for (let i = 0; i < 5; i++)
+        expect(await accounts.useLink(token(email), caller())).toMatchObject(failure('link-used'));
+      const rows = await database.db
+        .selectFrom('audit')
+        .select('detail')
+        .where('event', '=', 'sign-in failed')
+        .execute();
+      expect(rows).toEqual([{ detail: 'link used' }]);
+    });
+
     it('make one account when several are used at once', async () => {
       const { accounts, mail, database } = await open();
       for (let i = 0; i < 4; i++) await accounts.sendLink(send('/', 'register'));
@@ -155,6 +170,26 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.checkCode(email, code(email), caller())).toMatchObject({ ok: true });
       clock.pass(600);
       expect(await accounts.checkCode(email, code(email), caller())).toEqual(wrong);
+    });
+
+    it('are open to guesses one at a time, however many are sent at once', async () => {
+      const database = await engines.open();
+      const proofs = createProofs(createKeyed(secret), Date.now);
+      const codes = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          database.transaction(async (tx) => {
+            const code = await proofs.newCode(tx, email, 'login');
+            // Another statement, as of the mail: until it is through, the other transactions do not see what this one wrote.
+            await tx.selectFrom('users').select('id').execute();
+            return code;
+          }),
+        ),
+      );
+      expect(await database.db.selectFrom('proofs').select('id').where('kind', '=', 'code').execute()).toHaveLength(1);
+      let right = 0;
+      for (const code of new Set(codes))
+        if (await database.transaction((tx) => proofs.tryCode(tx, email, ['login'], code, false))) right++;
+      expect(right).toBeLessThanOrEqual(1);
     });
 
     it('are for one address', async () => {
@@ -371,11 +406,33 @@ onBothEngines('accounts', (engines) => {
       expect(Object.keys(await accounts.profile(session))).toHaveLength(20);
     });
 
+    it('fill no trail, however often they are changed', async () => {
+      const { accounts, join, database, clock } = await open();
+      const { session } = await join(email);
+      const change = async () => {
+        for (let age = 0; age < 5; age++) {
+          await accounts.saveProfile(session, { age }, 'merge');
+          await accounts.saveExtendedProfile(session, 'games', { age });
+        }
+      };
+      await change();
+      clock.pass(60);
+      await change();
+      const rows = await database.db
+        .selectFrom('audit')
+        .select('detail')
+        .where('event', '=', 'profile changed')
+        .execute();
+      expect(rows.map(({ detail }) => detail).sort()).toEqual(['extended', 'extended', null, null]);
+    });
+
     it.each([
       [{ 'phone-number': '123' }, 'Invalid phone number'],
       [{ 'phone-number': '1212555012a' }, 'Invalid phone number'],
       [{ date_of_birth: '1990-02-30' }, 'Invalid date of birth'],
       [{ first_name: 'x'.repeat(101) }, 'The value for first_name is too long'],
+      // Named as what every object has.
+      [{ toString: 'x'.repeat(501) } as never, 'The value for toString is too long'],
       [{ note: 'a\u0000b' }, 'Invalid value for note'],
       [{ address: { line1: 'a' } as never }, 'Invalid value for address'],
       [{ age: Number.NaN }, 'Invalid value for age'],

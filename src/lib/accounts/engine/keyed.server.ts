@@ -11,6 +11,8 @@ export interface Keyed {
   subject(email: string): string;
   /** Of a network address: IPv4, or the /64 of IPv6. */
   place(address: string): string;
+  /** Of the /48 that an IPv6 address is in; `null` for others. */
+  block(address: string): string | null;
   /** Of anything else, named by its use. */
   sign(use: string, text: string): string;
   /** A secret of its own for a library. */
@@ -34,6 +36,10 @@ export function createKeyed(secret: string): Keyed {
     code: (subject, proof, code) => hmac('code', `${subject}\n${proof}\n${code}`),
     subject: (email) => hmac('subject', email),
     place: (address) => hmac('place', networkOf(address)),
+    block: (address) => {
+      const block = blockOf(address);
+      return block === null ? null : hmac('place', block);
+    },
     sign: hmac,
     derive: (use) => key(use).toString('base64url'),
   };
@@ -70,4 +76,10 @@ export function networkOf(address: string): string {
     return bytes.join('.');
   }
   return `${whole.slice(0, 4).join(':')}::/64`;
+}
+
+/** What one connection may have at most: an IPv6 /48, which is 65,536 networks. `null` for what is no IPv6 address. */
+export function blockOf(address: string): string | null {
+  const network = networkOf(address);
+  return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : null;
 }

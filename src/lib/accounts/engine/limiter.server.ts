@@ -4,6 +4,8 @@ import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Limit, LimitName, Limits } from '../limits.ts';
 import type { Keyed } from './keyed.server.ts';
 
+/** A /48 of IPv6 may do what so many of its networks may: else one connection could fill the limits of everybody. */
+const networksOfBlock = 10;
 /** Full windows remembered at most. */
 const mostFull = 20_000;
 
@@ -38,6 +40,9 @@ export function createLimiter(database: Database, keyed: Keyed, limits: Limits, 
     const list: (readonly [Over['scope'], string, Limit])[] = [
       ['address', `${name}:address:${keyed.place(who.address)}`, set.address],
     ];
+    const block = keyed.block(who.address);
+    const { most, seconds } = set.address;
+    if (block !== null) list.push(['address', `${name}:block:${block}`, { most: most * networksOfBlock, seconds }]);
     if (set.email && who.email !== undefined)
       list.push(['email', `${name}:email:${keyed.subject(who.email)}`, set.email]);
     list.push(['overall', `${name}:overall`, set.overall]);

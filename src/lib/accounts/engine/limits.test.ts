@@ -4,7 +4,7 @@ import { bench, browser, caller, elsewhere, secret } from '../../../../tests/wor
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { silent } from '../../logging.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../limits.ts';
-import { createKeyed, networkOf } from './keyed.server.ts';
+import { blockOf, createKeyed, networkOf } from './keyed.server.ts';
 import { createLimiter } from './limiter.server.ts';
 import { prune } from './pruning.server.ts';
 
@@ -73,6 +73,18 @@ onBothEngines('limits', (engines) => {
     expect(await limiter.count('guess', { address: '198.18.0.9', email })).toMatchObject({ scope: 'email' });
   });
 
+  it('of everybody are not used up by one connection with networks without end', async () => {
+    const database = await engines.open();
+    const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
+    // A /48 is what a tunnel or a hosting company gives to whoever asks.
+    for (let net = 0; net < 200; net++)
+      await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
+    expect(await limiter.count('link', { address: '203.0.113.1', email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:8::1', email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:7:ffff::1', email })).toMatchObject({ scope: 'address' });
+  });
+
   it('keep addresses as HMACs only', async () => {
     const { accounts, database, join } = await bench(await engines.open());
     await join(email, caller('203.0.113.77'));
@@ -122,6 +134,25 @@ onBothEngines('limits', (engines) => {
       expect(await accounts.peekLink(token ?? ''), `minute ${minute}`).toMatchObject({ ok: true });
       clock.pass(60);
     }
+  });
+
+  it('are not used up by requests that send nothing', async () => {
+    const { accounts, clock, join, mail } = await bench(await engines.open());
+    await join(email);
+    clock.pass(600);
+    mail.length = 0;
+    for (let i = 0; i < 20; i++) {
+      const asked = await accounts.sendLink({ ...send(elsewhere(i)), purpose: 'register' });
+      expect(asked).toEqual({ ok: false, failure: { kind: 'exists' } });
+    }
+    expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
+    expect(mail).toHaveLength(1);
+
+    const newcomer = 'grace@example.com';
+    for (let i = 0; i < 20; i++)
+      expect(await accounts.sendLink({ ...send(elsewhere(i)), email: newcomer })).toMatchObject({ ok: false });
+    expect(await accounts.sendLink({ ...send(), email: newcomer, purpose: 'register' })).toMatchObject({ ok: true });
+    expect(mail).toHaveLength(2);
   });
 
   it('stand against 10,000 guesses from as many addresses, and the owner still gets in by link', async () => {
@@ -210,6 +241,16 @@ describe('the part of an address that counts', () => {
     ['no address', 'unknown'],
   ])('of %j is %j', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+
+  it.each([
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0::/48'],
+    ['203.0.113.1', null],
+    ['::ffff:203.0.113.1', null],
+    ['', null],
+  ])('of %j is in the block %j', (address, block) => {
+    expect(blockOf(address)).toBe(block);
   });
 });
 

@@ -2,13 +2,13 @@
 import type { Profile } from '../service.ts';
 
 /** Longest values of the keys that the spec names; others may have {@link bounds.value}. */
-const known: Readonly<Record<string, number>> = {
-  first_name: 100,
-  last_name: 100,
-  'phone-number': 11,
-  date_of_birth: 10,
-  address: 1000,
-};
+const known = new Map([
+  ['first_name', 100],
+  ['last_name', 100],
+  ['phone-number', 11],
+  ['date_of_birth', 10],
+  ['address', 1000],
+]);
 
 const bounds = { keys: 50, key: 64, value: 500, extended: 16 * 1024, apps: 20 };
 
@@ -22,7 +22,7 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
       return `Invalid value for ${key}`;
     }
     if (typeof value !== 'string') continue;
-    if (value.length > (known[key] ?? bounds.value)) return `The value for ${key} is too long`;
+    if (value.length > (known.get(key) ?? bounds.value)) return `The value for ${key} is too long`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: line breaks are allowed in an address, the others nowhere.
     if (/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/.test(value)) return `Invalid value for ${key}`;
     // Spec section 5, the message of section 8.

@@ -35,6 +35,19 @@ export function createProfiles(database: Database, people: People, audit: Audit,
       .execute();
   }
 
+  /** Once a minute is enough to know that somebody was there: a reader must not be able to fill the trail. */
+  async function note(tx: AccountsTransaction, userId: string, detail?: string): Promise<void> {
+    const recent = await tx
+      .selectFrom('audit')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('event', '=', 'profile changed')
+      .where('at', '>', now() - 60_000)
+      .where('detail', 'is not distinct from', detail ?? null)
+      .executeTakeFirst();
+    if (!recent) await audit(tx, { event: 'profile changed', userId, detail });
+  }
+
   return {
     read,
     async add(tx, userId, profile) {
@@ -51,7 +64,7 @@ export function createProfiles(database: Database, people: People, audit: Audit,
         const next = how === 'merge' ? { ...(await read(tx, session.userId)), ...profile } : profile;
         if (!fits(next)) return invalid('Too many profile fields');
         await write(tx, session.userId, next);
-        await audit(tx, { event: 'profile changed', userId: session.userId });
+        await note(tx, session.userId);
         return done;
       });
     },
@@ -84,7 +97,7 @@ export function createProfiles(database: Database, people: People, audit: Audit,
           .values({ user_id: session.userId, app, ...values })
           .onConflict((conflict) => conflict.columns(['user_id', 'app']).doUpdateSet(values))
           .execute();
-        await audit(tx, { event: 'profile changed', userId: session.userId, detail: 'extended' });
+        await note(tx, session.userId, 'extended');
         return done;
       });
     },

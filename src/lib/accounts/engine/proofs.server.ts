@@ -34,6 +34,8 @@ export interface Proofs {
   peekLink(db: Queries, token: string): Promise<LinkState>;
   /** Uses it up, for whoever comes first. */
   spendLink(tx: AccountsTransaction, token: string): Promise<LinkState>;
+  /** Whether a link fails for the first time; asked once it has. */
+  failsFirst(tx: AccountsTransaction, token: string): Promise<boolean>;
   /** Whether an unused link, whatever it was asked for, is on its way or in the mailbox. */
   hasLink(db: Queries, email: string): Promise<boolean>;
 
@@ -117,6 +119,16 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
       const used = await consume(tx, id);
       return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(tx, id);
     },
+    async failsFirst(tx, token) {
+      const first = await tx
+        .updateTable('proofs')
+        .set({ tries: 1 })
+        .where('id', '=', keyed.token('link', token))
+        .where('tries', '=', 0)
+        .returning('id')
+        .executeTakeFirst();
+      return first !== undefined;
+    },
     async hasLink(db, email) {
       const found = await db
         .selectFrom('proofs')
@@ -131,13 +143,15 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
 
     async newCode(tx, email, purpose) {
       const code = newCode();
-      const id = newToken();
+      const sending = newToken();
       const subject = keyed.subject(email);
-      // One code is open to guesses at a time: five of them would be five times as easy to hit.
-      await tx.deleteFrom('proofs').where('subject', '=', subject).where('kind', '=', 'code').execute();
+      const made = { ...row('code', email), purpose, secret: keyed.code(subject, sending, code), payload: sending };
+      // One code is open to guesses at a time: five of them would be five times as easy to hit. One row, so that it is one also
+      // of many that are sent at once.
       await tx
         .insertInto('proofs')
-        .values({ ...row('code', email), id, purpose, secret: keyed.code(subject, id, code), payload: '{}' })
+        .values({ ...made, id: `code:${subject}` })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(made))
         .execute();
       return code;
     },
@@ -153,10 +167,10 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
         .where('used', 'is', null)
         .where('expires', '>', now())
         .where('tries', '<', guessesPerCode)
-        .returning(['id', 'secret', 'purpose'])
+        .returning(['id', 'secret', 'purpose', 'payload'])
         .execute();
-      for (const { id, secret, purpose } of open) {
-        if (secret === null || !same(secret, keyed.code(subject, id, code))) continue;
+      for (const { id, secret, purpose, payload } of open) {
+        if (secret === null || !same(secret, keyed.code(subject, payload, code))) continue;
         const right = use ? { used: now() } : { tries: sql<number>`tries - 1` };
         await tx.updateTable('proofs').set(right).where('id', '=', id).execute();
         return purpose as Purpose;

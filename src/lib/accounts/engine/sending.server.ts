@@ -26,15 +26,16 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
     const email = normalEmail(delivery.email);
     if (email === null) return badEmail;
     const { purpose, caller } = delivery;
-    const over = await within(parts, kind, { address: caller.address, email });
+    const user = await people.byEmail(database.db, email);
+    const idle = purpose === 'register' ? user !== null : user === null;
+    // What sends nothing is not counted for the e-mail: it would use up the owner's links and leave none in the mailbox.
+    const over = await within(parts, kind, { address: caller.address, ...(!idle && { email }) });
     if (over) {
       // Somebody else's impatience must not lock the owner out: the links that it caused are in the owner's mailbox.
       if (kind === 'link' && over.scope === 'email' && (await proofs.hasLink(database.db, email))) return ok(null);
       return limited(over);
     }
-    const user = await people.byEmail(database.db, email);
-    if (purpose === 'register' && user) return no({ kind: 'exists' });
-    if (purpose !== 'register' && !user) return no({ kind: 'unknown-user' });
+    if (idle) return no({ kind: user ? 'exists' : 'unknown-user' });
     if (purpose === 'register') {
       const refusal = await refused(email);
       if (refusal) return refusal;

@@ -235,7 +235,9 @@ export function createSigningIn(parts: Parts): SigningIn {
       const outcome = await database.transaction(async (tx): ReturnType<Accounts['useLink']> => {
         const link = await proofs.spendLink(tx, token);
         if (typeof link === 'string') {
-          if (link !== 'unknown') await audit(tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
+          // Once, or one link would fill the trail.
+          if (link !== 'unknown' && (await proofs.failsFirst(tx, token)))
+            await audit(tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
           return no({ kind: `link-${link}` });
         }
         const { email, purpose, redirect } = link;
