@@ -1,6 +1,6 @@
 /** The header and the slide-over menu for each kind of reader; the reader's own menu by pointer, by keyboard and without scripts. */
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
 import { expect, payingKinds, pretend, type SignedInKind, signedInKinds, test } from '../world/readers.ts';
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -173,8 +173,7 @@ test.describe('the reader’s menu', () => {
       await page.goto(path);
       await account(page).click();
       await expect(item(page, 'Dashboard')).toBeFocused();
-      const { violations } = await new AxeBuilder({ page }).include('.site-header').analyze();
-      expect(violations, path).toEqual([]);
+      expect(await violationsOn(page, '.site-header'), path).toEqual([]);
     }
   });
 

@@ -157,7 +157,7 @@ export async function profileOf(context: BrowserContext): Promise<Record<string,
 }
 
 /** Opens the popup on a page of the store and enters an address. */
-export async function askFor(page: Page, email: string, path = '/latest'): Promise<void> {
+export async function askFor(page: Page, email: string, path = '/about'): Promise<void> {
   await page.goto(path);
   await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
   await expect(dialog(page)).toBeVisible();

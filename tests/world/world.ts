@@ -90,7 +90,6 @@ export async function startWorld(options: {
         HOST: '127.0.0.1',
         PORT: String(sitePort),
         DATA_DIR: siteData,
-        SYNC_POLL_SECONDS: '2',
         OPERATOR_TOKEN: operatorToken,
         // Each test may come from an address of its own (readers.ts).
         TRUSTED_PROXIES: '1',
