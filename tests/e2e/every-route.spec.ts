@@ -3,9 +3,9 @@
  * with JavaScript on and off: an answer of the right status, no console error, no failed request, nothing wider than
  * the screen, a main landmark with a heading, header and footer where the layout rules want them, and clean by axe.
  */
-import AxeBuilder from '@axe-core/playwright';
 import { type APIRequestContext, expect, type Page, test } from '@playwright/test';
 import { publication } from '../../src/publication.ts';
+import { violationsOn } from '../world/axe.ts';
 
 const fixed = [
   '/',
@@ -141,13 +141,7 @@ for (const [device, viewport] of [
           for (const route of routes ?? (await found(request))) {
             await look(page, route, routes === missing ? 404 : 200, trouble);
             if (!javaScriptEnabled) continue;
-            const { violations } = await new AxeBuilder({ page }).exclude('iframe').analyze();
-            expect
-              .soft(
-                violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(' | ')}`),
-                `axe on ${route}`,
-              )
-              .toEqual([]);
+            expect.soft(await violationsOn(page), `axe on ${route}`).toEqual([]);
           }
         });
       }

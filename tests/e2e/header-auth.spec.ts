@@ -1,7 +1,7 @@
 /** The header and the slide-over menu for each kind of reader; the reader's own menu by pointer, by keyboard and without scripts. */
-import AxeBuilder from '@axe-core/playwright';
-import { expect, type Page, test } from '@playwright/test';
-import { payingKinds, pretend, type SignedInKind, signedInKinds } from './readers.ts';
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { expect, payingKinds, pretend, type SignedInKind, signedInKinds, test } from '../world/readers.ts';
 
 const article = '/article/crack-closes-mississippi-bridge';
 
@@ -27,8 +27,8 @@ const sees: Record<'anonymous' | SignedInKind, { join: boolean; upgrade: boolean
 
 test.describe('what stands in the header and in the menu', () => {
   for (const kind of ['anonymous', ...signedInKinds] as const) {
-    test(`for ${kind}`, async ({ context, page, baseURL }) => {
-      if (kind !== 'anonymous') await pretend(context, kind, baseURL ?? '');
+    test(`for ${kind}`, async ({ context, page }) => {
+      if (kind !== 'anonymous') await pretend(context, kind);
       const { join, upgrade, signIn, ad } = sees[kind];
       await page.goto('/');
       const visible = (locator: ReturnType<Page['locator']>, expected: boolean) =>
@@ -47,15 +47,15 @@ test.describe('what stands in the header and in the menu', () => {
     });
   }
 
-  test('community pages have no menu, no search, no join and no reader’s menu', async ({ context, page, baseURL }) => {
-    await pretend(context, 'registered', baseURL ?? '');
+  test('community pages have no menu, no search, no join and no reader’s menu', async ({ context, page }) => {
+    await pretend(context, 'registered');
     await page.goto('/community');
     await expect(bar(page).getByRole('link', { name: 'About' })).toBeVisible();
     await expect(bar(page).locator('button, form, a[href="/pricing"], a[href="/search"]')).toHaveCount(0);
   });
 
-  test('fits a small window beside the name', async ({ context, page, baseURL }) => {
-    await pretend(context, 'member', baseURL ?? '');
+  test('fits a small window beside the name', async ({ context, page }) => {
+    await pretend(context, 'member');
     for (const width of [320, 360, 390, 768]) {
       await page.setViewportSize({ width, height: 700 });
       await page.goto(article);
@@ -100,8 +100,8 @@ test.describe('Sign In', () => {
 });
 
 test.describe('the reader’s menu', () => {
-  test.beforeEach(async ({ context, page, baseURL }) => {
-    await pretend(context, 'registered', baseURL ?? '');
+  test.beforeEach(async ({ context, page }) => {
+    await pretend(context, 'registered');
     await page.goto(article);
   });
 
@@ -118,8 +118,8 @@ test.describe('the reader’s menu', () => {
   });
 
   for (const kind of payingKinds) {
-    test(`says the standing of a ${kind}`, async ({ context, page, baseURL }) => {
-      await pretend(context, kind, baseURL ?? '');
+    test(`says the standing of a ${kind}`, async ({ context, page }) => {
+      await pretend(context, kind);
       await page.reload();
       await account(page).click();
       const standing = page.locator('#user-menu').getByText(`Sun ${kind.charAt(0).toUpperCase()}${kind.slice(1)}`);
@@ -173,8 +173,7 @@ test.describe('the reader’s menu', () => {
       await page.goto(path);
       await account(page).click();
       await expect(item(page, 'Dashboard')).toBeFocused();
-      const { violations } = await new AxeBuilder({ page }).include('.site-header').analyze();
-      expect(violations, path).toEqual([]);
+      expect(await violationsOn(page, '.site-header'), path).toEqual([]);
     }
   });
 
@@ -208,8 +207,8 @@ test.describe('the reader’s menu', () => {
 });
 
 test.describe('without the island', () => {
-  test('the menu opens all the same, and signing out is a form', async ({ context, page, baseURL }) => {
-    await pretend(context, 'registered', baseURL ?? '');
+  test('the menu opens all the same, and signing out is a form', async ({ context, page }) => {
+    await pretend(context, 'registered');
     await context.route(/UserMenu\.island/, (route) => route.abort());
     const posted = context.waitForEvent('request', (request) => request.url().endsWith('/account/sign-out'));
     await context.route('**/account/sign-out', (route) => route.fulfill({ body: 'Signed out' }));
@@ -259,8 +258,8 @@ test.describe('what an article loads', () => {
     expect(loaded.some((name) => name.includes('island'))).toBe(true);
   });
 
-  test('is both for a reader who is signed in', async ({ context, page, baseURL }) => {
-    await pretend(context, 'registered', baseURL ?? '');
+  test('is both for a reader who is signed in', async ({ context, page }) => {
+    await pretend(context, 'registered');
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });
     await expect.poll(() => loaded.some((name) => name.includes('UserMenu.island'))).toBe(true);

@@ -2,9 +2,9 @@
  * From the editor's save to the reader's page, through the real WordPress, its plugin and its webhook; and the operators' page
  * as an operator uses it.
  */
-import AxeBuilder from '@axe-core/playwright';
 import { type APIRequestContext, expect, test } from '@playwright/test';
 import { signIn } from '../../sandbox/testing.ts';
+import { violationsOn } from '../world/axe.ts';
 import { operatorToken, testWordPress } from '../world/world.ts';
 
 type Rest = Awaited<ReturnType<typeof signIn>>;
@@ -95,7 +95,7 @@ test.describe('the operators’ page', () => {
         await page.getByRole('button', { name: 'Refresh the page' }).click();
         await expect(page.getByRole('status')).toHaveText(/^(?:Rendered again|Done)/);
         await expect(page.getByRole('img', { name: /^Time until fresh/ })).toBeVisible();
-        if (javaScriptEnabled) expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+        if (javaScriptEnabled) expect(await violationsOn(page)).toEqual([]);
         await page.setViewportSize({ width: 390, height: 800 });
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
         await page.getByRole('button', { name: 'Sign out' }).click();

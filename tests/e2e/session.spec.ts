@@ -1,6 +1,6 @@
 /** Who is reading: at the first paint, over pages and tabs, and what it costs. */
-import { type BrowserContext, expect, type Page, test } from '@playwright/test';
-import { accountCalls, pretend, signedInKinds, signIn } from './readers.ts';
+import type { BrowserContext, Page } from '@playwright/test';
+import { accountCalls, expect, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
 
 const article = '/article/crack-closes-mississippi-bridge';
 const decisions = '/zephr/feature-decisions';
@@ -19,12 +19,8 @@ test.describe('requests of a page', () => {
     expect(await visitor(page)).toBeNull();
   });
 
-  test('a reader who is signed in costs one, shared by pages and tabs, and one repair', async ({
-    context,
-    page,
-    baseURL,
-  }) => {
-    await pretend(context, 'reader', baseURL ?? '');
+  test('a reader who is signed in costs one, shared by pages and tabs, and one repair', async ({ context, page }) => {
+    await pretend(context, 'reader');
     const asked = accountCalls(context);
     await page.goto('/', { waitUntil: 'networkidle' });
     await page.goto(article, { waitUntil: 'networkidle' });
@@ -34,8 +30,8 @@ test.describe('requests of a page', () => {
     expect(asked.all.toSorted()).toEqual([repair, decisions]);
   });
 
-  test('tabs that are opened at the same time ask once between them', async ({ context, baseURL }) => {
-    await pretend(context, 'member', baseURL ?? '');
+  test('tabs that are opened at the same time ask once between them', async ({ context }) => {
+    await pretend(context, 'member');
     let asked = 0;
     const gate = Promise.withResolvers<void>();
     await context.route(`**${decisions}`, async (route) => {
@@ -58,8 +54,8 @@ test.describe('requests of a page', () => {
     expect(asked).toBe(1);
   });
 
-  test('a decision that fails is nobody, and the page stands', async ({ context, page, baseURL }) => {
-    await pretend(context, 'founder', baseURL ?? '');
+  test('a decision that fails is nobody, and the page stands', async ({ context, page }) => {
+    await pretend(context, 'founder');
     await context.route(`**${decisions}`, (route) => route.fulfill({ status: 503, body: '<h1>Busy</h1>' }));
     await page.goto(article);
     await expect(signInLink(page)).toBeVisible();
@@ -86,8 +82,8 @@ test.describe('requests of a page', () => {
 
 test.describe('the first paint', () => {
   for (const kind of signedInKinds) {
-    test(`is right for a ${kind} without any script but the document’s own`, async ({ context, page, baseURL }) => {
-      await pretend(context, kind, baseURL ?? '');
+    test(`is right for a ${kind} without any script but the document’s own`, async ({ context, page }) => {
+      await pretend(context, kind);
       await context.route('**/*.js', (route) => route.abort());
       await page.goto(article);
       expect(await visitor(page)).toBe(kind);
@@ -110,8 +106,8 @@ test.describe('the first paint', () => {
   });
 
   for (const kind of ['anonymous', ...signedInKinds] as const) {
-    test(`moves nothing afterwards for ${kind}`, async ({ context, page, baseURL }) => {
-      if (kind !== 'anonymous') await pretend(context, kind, baseURL ?? '');
+    test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
+      if (kind !== 'anonymous') await pretend(context, kind);
       // Fonts that arrive and times that become "2 hours ago" change the width of words, for every kind alike.
       await context.route(/\.woff2|\/Time\.astro/, (route) => route.abort());
       await context.addInitScript(() => {
@@ -144,8 +140,8 @@ test.describe('two tabs', () => {
     return pages as [Page, Page];
   };
 
-  test('a sign-out in one reaches the other at once', async ({ context, baseURL }) => {
-    await signIn(context, baseURL ?? '');
+  test('a sign-out in one reaches the other at once', async ({ context }) => {
+    await signIn(context);
     const [here, there] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
     const calls = accountCalls(context);
@@ -159,17 +155,17 @@ test.describe('two tabs', () => {
     expect(account.status()).toBe(401);
   });
 
-  test('a link that signs in, opened in one, reaches the other', async ({ context, baseURL }) => {
+  test('a link that signs in, opened in one, reaches the other', async ({ context }) => {
     const [there] = await tabs(context, article);
     await expect(signInLink(there)).toBeVisible();
-    await signIn(context, baseURL ?? '');
+    await signIn(context);
     await tabs(context, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
     await expect(signInLink(there)).toBeHidden();
   });
 
-  test('a sign-out by the form reaches the other', async ({ context, baseURL }) => {
-    await signIn(context, baseURL ?? '');
+  test('a sign-out by the form reaches the other', async ({ context }) => {
+    await signIn(context);
     const [there, here] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
     await context.route(/UserMenu\.island/, (route) => route.abort());
@@ -219,13 +215,9 @@ test.describe('the audience tool', () => {
     ['member', 4],
     ['founder', 5],
   ] as const) {
-    test(`hears nothing while it is not known who reads, then ${code} of a ${kind}`, async ({
-      context,
-      page,
-      baseURL,
-    }) => {
+    test(`hears nothing while it is not known who reads, then ${code} of a ${kind}`, async ({ context, page }) => {
       await withAccount(context);
-      await pretend(context, kind, baseURL ?? '');
+      await pretend(context, kind);
       const gate = Promise.withResolvers<void>();
       await context.route(`**${decisions}`, async (route) => {
         await gate.promise;

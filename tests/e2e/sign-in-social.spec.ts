@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { dialog, expect, expectAnonymous, expectSignedIn, linkTo, newEmail, test } from '../world/readers.ts';
 
 async function openDialog(page: Page): Promise<void> {
-  await page.goto('/latest');
+  await page.goto('/about');
   await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
   await expect(dialog(page)).toBeVisible();
 }
@@ -82,7 +82,7 @@ test('where windows are blocked the whole page goes and comes back', async ({ pa
   await openDialog(page);
   await dialog(page).getByRole('link', { name: 'Continue with Google' }).click();
   await consent(page, newEmail('blocked'));
-  await expect(page).toHaveURL(/\/latest$/);
+  await expect(page).toHaveURL(/\/about$/);
   await expectSignedIn(page);
 });
 

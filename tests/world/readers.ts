@@ -4,7 +4,11 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
-import { testSandbox } from './world.ts';
+import { testSandbox, testSite } from './world.ts';
+
+export const payingKinds = ['reader', 'member', 'founder'] as const;
+export const signedInKinds = ['registered', ...payingKinds] as const;
+export type SignedInKind = (typeof signedInKinds)[number];
 
 /** An address of TEST-NET or of the benchmarking network (RFC 2544), as a proxy in front of the site would report it. */
 const someAddress = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
@@ -53,6 +57,9 @@ export async function lettersTo(email: string): Promise<readonly Letter[]> {
   return ((await answer.json()) as { messages: readonly Letter[] }).messages;
 }
 
+/** Number of the newest letter to an address; 0 before the first. What comes after it is new. */
+export const newestLetter = async (email: string): Promise<number> => (await lettersTo(email))[0]?.number ?? 0;
+
 /** A letter with what it brings. */
 interface Brought {
   readonly number: number;
@@ -81,8 +88,76 @@ export const dialog = (page: Page) => page.getByRole('dialog');
 export const emailField = (page: Page) => page.getByLabel('Please enter your email address below:');
 export const boxes = (page: Page) => page.getByRole('group', { name: /code/i }).getByRole('textbox');
 
+/**
+ * Makes an account by the calls of spec section 7 with a code from the mailbox, or signs in to one. The context is signed in then.
+ * How the screens do it is shown in sign-in.spec.ts; this is for tests that begin after it, and is several times as fast.
+ *
+ * @param how `login` for an address that has an account already
+ * @returns the address
+ */
+export async function signIn(
+  context: BrowserContext,
+  email = newEmail(),
+  how: 'register' | 'login' = 'register',
+): Promise<string> {
+  const headers = { origin: testSite() };
+  const identifiers = { email_address: email };
+  const after = await newestLetter(email);
+  const delivery = { method: 'email', destination: email, action: how, redirect: '/' };
+  const sent = await context.request.post('/blaize/two-factor-authentication', {
+    headers,
+    data: { identifiers, action: how, method: 'email', redirect: '/', delivery },
+  });
+  expect(sent.status(), await sent.text()).toBe(201);
+  const { text: code } = await codeTo(email, after);
+  const entered = await context.request.post(`/blaize/${how}`, {
+    headers,
+    data: { attributes: {}, identifiers, validators: { code } },
+  });
+  expect(entered.status(), await entered.text()).toBe(200);
+  return email;
+}
+
+/**
+ * Gives a context the hint cookie of a kind of reader and answers what pages ask about it. For how things look to readers who pay;
+ * who really signs in goes through {@link signIn}.
+ */
+export async function pretend(context: BrowserContext, kind: SignedInKind): Promise<void> {
+  await context.addCookies([{ name: 'visitor', value: kind, url: testSite() }]);
+  const activeProducts = kind === 'registered' ? [] : [`sun-${kind}`];
+  await context.route('**/zephr/feature-decisions', (route) =>
+    route.fulfill({ json: { accessDetails: { authenticated: true, activeProducts } } }),
+  );
+  await context.route('**/api/v1/me/repair', (route) => route.fulfill({ json: { repaired: false } }));
+}
+
+/** What a browser has asked the account service, by path. */
+interface Asked {
+  /** Every path, in order. */
+  readonly all: readonly string[];
+}
+
+const accountPaths = /^\/(?:blaize|zephr|account)\/|^\/api\/(?:v1\/me\/|zephr|verification|geo)/;
+
+/** Notes what a context asks the account service from now on. */
+export function accountCalls(context: BrowserContext): Asked {
+  const all: string[] = [];
+  context.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (accountPaths.test(pathname)) all.push(pathname);
+  });
+  return { all };
+}
+
+/** What the profile of whoever is signed in says (spec section 7). */
+export async function profileOf(context: BrowserContext): Promise<Record<string, unknown>> {
+  const answer = await context.request.get('/blaize/profile');
+  expect(answer.status(), await answer.text()).toBe(200);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
 /** Opens the popup on a page of the store and enters an address. */
-export async function askFor(page: Page, email: string, path = '/latest'): Promise<void> {
+export async function askFor(page: Page, email: string, path = '/about'): Promise<void> {
   await page.goto(path);
   await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
   await expect(dialog(page)).toBeVisible();
@@ -93,7 +168,7 @@ export async function askFor(page: Page, email: string, path = '/latest'): Promi
 
 /** Goes on to the six boxes; answers with the code from the mail. */
 export async function askForCode(page: Page, email: string, path?: string): Promise<string> {
-  const seen = (await lettersTo(email))[0]?.number ?? 0;
+  const seen = await newestLetter(email);
   await askFor(page, email, path);
   const link = await linkTo(email, seen);
   await page.getByRole('button', { name: 'Login with code instead' }).click();

@@ -36,6 +36,13 @@ export function testSandbox(): SandboxAccess {
   return JSON.parse(text) as SandboxAccess;
 }
 
+/** Address of the site of the running world. */
+export function testSite(): string {
+  const site = process.env[siteVariable];
+  if (!site) throw new Error(`${siteVariable} is not set: run these tests with "npm test -- browser".`);
+  return site;
+}
+
 export interface World {
   readonly access: SandboxAccess;
   readonly site: string | null;
@@ -47,6 +54,9 @@ const portNear = async (wanted: number): Promise<number> =>
   (await portTrouble(wanted, '127.0.0.1')) ? freePort() : wanted;
 
 const data = join(root, 'var', 'test');
+
+/** Folder of the data of the site that is tested. */
+export const siteData = join(data, 'site');
 
 /** Starts the sandbox and, if wanted, a site; both end with this process. */
 export async function startWorld(options: {
@@ -79,8 +89,7 @@ export async function startWorld(options: {
         NODE_ENV: 'production',
         HOST: '127.0.0.1',
         PORT: String(sitePort),
-        DATA_DIR: join(data, 'site'),
-        SYNC_POLL_SECONDS: '2',
+        DATA_DIR: siteData,
         OPERATOR_TOKEN: operatorToken,
         // Each test may come from an address of its own (readers.ts).
         TRUSTED_PROXIES: '1',

@@ -105,8 +105,12 @@ export interface Accounts {
   login(credentials: Credentials): Promise<Outcome<SignedIn>>;
   /** `exists` when there is such a user already. */
   register(credentials: Credentials): Promise<Outcome<SignedIn>>;
-  /** Makes an account by its address alone and mails a link to confirm it. Signs nobody in. */
-  create(email: string, caller: Caller): Promise<Outcome<{ readonly attempt: string }>>;
+  /**
+   * Makes an account by its address alone and mails a link to confirm it. Signs nobody in.
+   *
+   * @param redirect path within the site that the link leads to
+   */
+  create(email: string, caller: Caller, redirect?: string): Promise<Outcome<{ readonly attempt: string }>>;
   /** What a link would do, without using it: mail scanners open links too. */
   peekLink(
     token: string,

@@ -65,7 +65,7 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
     },
     sendLink: (delivery) => send('link', delivery),
     sendCode: (delivery) => send('code', delivery),
-    async create(text, caller) {
+    async create(text, caller, redirect) {
       const email = normalEmail(text);
       if (email === null) return badEmail;
       const over = await within(parts, 'create', { address: caller.address, email });
@@ -77,7 +77,7 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
         const user = await people.create(tx, { email, verified: false });
         if (!user) return false;
         const purpose = 'completeRegistration';
-        const token = await proofs.newLink(tx, { email, purpose, redirect: '/' });
+        const token = await proofs.newLink(tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
         await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
         await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
         return true;

@@ -1,0 +1,76 @@
+/** Newsletters, from the form through the link to the profile (spec section 2: /newsletter, /offer/newsletter). */
+import type { Page } from '@playwright/test';
+import { expect, linkTo, newEmail, newestLetter, profileOf, signIn, test } from '../world/readers.ts';
+import { testSite } from '../world/world.ts';
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 });
+const thanks = (page: Page) => page.getByText('Thank you for subscribing to the product');
+
+async function signUp(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Sign up' }).click();
+}
+
+test('what is chosen stands in the profile once the link is used, on whichever device', async ({ page, newDevice }) => {
+  const email = newEmail('letters');
+  await page.goto('/newsletter');
+  await expect(page.getByLabel(/^Morning Sun/)).toBeChecked();
+  await page.getByLabel(/^Morning Sun/).uncheck();
+  await page.getByLabel(/^Evening Sun/).check();
+  await signUp(page, email);
+  await expect(thanks(page)).toBeVisible();
+  await expect(page.getByText('Please check your inbox for a one-click verification link')).toBeVisible();
+
+  const device = await newDevice();
+  const phone = await device.newPage();
+  await phone.goto((await linkTo(email)).text);
+  await phone.getByRole('button', { name: 'Create my account' }).click();
+  await expect(heading(phone)).toHaveText('You are signed up');
+  await expect(phone.locator('main')).toContainText('Next in your inbox: Evening Sun.');
+  expect(await profileOf(device)).toMatchObject({ newsletters: 'evening' });
+
+  // The reader is known now: what is chosen in addition counts at once, and nothing is mailed.
+  await phone.goto('/newsletter');
+  await signUp(phone, email);
+  await expect(phone.locator('main')).toContainText('Next in your inbox: Morning Sun.');
+  expect(await profileOf(device)).toMatchObject({ newsletters: 'evening,morning' });
+});
+
+test('who has an account signs in by the link, and keeps what the profile says', async ({ page, newDevice }) => {
+  const device = await newDevice();
+  const email = await signIn(device, newEmail('letters'));
+  const saved = await device.request.post('/blaize/profile', {
+    headers: { origin: testSite() },
+    data: { first_name: 'Ada' },
+  });
+  expect(saved.status(), await saved.text()).toBe(200);
+  const before = await newestLetter(email);
+  await page.goto('/newsletter');
+  await page.getByLabel(/^Evening Sun/).check();
+  await signUp(page, email);
+  await expect(thanks(page)).toBeVisible();
+  const link = await linkTo(email, before);
+  const phone = await device.newPage();
+  await phone.goto(link.text);
+  await phone.getByRole('button', { name: 'Sign in' }).click();
+  await expect(phone.locator('main')).toContainText('Next in your inbox: Morning Sun and Evening Sun.');
+  expect(await profileOf(device)).toMatchObject({ first_name: 'Ada', newsletters: 'morning,evening' });
+});
+
+for (const path of ['/offer/newsletter', '/newsletter-signUp']) {
+  test(`the form of ${path} brings the first newsletter`, async ({ page, newDevice }) => {
+    const email = newEmail('letters');
+    await page.goto(path);
+    const created = page.waitForResponse((response) => response.url().endsWith('/api/zephr-create'));
+    await signUp(page, email);
+    expect((await created).status()).toBe(200);
+    await expect(thanks(page)).toBeVisible();
+    const device = await newDevice();
+    const phone = await device.newPage();
+    await phone.goto((await linkTo(email)).text);
+    await phone.locator('main form').getByRole('button').click();
+    await expect(heading(phone)).toHaveText('You are signed up');
+    await expect(phone.locator('main')).toContainText('Next in your inbox: Morning Sun.');
+    expect(await profileOf(device)).toMatchObject({ newsletters: 'morning' });
+  });
+}

@@ -1,0 +1,69 @@
+/** Signing out ends every session of the reader (spec section 6), on the devices that they are not holding too. */
+import type { BrowserContext, Page } from '@playwright/test';
+import { sharedFor } from '../../src/lib/accounts/shared-answer.ts';
+import { expect, expectAnonymous, expectSignedIn, signIn, test } from '../world/readers.ts';
+
+const plain = '/about';
+
+async function signOut(page: Page): Promise<void> {
+  await page.locator('.site-header').getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await expectAnonymous(page);
+}
+
+/** A reader with two tabs here and one on another device. */
+async function everywhere(context: BrowserContext, phone: BrowserContext) {
+  const email = await signIn(context);
+  await signIn(phone, email, 'login');
+  const [here, tab, there] = [await context.newPage(), await context.newPage(), await phone.newPage()];
+  for (const page of [here, tab, there]) {
+    await page.goto(plain);
+    await expectSignedIn(page);
+  }
+  return { here, tab, there };
+}
+
+const session = async (context: BrowserContext): Promise<number> =>
+  (await context.request.get('/blaize/account')).status();
+
+test('reaches the other tab at once and the other device with its next page', async ({ context, newDevice }) => {
+  const phone = await newDevice();
+  const { here, tab, there } = await everywhere(context, phone);
+  const asked: string[] = [];
+  tab.on('request', (request) => asked.push(request.url()));
+  await signOut(here);
+  await expectAnonymous(tab);
+  expect(asked, 'the tab hears of it and does not ask').toEqual([]);
+  await there.goto('/dashboard/account');
+  await expect(there).toHaveURL(/\/socialLogin\?return=%2Fdashboard%2Faccount$/);
+  expect(await phone.cookies(), 'nothing is left of the session').toEqual([]);
+  await there.goto(plain);
+  await expectAnonymous(there);
+  expect([await session(context), await session(phone)]).toEqual([401, 401]);
+});
+
+test('reaches the other device’s header when what it knows is too old', async ({ context, newDevice }) => {
+  const phone = await newDevice();
+  const { here, there } = await everywhere(context, phone);
+  await signOut(here);
+  await there.clock.setSystemTime(Date.now() + sharedFor);
+  const answered = there.waitForResponse((response) => response.url().endsWith('/zephr/feature-decisions'));
+  await there.goto('/privacy-policy');
+  expect(await (await answered).json()).toMatchObject({ accessDetails: { authenticated: false } });
+  await expectAnonymous(there);
+  await there.reload();
+  await expectAnonymous(there);
+});
+
+test('leaves nothing of the dashboard behind for the way back', async ({ context }) => {
+  const email = await signIn(context);
+  const page = await context.newPage();
+  await page.goto('/dashboard/account');
+  await expect(page.locator('main')).toContainText(email);
+  await page.goto(plain);
+  await expectSignedIn(page);
+  await signOut(page);
+  await page.goBack();
+  await expect(page).toHaveURL(/\/socialLogin\?return=%2Fdashboard%2Faccount$/);
+  await expect(page.getByText(email)).toHaveCount(0);
+});

@@ -1,0 +1,26 @@
+/**
+ * Time that passes for one reader alone: the links and codes of an address become older, as if they had been mailed earlier. The
+ * site and everybody else's tests go on undisturbed; that the engine's own clock ends them is shown in its unit tests.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createKeyed } from '../../src/lib/accounts/engine/keyed.server.ts';
+import { siteData } from './world.ts';
+
+/**
+ * @param email lower case
+ * @throws Error when nothing has been mailed to the address
+ */
+export function letMinutesPass(email: string, minutes: number): void {
+  const secret = readFileSync(join(siteData, 'accounts-secret'), 'utf8').trim();
+  const database = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 10_000 });
+  try {
+    const { changes } = database
+      .prepare('UPDATE proofs SET created = created - :ms, expires = expires - :ms WHERE subject = :subject')
+      .run({ ms: minutes * 60_000, subject: createKeyed(secret).subject(email) });
+    if (Number(changes) === 0) throw new Error('Nothing that was mailed to this address is kept.');
+  } finally {
+    database.close();
+  }
+}
