@@ -3,9 +3,10 @@
  * with JavaScript on and off: an answer of the right status, no console error, no failed request, nothing wider than
  * the screen, a main landmark with a heading, header and footer where the layout rules want them, and clean by axe.
  */
-import { type APIRequestContext, expect, type Page, test } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
 import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
+import { expect, signIn, test } from '../world/readers.ts';
 
 const fixed = [
   '/',
@@ -39,6 +40,8 @@ const fixed = [
   '/thankyou',
   '/shipping',
 ];
+/** Only for readers who are signed in. */
+const own = ['/dashboard/account', '/dashboard/profile', '/dashboard/shipping', '/dashboard/contact', '/profile'];
 const missing = [
   '/no-such-page',
   '/article/no-such-article',
@@ -133,13 +136,16 @@ for (const [device, viewport] of [
         ['the front and the sections', fixed.slice(0, 14)],
         ['the other pages', fixed.slice(14)],
         ['what the edition holds', null],
+        ['a reader’s own pages', own],
         ['what does not exist', missing],
       ] as const) {
-        test(part, async ({ page, request }) => {
+        test(part, async ({ context, page, request }) => {
           test.setTimeout(120_000);
+          if (routes === own) await signIn(context);
           const trouble = listen(page);
           for (const route of routes ?? (await found(request))) {
             await look(page, route, routes === missing ? 404 : 200, trouble);
+            if (routes === own) expect.soft(new URL(page.url()).pathname, 'the page itself').toBe(route);
             if (!javaScriptEnabled) continue;
             expect.soft(await violationsOn(page), `axe on ${route}`).toEqual([]);
           }
