@@ -324,6 +324,17 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session('blaize_session=chosen-by-somebody')).session).toBeNull();
     });
 
+    it('are not taken from a browser by a request that was under way while it signed in again', async () => {
+      const { accounts, join, token, clock } = await open();
+      const before = browser((await join(email)).cookies);
+      await accounts.sendLink(send());
+      got(await accounts.useLink(token(email), caller('203.0.113.9', before)));
+      // Its answer comes after the new cookies: it must leave them alone.
+      expect(await accounts.session(before)).toEqual({ session: null, cookies: [] });
+      clock.pass(61);
+      expect((await accounts.session(before)).cookies).toEqual(accounts.farewell);
+    });
+
     it('slide for thirty days, and end when nobody comes', async () => {
       const { accounts, join, clock } = await open();
       let jar = browser((await join(email)).cookies);

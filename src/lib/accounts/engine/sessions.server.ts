@@ -41,6 +41,10 @@ export const sessionLife = {
   tracking: 365 * day,
 };
 
+/** Milliseconds for which a request may be under way with cookies that have been replaced. */
+const underWay = 60_000;
+const mostReplaced = 10_000;
+
 export interface SessionOptions {
   readonly database: Database;
   readonly people: People;
@@ -67,6 +71,20 @@ export function createSessions({ database, people, keyed, access, secure, now }:
     cookie(cookieNames.visitor, '', 0, false),
     cookie(access.name, '', 0),
   ];
+  /**
+   * Tokens that another sign-in of the same browser has just replaced, and when. A request that was under way meanwhile still
+   * carries one; were it told to forget its cookies, it would take the new ones away.
+   */
+  const replaced = new Map<string, number>();
+  function replace(token: string): void {
+    for (const [old, at] of replaced) {
+      if (now() - at < underWay && replaced.size < mostReplaced) break;
+      replaced.delete(old);
+    }
+    replaced.set(token, now());
+  }
+  const wasReplaced = (token: string): boolean => now() - (replaced.get(token) ?? Number.NEGATIVE_INFINITY) < underWay;
+
   const tokensOf = (header: string | null | undefined): readonly string[] =>
     readCookies(header, cookieNames.session)
       .filter((token) => /^[\w-]{43}$/.test(token))
@@ -101,7 +119,10 @@ export function createSessions({ database, people, keyed, access, secure, now }:
   return {
     farewell,
     async open(tx, user, caller) {
-      for (const old of tokensOf(caller.cookies)) await people.endSession(tx, old);
+      for (const old of tokensOf(caller.cookies)) {
+        await people.endSession(tx, old);
+        replace(old);
+      }
       const token = newToken();
       const { id, createdAt } = await people.openSession(tx, {
         userId: user.id,
@@ -147,6 +168,7 @@ export function createSessions({ database, people, keyed, access, secure, now }:
         const session = { ...rest, emailVerified: row.emailVerified === 1, createdAt: Date.parse(row.createdAt) };
         return { session, cookies };
       }
+      if (tokensOf(header).some(wasReplaced)) return { session: null, cookies: [] };
       // What is left of a session that ended elsewhere would make the page promise what the server does not keep.
       const left = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
       return { session: null, cookies: left ? farewell : [] };
