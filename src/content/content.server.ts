@@ -50,6 +50,9 @@ function offline(mirror: Mirror): Content {
   };
 }
 
+/** Milliseconds after the start; readers come first. */
+const warmUpAfter = 1500;
+
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
 function connected(options: Connected, mirror: Mirror): Content {
@@ -66,6 +69,7 @@ function connected(options: Connected, mirror: Mirror): Content {
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
   const reindexer = createReindexer(mirror, log);
   const afterCommit = reindexer.soon;
+  let warming: NodeJS.Timeout | undefined;
   const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
@@ -75,9 +79,13 @@ function connected(options: Connected, mirror: Mirror): Content {
       applier.replay();
       reindexer.soon();
       sync.start();
+      // The thread's libraries take half a second to load: not while an editor waits for the first publish.
+      warming = setTimeout(() => void ingester.lines(['']).catch(() => {}), warmUpAfter);
+      warming.unref();
     },
     async stop() {
       reindexer.stop();
+      clearTimeout(warming);
       await sync.stop();
       await ingester.close();
       mirror.close();

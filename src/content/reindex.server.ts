@@ -17,7 +17,7 @@ export const markForReindex = (mirror: Mirror, authorId: number): void => mirror
  * @param most how many at a time
  * @returns whether any are left
  */
-export function reindexSome(mirror: Mirror, most = 10): boolean {
+export function reindexSome(mirror: Mirror, most = 4): boolean {
   return mirror.transaction(() => {
     const note = mirror
       .prepare("SELECT key, value FROM meta WHERE key >= 'reindex:' AND key < 'reindex;' LIMIT 1")
