@@ -372,8 +372,6 @@ export function createFront(options: FrontOptions): Front {
       requestTimeout: options.timeouts?.requestMs ?? 30_000,
       connectionsCheckingInterval: options.timeouts?.checkEveryMs ?? 1000,
       keepAliveTimeout: 65_000,
-      // A request without a body gets no stream for one.
-      optimizeEmptyRequests: true,
       noDelay: true,
     },
     (incoming, outgoing) => {
