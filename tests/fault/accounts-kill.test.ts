@@ -37,8 +37,7 @@ function killOne({ dataDir, databaseUrl }: Place, round: number, after: number):
 }
 
 onBothEngines('kills during sign-ups', (engines) => {
-  // PostgreSQL is not what is killed there: fewer rounds show that our side of it holds.
-  const rounds = engines.engine === 'sqlite' ? 25 : 8;
+  const rounds = 25;
 
   it(`lose nothing that was acknowledged in ${rounds} rounds`, async () => {
     const place = await engines.place();

@@ -11,7 +11,6 @@ export type AuditEvent =
   | 'address confirmed'
   | 'link sent'
   | 'code sent'
-  | 'limit reached'
   | 'profile changed'
   | 'signed out'
   | 'account deleted';

@@ -38,7 +38,7 @@ export function createSocial(
   signingIn: SigningIn,
   secure: boolean,
 ): Social {
-  const { keyed, siteUrl, now, proofs, database, outbox, log } = parts;
+  const { keyed, siteUrl, now, proofs, database, outbox, audit, log } = parts;
   const providers = new Map(available.map((provider) => [provider.id, provider]));
   // A tab of its own each: two sign-ins that run at once do not end each other.
   const cookieName = (state: string): string => `blaize_oauth_${state.slice(0, 8)}`;
@@ -91,10 +91,7 @@ export function createSocial(
       const ticket = ticketOf(id, state, header);
       if (!provider || !ticket || state === null) return failure(sayings.stale);
       const { returnTo } = ticket;
-      const code = url.searchParams.get('code');
-      if (!code) {
-        return failure(url.searchParams.get('error') === 'access_denied' ? sayings.denied : sayings.failed, returnTo);
-      }
+      // Before anything is written down: the trail must not be a way to fill the disk.
       const over = await within(parts, 'social', { address: caller.address });
       if (over) {
         const minutes = Math.ceil(over.retryAfter / 60);
@@ -104,12 +101,23 @@ export function createSocial(
         );
       }
 
+      const failed = async (why: 'denied' | 'failed', message: string): Promise<SocialEnd> => {
+        await audit(database.db, { event: 'sign-in failed', caller, detail: `${id} ${why}` });
+        return failure(message, returnTo);
+      };
+      const code = url.searchParams.get('code');
+      if (!code) {
+        return url.searchParams.get('error') === 'access_denied'
+          ? failed('denied', sayings.denied)
+          : failed('failed', sayings.failed);
+      }
+
       let person: Awaited<ReturnType<SocialProvider['person']>>;
       try {
         person = await provider.person(code, attempt(id, state));
       } catch (error) {
         log.warn({ provider: id, why: (error as Error).message }, 'A social sign-in failed at the provider');
-        return failure(sayings.failed, returnTo);
+        return failed('failed', sayings.failed);
       }
       const proof = { provider: id, ...person };
       const done = [cookie(state, '', 0)];
@@ -123,7 +131,10 @@ export function createSocial(
         if (signedIn) {
           return { action: 'login', signedIn: { ...signedIn, cookies: [...signedIn.cookies, ...done] }, returnTo };
         }
-        if (!withEmail) return failure(sayings.silent(provider.name), returnTo);
+        if (!withEmail) {
+          await audit(tx, { event: 'sign-in failed', caller, detail: `${id} without an address` });
+          return failure(sayings.silent(provider.name), returnTo);
+        }
         const stateKey = await proofs.newSocial(tx, withEmail);
         return { action: 'register', identifier: withEmail.email, stateKey, returnTo };
       });

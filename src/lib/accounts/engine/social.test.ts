@@ -223,6 +223,11 @@ onBothEngines('social sign-in', (engines) => {
       expect(await through(world, provider, { ...yes, exchange: 'hangs' })).toEqual(fails(/Something went wrong/));
     }
     expect(world.mail).toEqual([]);
+    const trail = await world.database.db.selectFrom('audit').select(['event', 'detail']).execute();
+    const failures = trail.filter(({ event }) => event === 'sign-in failed').map(({ detail }) => detail);
+    for (const provider of ['google', 'facebook']) {
+      for (const why of ['denied', 'failed', 'without an address']) expect(failures).toContain(`${provider} ${why}`);
+    }
   });
 
   it('belongs to the browser that began it, once and for ten minutes', async () => {
