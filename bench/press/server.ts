@@ -5,8 +5,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { silent } from '../../src/lib/logging.ts';
-import { servePage } from '../../src/press/answer.ts';
+import { parcelOf, servePage } from '../../src/press/answer.ts';
 import { createKeys } from '../../src/press/key.ts';
+import { attachLane } from '../../src/press/lane.ts';
 import { openPress } from '../../src/press/press.server.ts';
 import { openStore } from '../../src/press/store.server.ts';
 import { headers } from './page.ts';
@@ -50,6 +51,16 @@ if (mode === 'plain') {
     outgoing.writeHead(200, ready.headers);
     outgoing.end(ready.body, 'latin1');
   });
+} else {
+  attachLane(
+    server,
+    ({ target, headers }) => {
+      const key = keyOf('GET', target);
+      const entry = key.kind === 'page' ? press.peek(key.key, 'public') : undefined;
+      return entry ? parcelOf(entry, headers, press.ready) : null;
+    },
+    { firstMs: 10_000, idleMs: 65_000 },
+  );
 }
 
 server.listen(0, '127.0.0.1', () => {

@@ -1,4 +1,5 @@
 /** Which frames an article may hold, and where their players and originals live. */
+import { isLoopback } from '../lib/loopback.ts';
 
 export interface Embed {
   /** Lower-case word for a class name. */
@@ -89,9 +90,6 @@ export function webAddress(address: string, base?: string): URL | null {
   url.password = '';
   return url;
 }
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\./u.test(hostname);
 
 /** Address for a frame, when its host is one of `frameHosts`; never plain http but on the machine itself. */
 export function allowedFrame(address: string, frameHosts: readonly string[], base?: string): string | null {

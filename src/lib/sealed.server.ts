@@ -1,5 +1,5 @@
 /**
- * Values that travel in a browser's cookie and that it can neither read nor change: AES-256-GCM under keys derived from the
+ * Values that others keep for us and can neither read nor change, a browser in its cookie or the database: AES-256-GCM under keys derived from the
  * site's own. What is sealed for one purpose cannot be opened for another, and nothing can be opened after its time.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -14,16 +14,15 @@ export interface Sealer {
 export interface SealerOptions {
   /** The first seals, all open. */
   readonly secrets: readonly string[];
+  /** Letters of the longest text that is opened (default 4096, longer than any cookie). */
+  readonly longest?: number;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
 }
 
 const ivBytes = 12;
 const tagBytes = 16;
-/** Longer than any cookie. */
-const longest = 4096;
-
-export function createSealer({ secrets, now = Date.now }: SealerOptions): Sealer {
+export function createSealer({ secrets, longest = 4096, now = Date.now }: SealerOptions): Sealer {
   const keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'broadsheet sealed cookies', 32)));
   const [first] = keys;
   if (!first) throw new Error('Sealing needs at least one secret.');

@@ -1,6 +1,8 @@
 /** Sends a page of the press over HTTP. This is the hot path: nothing here is made that could have been made before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { secondNow } from './clock.ts';
 import { ageAt, type Entry, type Ready, timingAt } from './entry.ts';
+import type { AskedHeaders, Parcel } from './lane.ts';
 import { acceptedEncodings, matchesEtag } from './negotiate.ts';
 import type { Press } from './press.server.ts';
 import type { Encoding, Variant } from './stored-page.ts';
@@ -10,25 +12,42 @@ export type Source = 'hit' | 'rendered';
 
 const timings: Readonly<Record<Source, string>> = { hit: 'press;desc="hit"', rendered: 'press;desc="rendered"' };
 
-/** The second that it is, read from the clock ten times a second at most. */
-let second = 0;
-let readAt = Number.NEGATIVE_INFINITY;
-function secondNow(): number {
-  const clock = performance.now();
-  if (clock - readAt > 100) {
-    readAt = clock;
-    second = Math.floor(Date.now() / 1000);
-  }
-  return second;
-}
-
 /** Ages as text; most pages are asked for again within the hour. */
 const texts = Array.from({ length: 3600 }, (_, age) => String(age));
 
 /**
- * Answers GET and HEAD with a page: 304 when the browser has these very bytes, otherwise the best encoding that it takes.
+ * What a request for a page is answered with: 304 when the browser has these very bytes, otherwise the best encoding that it
+ * takes. The parcel is used again for the next one.
  *
  * @param ready usually `Press.ready`
+ * @returns `null` when the rendering has just been replaced: look the page up again
+ */
+export function parcelOf(
+  entry: Entry,
+  headers: AskedHeaders,
+  ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
+  source: Source = 'hit',
+): Parcel | null {
+  const made = ready(entry, acceptedEncodings(headers['accept-encoding']));
+  if (!made) return null;
+  const unchanged = entry.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
+  const list = unchanged ? made.notModified : made.headers;
+  const age = Math.max(0, secondNow() - entry.second);
+  list[list.length - ageAt] = texts[age] ?? String(age);
+  list[list.length - timingAt] = timings[source];
+  parcel.status = unchanged ? 304 : entry.status;
+  parcel.headers = list;
+  parcel.body = unchanged ? null : made.body;
+  return parcel;
+}
+
+const parcel: { -readonly [name in keyof Parcel]: Parcel[name] } & { headers: string[] } = {
+  ...{ status: 200, headers: [], body: null },
+};
+
+/**
+ * Answers GET and HEAD with a page.
+ *
  * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
  */
 export function answerPage(
@@ -38,18 +57,12 @@ export function answerPage(
   ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
   source: Source = 'hit',
 ): boolean {
-  const { headers } = incoming;
-  const made = ready(entry, acceptedEncodings(headers['accept-encoding'] as string | undefined));
-  if (!made) return false;
-  const unchanged = entry.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
-  const list = unchanged ? made.notModified : made.headers;
-  const age = Math.max(0, secondNow() - entry.second);
+  const sent = parcelOf(entry, incoming.headers as AskedHeaders, ready, source);
+  if (!sent) return false;
   // Node copies the list before it returns, so that it can be used again.
-  list[list.length - ageAt] = texts[age] ?? String(age);
-  list[list.length - timingAt] = timings[source];
-  outgoing.writeHead(unchanged ? 304 : entry.status, list);
-  if (unchanged || incoming.method === 'HEAD') outgoing.end();
-  else outgoing.end(made.body, 'latin1');
+  outgoing.writeHead(sent.status, sent.headers as string[]);
+  if (sent.body === null || incoming.method === 'HEAD') outgoing.end();
+  else outgoing.end(sent.body, 'latin1');
   return true;
 }
 

@@ -1,4 +1,5 @@
 /** A page as it lies ready in memory: header lists and bytes of each encoding that was asked for. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { decode } from './encode.ts';
 import { createRecent } from './recent.ts';
 import { type Bodies, type Encoding, encodings, hashOf, type StoredPage } from './stored-page.ts';
@@ -138,6 +139,11 @@ function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress):
   always.push('vary', vary, 'etag', etag);
   const moving = ['age', '0', 'server-timing', ''];
   const headers = [...fixed, ...always];
+  // Checked here, once: what is sent from then on is sent as it is.
+  for (let at = 0; at < headers.length; at += 2) {
+    validateHeaderName(headers[at] ?? '');
+    validateHeaderValue(headers[at] ?? '', headers[at + 1] ?? '');
+  }
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   headers.push('content-length', String(body.byteLength), ...moving);
   const sent = body.byteLength <= longestText ? body.toString('latin1') : body;

@@ -1,4 +1,5 @@
 /** What the settings turn on. A feature without its credentials is off and says what would turn it on. */
+import { isLoopback } from '../lib/loopback.ts';
 import type { Config } from './config.ts';
 import type { FeatureState, Features } from './services.ts';
 
@@ -16,9 +17,20 @@ export function describeFeatures(config: Config): Features {
     webhooks: needs([url, secret], 'to the secret of the newsroom plugin; until then changes arrive by polling'),
     preview: needs([url, account, secret], 'so that editors can open drafts on the site'),
     comments: needs([url, account], 'so that comments can be handed to WordPress'),
-    accounts: needs(
-      [!config.mail && !config.zephrUrl && 'SMTP_URL and MAIL_FROM'],
-      'so that readers can be mailed links and codes to sign in with',
-    ),
+    accounts: isOpenToListeners(config.siteUrl)
+      ? {
+          on: false,
+          why: 'set SITE_URL to an https:// address; over http anybody on the way could take a reader’s session',
+        }
+      : needs(
+          [!config.mail && !config.zephrUrl && 'SMTP_URL and MAIL_FROM'],
+          'so that readers can be mailed links and codes to sign in with',
+        ),
   };
+}
+
+/** Cookies go in the clear over http; that is only right where nobody can listen. */
+function isOpenToListeners(siteUrl: string): boolean {
+  const { protocol, hostname } = new URL(siteUrl);
+  return protocol !== 'https:' && !isLoopback(hostname);
 }

@@ -15,10 +15,11 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Tenant } from '../lib/accounts/zephr.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { AccessCookie } from '../press/access-cookie.ts';
-import { answerPage, type Source } from '../press/answer.ts';
+import { answerPage, parcelOf, type Source } from '../press/answer.ts';
 import { PressBusy } from '../press/desk.server.ts';
 import type { Entry } from '../press/entry.ts';
 import type { KeyOf } from '../press/key.ts';
+import { attachLane, type Serve } from '../press/lane.ts';
 import type { Press } from '../press/press.server.ts';
 import { RenderFailed } from '../press/rendering.server.ts';
 import type { Variant } from '../press/stored-page.ts';
@@ -103,29 +104,43 @@ export function createFront(options: FrontOptions): Front {
   const { security, log, statics, pages } = options;
   const counts = { hits: 0, notModified: 0, misses: 0, errors: 0 };
 
-  const mayRenew = ({ headers }: IncomingMessage): boolean =>
-    options.renewAccess !== undefined && hasSession(headers.cookie);
   const addressOf = options.clientAddress ?? ((incoming) => incoming.socket.remoteAddress ?? 'unknown');
 
   /** The stored page for this reader, if it is there: the public one, or the whole one for whoever may have it. */
-  function stored({ press, access }: StoredPages, key: string, incoming: IncomingMessage): Entry | undefined {
+  function stored({ press, access }: StoredPages, key: string, cookie: string | undefined): Entry | undefined {
     const entry = press.peek(key, 'public');
     if (!entry || entry.page.access === null) return entry;
-    const level = access.levelFor(incoming.headers.cookie);
+    const level = access.levelFor(cookie);
     // Whoever has a session and no access cookie may get one: that takes a question.
-    if (level === null && mayRenew(incoming)) return undefined;
+    if (level === null && options.renewAccess !== undefined && hasSession(cookie)) return undefined;
     return press.variantFor(entry.page.access, level) === 'public' ? entry : press.peek(key, 'full');
   }
 
-  /** Answers with a stored page at once. This is the way of nearly every request; nothing here waits. */
+  /** The stored page at an address. This is the way of nearly every request; nothing here waits. */
+  function hitAt(door: StoredPages, method: string, url: string, cookie: string | undefined): Entry | undefined {
+    if (statics.has(url)) return undefined;
+    const key = door.keyOf(method, url);
+    return key.kind === 'page' && options.editionReady() ? stored(door, key.key, cookie) : undefined;
+  }
+
   function answerStored(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-    const { method = '', url = '' } = incoming;
-    if (!pages || (method !== 'GET' && method !== 'HEAD') || statics.has(url)) return false;
-    const key = pages.keyOf(method, url);
-    if (key.kind !== 'page' || !options.editionReady()) return false;
-    const entry = stored(pages, key.key, incoming);
+    const { method = '', url = '', headers } = incoming;
+    if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
+    const entry = hitAt(pages, method, url, headers.cookie);
     return entry !== undefined && sendStored(pages, entry, incoming, outgoing, 'hit');
   }
+
+  /** The same in the express lane. */
+  const serveStored =
+    (door: StoredPages): Serve =>
+    ({ target, headers }) => {
+      const entry = hitAt(door, 'GET', target, headers.cookie);
+      const parcel = entry ? parcelOf(entry, headers, door.press.ready) : null;
+      if (!parcel) return null;
+      counts.hits++;
+      if (parcel.status === 304) counts.notModified++;
+      return parcel;
+    };
 
   function sendStored(
     { press }: StoredPages,
@@ -385,6 +400,10 @@ export function createFront(options: FrontOptions): Front {
       answer(incoming, outgoing).catch((error: unknown) => fail(error, incoming, outgoing));
     },
   );
+  // What is traced goes through the server, which knows when an answer has gone out.
+  if (pages && !options.traced) {
+    attachLane(server, serveStored(pages), { firstMs: server.headersTimeout, idleMs: server.keepAliveTimeout });
+  }
   return Object.assign(server, { counts });
 }
 

@@ -123,7 +123,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
             always: security.always,
           });
     const tenant =
-      config.zephrUrl === null
+      config.zephrUrl === null || !features.accounts.on
         ? null
         : openTenant({
             ...{ url: config.zephrUrl, siteUrl: config.siteUrl, accessCookie: accessCookieName, log },

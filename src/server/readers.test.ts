@@ -39,6 +39,26 @@ describe('accounts in the house', () => {
     expect(describeFeatures(parseConfig(mail)).accounts).toEqual({ on: true });
   });
 
+  it('are off where somebody on the way could take the session', async () => {
+    for (const siteUrl of ['http://paper.example', 'http://192.168.1.7:4321', 'http://127.0.0.1.example']) {
+      const env = { ...mail, SITE_URL: siteUrl };
+      expect(await open(env), siteUrl).toBeNull();
+      expect(describeFeatures(parseConfig(env)).accounts).toMatchObject({
+        on: false,
+        why: expect.stringContaining('https'),
+      });
+    }
+    for (const siteUrl of [
+      'https://paper.example',
+      'http://localhost:1',
+      'http://127.0.0.1:1',
+      'http://[::1]:1',
+      'http://a.localhost',
+    ]) {
+      expect(describeFeatures(parseConfig({ ...mail, SITE_URL: siteUrl })).accounts, siteUrl).toEqual({ on: true });
+    }
+  });
+
   it('are not kept where a Zephr tenant keeps them', async () => {
     expect(await open({ ...mail, ZEPHR_URL: 'https://paper.cdn.zephr.example' })).toBeNull();
     expect(describeFeatures(parseConfig({ ZEPHR_URL: 'https://paper.cdn.zephr.example' })).accounts).toEqual({

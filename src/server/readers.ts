@@ -10,6 +10,7 @@ import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/open.ts';
+import { describeFeatures } from './features.ts';
 import { keptSecret } from './kept-secret.ts';
 
 export interface ReadersState {
@@ -40,14 +41,14 @@ export async function openReaders(
   log: Logger,
 ): Promise<Readers | null> {
   const { mail, siteUrl, dataDir } = config;
-  if (!mail || config.zephrUrl !== null) return null;
+  if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
   const secret =
     config.accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
   const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
   const carrier = openCarrier(mail, mailConnections);
   const { name, motto, language, contact } = publication;
   const outbox = openOutbox({
-    ...{ database, carrier, log, concurrency: mailConnections },
+    ...{ database, carrier, secret, log, concurrency: mailConnections },
     paper: { name, motto, language, siteUrl, contact: contact.email },
   });
   const accounts = await createAccounts({

@@ -29,7 +29,15 @@ function open(database: Database): RunningOutbox {
   const { hostname: host, port, username: user, password } = new URL(mailbox.access.smtpUrl);
   const smtp = { host, port: Number(port), secure: false, auth: { user, password } };
   const carrier = openCarrier({ smtp, from: { name: 'The Sun', address: 'news@sun.example' }, replyTo: null }, 4);
-  const box = openOutbox({ database, carrier, paper, log: silent, pollMs: 50, backOffMs: [5, 50] });
+  const box = openOutbox({
+    database,
+    carrier,
+    paper,
+    secret: 'a secret that outlives the outage',
+    log: silent,
+    pollMs: 50,
+    backOffMs: [5, 50],
+  });
   boxes.push(box);
   return box;
 }

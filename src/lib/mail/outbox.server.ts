@@ -8,6 +8,7 @@
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
 import { backOff } from '../retry.ts';
+import { createSealer } from '../sealed.server.ts';
 import { isAddress } from './address.ts';
 import type { Paper } from './messages/paper.ts';
 import { renderMessage } from './messages/render.ts';
@@ -34,6 +35,8 @@ export interface OutboxOptions {
   /** `null`: no mail server is configured; messages wait until they expire. */
   readonly carrier: Carrier | null;
   readonly paper: Paper;
+  /** Seals what waits: who reads the database alone learns no link and no code. */
+  readonly secret: string;
   readonly log: Logger;
   /** Messages sent at once, at most; the carrier has as many connections. */
   readonly concurrency?: number;
@@ -56,6 +59,7 @@ const keptMs = 7 * 24 * 60 * minute;
 const pruneEveryMs = 60 * minute;
 /** How long {@link Outbox.stop} waits for what is being sent. */
 const stopMs = 8000;
+const longestSealed = 64 * 1024;
 /** First and longest wait when the server does not take one message now; a code must not wait longer than it lives. */
 const laterMs = [5000, minute] as const;
 
@@ -64,6 +68,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     database,
     carrier,
     paper,
+    secret,
     log,
     concurrency = 4,
     pollMs = 5000,
@@ -71,6 +76,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     now = Date.now,
   } = options;
   const { db } = database;
+  const sealer = createSealer({ secrets: [secret], longest: longestSealed, now });
   const counts = { sent: 0, refused: 0, expired: 0, failedTries: 0 };
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -126,7 +132,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       await queue.prune(db, now() - keptMs);
     }
     if (carrier && free() > 0 && silence.until <= now()) {
-      for (const held of await queue.take(database, free(), now())) {
+      for (const held of await queue.take(database, sealer, free(), now())) {
         const delivering = deliver(held, carrier).finally(() => {
           sending.delete(delivering);
           nudge();
@@ -155,23 +161,17 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       const detail = 'detail' in result ? result.detail : null;
       counts[kind]++;
       if (kind === 'refused') {
-        log.warn(
-          { kind: held.message.kind, detail, domain: domainOf(held.message.to) },
-          'A message was refused for good',
-        );
+        log.warn({ kind: held.kind, detail, domain: domainOf(held.recipient) }, 'A message was refused for good');
       }
       return settle(async () => {
         if (await queue.end(db, held, kind, detail, now())) return;
-        log.warn({ kind: held.message.kind }, 'A message was taken over while it was being sent; it may arrive twice');
+        log.warn({ kind: held.kind }, 'A message was taken over while it was being sent; it may arrive twice');
       });
     }
     counts.failedTries++;
     if (result.kind === 'later') {
       const wait = backOff(held.tries, ...laterMs);
-      log.info(
-        { kind: held.message.kind, detail: result.detail, tries: held.tries, waitMs: wait },
-        'A message has to wait',
-      );
+      log.info({ kind: held.kind, detail: result.detail, tries: held.tries, waitMs: wait }, 'A message has to wait');
       return settle(() => queue.giveBack(db, held, now() + wait, true));
     }
     silent(result.problem);
@@ -181,11 +181,12 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   async function attempt(held: queue.Held, by: Carrier): Promise<Delivered | { kind: 'expired' }> {
     const left = held.expires - now();
     if (left <= 0) return { kind: 'expired' };
+    if (!held.message) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
     try {
       const rendered = renderMessage(held.message, paper, Math.ceil(left / minute));
-      return await by.send(held.id, held.message.to, rendered, stopping.signal);
+      return await by.send(held.id, held.recipient, rendered, stopping.signal);
     } catch (error) {
-      log.error({ err: error, kind: held.message.kind }, 'A message could not be written');
+      log.error({ err: error, kind: held.kind }, 'A message could not be written');
       return { kind: 'refused', detail: 'not written' };
     }
   }
@@ -222,7 +223,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     async enqueue(transaction, message) {
       if (!isAddress(message.to)) throw new Error('A message is addressed to something that is no e-mail address.');
       const life = message.kind === 'welcome' ? welcomeLife : message.minutes * minute;
-      await queue.put(transaction, message, now(), now() + life);
+      await queue.put(transaction, sealer, message, now(), now() + life);
     },
     forget: (transaction, to) => queue.remove(transaction, to),
     nudge,

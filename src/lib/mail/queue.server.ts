@@ -1,6 +1,7 @@
 /** The outbox table: who may send which message when. Two processes on one database never hold the same message. */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import type { Sealer } from '../sealed.server.ts';
 import type { Message } from './service.ts';
 import type { OutboxTable } from './tables.ts';
 
@@ -8,7 +9,10 @@ import type { OutboxTable } from './tables.ts';
 export interface Held {
   readonly id: string;
   readonly claim: string;
-  readonly message: Message;
+  /** `null` when it was sealed under a secret that is gone. */
+  readonly message: Message | null;
+  readonly kind: string;
+  readonly recipient: string;
   /** How often it has been tried, this time included. */
   readonly tries: number;
   /** Epoch milliseconds. */
@@ -27,19 +31,30 @@ export interface Waiting {
 /** Milliseconds after which a message of a process that died may be taken over; longer than sending one may take. */
 export const leaseMs = 120_000;
 
+/** What is too late is dropped by its time in the table; the seal only has to last longer. */
+const graceSeconds = 3600;
+
 type Db = Queries | AccountsTransaction;
 
-export async function put(db: Db, message: Message, now: number, expires: number): Promise<void> {
+const purpose = 'mail';
+
+/** @param sealer what waits, with its link or code, can be read by nobody who reads the database alone */
+export async function put(db: Db, sealer: Sealer, message: Message, now: number, expires: number): Promise<void> {
   const { kind, to, ...rest } = message;
   const row: OutboxTable = {
-    ...{ id: randomUUID(), kind, recipient: to, payload: JSON.stringify(rest) },
+    ...{
+      id: randomUUID(),
+      kind,
+      recipient: to,
+      payload: sealer.seal(purpose, rest, Math.ceil((expires - now) / 1000) + graceSeconds),
+    },
     ...{ created: now, expires, due: now, claim: null, tries: 0, ended: null, outcome: null, detail: null },
   };
   await db.insertInto('mail_outbox').values(row).execute();
 }
 
 /** Takes what is due, the longest waiting first. */
-export async function take({ db, engine }: Database, most: number, now: number): Promise<Held[]> {
+export async function take({ db, engine }: Database, sealer: Sealer, most: number, now: number): Promise<Held[]> {
   const claim = randomUUID();
   const rows = await db
     // A subquery beside `update` may run more than once in PostgreSQL and lock more rows than its limit; this runs once.
@@ -62,10 +77,12 @@ export async function take({ db, engine }: Database, most: number, now: number):
     .where('due', '<=', now)
     .returning(['id', 'kind', 'recipient', 'payload', 'tries', 'expires'])
     .execute();
-  return rows.map(({ id, kind, recipient, payload, tries, expires }) => ({
-    ...{ id, claim, tries, expires },
-    message: { kind, to: recipient, ...JSON.parse(payload ?? '{}') } as Message,
-  }));
+  return rows.map(({ id, kind, recipient, payload, tries, expires }) => {
+    const rest = sealer.open(purpose, payload ?? undefined) as Omit<Message, 'kind' | 'to'> | null;
+    const message = rest === null ? null : ({ kind, to: recipient, ...rest } as Message);
+    // Only what has ended has no recipient any more.
+    return { id, claim, kind, recipient: recipient ?? '', tries, expires, message };
+  });
 }
 
 /** Lets go of a message, to be tried again at `due`. @param counted whether this try counts */

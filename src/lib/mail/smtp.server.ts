@@ -1,5 +1,6 @@
 /** Hands messages to a mail server (SMTP, RFC 5321) and says what came of it. */
 import { createTransport } from 'nodemailer';
+import { isLoopback } from '../loopback.ts';
 import { oneLine, type Sender } from './address.ts';
 import type { Rendered } from './messages/letter.ts';
 
@@ -39,7 +40,6 @@ const patience = { connect: 10_000, silence: 20_000, whole: 60_000, idle: 20_000
 
 /** @param connections open at once, at most */
 export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: number): Carrier {
-  const loopback = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/u.test(smtp.host);
   const transport = createTransport({
     pool: true,
     maxConnections: connections,
@@ -49,7 +49,7 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
     host: smtp.host,
     port: smtp.port,
     secure: smtp.secure,
-    requireTLS: smtp.auth !== null && !loopback,
+    requireTLS: smtp.auth !== null && !isLoopback(smtp.host),
     auth: smtp.auth ? { user: smtp.auth.user, pass: smtp.auth.password } : undefined,
     connectionTimeout: patience.connect,
     greetingTimeout: patience.connect,
