@@ -9,11 +9,12 @@ import { isIndexNowKey } from '../lib/indexnow/model.ts';
 import type { AccessKey } from '../press/access-cookie.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
+import { type BillingConfig, billingFields, billingOf, billingTogether } from './config-billing.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig {
+export interface Config extends MailConfig, BillingConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -110,6 +111,7 @@ const schema = z.object({
   DATABASE_URL: postgresAddress(),
   ...accountsFields,
   ...mailFields,
+  ...billingFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   WORDPRESS_URL: z
@@ -204,6 +206,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     databaseUrl: values.DATABASE_URL ?? null,
     accounts: accountsOf(values),
     ...mailOf(values),
+    ...billingOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
     wordpress: values.WORDPRESS_URL
@@ -275,7 +278,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
       }
     }
   }
-  problems.push(...accountsTogether(given), ...mailTogether(given));
+  problems.push(...accountsTogether(given), ...mailTogether(given), ...billingTogether(given));
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
   }

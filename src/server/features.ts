@@ -26,6 +26,13 @@ export function describeFeatures(config: Config): Features {
           [!config.mail && !config.zephrUrl && 'SMTP_URL and MAIL_FROM'],
           'so that readers can be mailed links and codes to sign in with',
         ),
+    billing: needs(
+      [
+        !config.stripe && 'STRIPE_SECRET_KEY, STRIPE_PUBLISHABLE_KEY and STRIPE_WEBHOOK_SECRET',
+        !config.mail && 'SMTP_URL and MAIL_FROM',
+      ],
+      'so that readers can subscribe; until then the pages of plans show what there is and sell nothing',
+    ),
   };
 }
 

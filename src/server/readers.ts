@@ -1,6 +1,7 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
+import type { Billing } from '../lib/billing/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
@@ -22,6 +23,8 @@ export interface ReadersState {
 
 export interface Readers {
   readonly accounts: Accounts;
+  /** `null` where billing is off. */
+  readonly billing: Billing | null;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -60,6 +63,7 @@ export async function openReaders(
   });
   return {
     accounts,
+    billing: null,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();

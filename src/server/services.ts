@@ -1,6 +1,7 @@
 /** What routes may call besides reading content: built once by `compose.ts`, handed out as `Astro.locals.services`. */
 import type { Content } from '../content/service.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
+import type { Billing } from '../lib/billing/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
@@ -16,6 +17,8 @@ export interface Services {
   readonly accounts: Accounts | null;
   /** Who a browser belongs to, wherever the accounts are kept; `null` where they are off. */
   readonly sessions: Pick<Accounts, 'session'> | null;
+  /** Plans and payments; `null` where billing is off (`features.billing`). */
+  readonly billing: Billing | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */
@@ -25,7 +28,7 @@ export interface Services {
   readonly features: Features;
 }
 
-export type FeatureName = 'content' | 'restricted' | 'webhooks' | 'preview' | 'comments' | 'accounts';
+export type FeatureName = 'content' | 'restricted' | 'webhooks' | 'preview' | 'comments' | 'accounts' | 'billing';
 
 export interface FeatureState {
   readonly on: boolean;

@@ -90,7 +90,9 @@ it('is without content and says why when no WordPress is named', async () => {
   expect(ready).toBe(false);
   for (const [name, feature] of Object.entries(features)) {
     expect(feature.on, name).toBe(false);
-    expect(feature.why, name).toContain(name === 'accounts' ? 'SMTP_URL' : 'WORDPRESS_URL');
+    expect(feature.why, name).toContain(
+      { accounts: 'SMTP_URL', billing: 'STRIPE_SECRET_KEY' }[name] ?? 'WORDPRESS_URL',
+    );
     expect(output).toContain(`"feature":"${name}"`);
   }
   expect(

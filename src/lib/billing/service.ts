@@ -1,0 +1,93 @@
+/**
+ * What the billing service does, as routes and pages see it (spec section 7). What a reader or a card can cause is a value;
+ * what throws is a fault of ours, of the database or of Stripe's being away.
+ */
+import type { Session } from '../accounts/service.ts';
+import type {
+  CheckoutError,
+  ConfirmationAnswer,
+  CouponAnswer,
+  PlansAnswer,
+  Price,
+  QuoteAnswer,
+  Shipping,
+  SubscribeAnswer,
+  SubscribeBody,
+  Subscription,
+  SwitchAnswer,
+} from './wire.ts';
+
+export type Billed<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      readonly status: 400 | 402 | 403 | 404 | 409 | 429 | 502 | 503;
+      readonly error: CheckoutError;
+    };
+
+/** Something that is paid for. */
+export interface Entitlement {
+  /** `sun-reader`, `sun-member` or `sun-founder`. */
+  readonly product: string;
+  /** Epoch milliseconds: the end of what is paid, with the days of grace where a renewal has failed. */
+  readonly until: number;
+  readonly print: boolean;
+  /** Whether it is a first cheap time, such as the penny promotion. */
+  readonly trialing: boolean;
+}
+
+export interface Billing {
+  /** What can be bought, from Stripe's catalogue; the last known one while Stripe is away, `[]` before the first. */
+  prices(): readonly Price[];
+  plans(): PlansAnswer;
+  /** What this user has paid for now; one indexed query of our own database. */
+  entitlements(userId: string): Promise<readonly Entitlement[]>;
+
+  quote(session: Session | null, ask: { planId: string; couponCode?: string }): Promise<Billed<QuoteAnswer>>;
+  /** @param address network address of whoever asks: guesses are limited */
+  coupon(
+    code: string,
+    planId: string | null,
+    who: { session: Session | null; address: string },
+  ): Promise<Billed<CouponAnswer>>;
+  subscribe(session: Session, body: SubscribeBody): Promise<Billed<SubscribeAnswer>>;
+  confirm(session: Session, subscriptionId: string): Promise<Billed<ConfirmationAnswer>>;
+  switchPlan(
+    session: Session,
+    ask: { planId: string; prorationDate?: number; expected?: number; attempt?: string },
+  ): Promise<Billed<SwitchAnswer>>;
+  cancel(session: Session, reason: string | null): Promise<Billed<Subscription>>;
+  resume(session: Session): Promise<Billed<Subscription>>;
+
+  /** The reader's subscription: the one that opens the most, or the last one that ended. */
+  subscription(session: Session): Promise<Subscription | null>;
+  saveMetadata(
+    session: Session,
+    subscriptionId: string,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<Billed<null>>;
+  shipping(session: Session): Promise<Shipping | null>;
+  saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
+  setupIntent(session: Session): Promise<Billed<{ readonly clientSecret: string }>>;
+  /** Makes this card the one that is charged, and tries what is open once more. */
+  usePaymentMethod(session: Session, paymentMethod: string): Promise<Billed<null>>;
+
+  /** Stripe's own state of this reader's subscriptions, fetched now. */
+  repair(session: Session): Promise<void>;
+  /** What is known of a reader, for the export of everything kept. */
+  exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
+
+  /**
+   * Takes a webhook: checks its signature, stores it and answers before it is worked on.
+   *
+   * @param raw the body's bytes as they came
+   */
+  webhook(
+    raw: Buffer,
+    signature: string | null,
+  ): Promise<{ readonly status: 200 | 400 | 503; readonly message: string }>;
+  /** Compares every subscription with Stripe's; nightly by itself. */
+  reconcile(): Promise<{ readonly checked: number; readonly drifted: readonly string[] }>;
+  start(): void;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,201 @@
+/**
+ * What the checkout calls take and give, one schema each (spec section 7, "Checkout"; vendors.md 1.12 and 3). Amounts are
+ * whole minor units of the currency everywhere. Islands take the types alone (`import type`).
+ */
+import { z } from 'zod';
+
+const id = z.string().min(1).max(255);
+const code = z.string().trim().min(1).max(100);
+
+/** POST /blaize/payment/stripe/subscribe. */
+export const subscribeBody = z.looseObject({
+  /** `pm_…`, made in the browser: a card's numbers never come here. */
+  payment_method: id,
+  /** `zephr_product_id` of the price's product, such as `sun-reader`. */
+  product_id: id,
+  /** `zephrPlanId` of the price. */
+  plan_id: id,
+  discount_code: code.optional(),
+  /** One number for one decision to buy, made by the screen; the same one again is the same purchase. */
+  attempt: z.uuid().optional(),
+  /** What the button said, minor units. When Stripe would charge another sum nothing is charged and the answer is 409. */
+  expected: z.int().min(0).optional(),
+});
+export type SubscribeBody = z.infer<typeof subscribeBody>;
+
+/** Words of Stripe's, of a payment intent or a setup intent. */
+export type IntentStatus =
+  | 'requires_payment_method'
+  | 'requires_confirmation'
+  | 'requires_action'
+  | 'processing'
+  | 'requires_capture'
+  | 'succeeded'
+  | 'canceled';
+
+/** 200 of subscribe. 400 and above: {@link CheckoutError}. */
+export interface SubscribeAnswer {
+  readonly subscriptionId: string;
+  /** Of the payment, or of the setup of the card where nothing is due now. */
+  readonly paymentIntentStatus: IntentStatus;
+  /** `pi_…_secret_…`, or `seti_…_secret_…` where nothing is due now; `null` when nothing is left to confirm. */
+  readonly clientSecret: string | null;
+  readonly paymentType: 'recurring';
+  /** Our number of what was granted; `null` until it is paid. */
+  readonly grant_id: string | null;
+}
+
+/** POST /blaize/payment/stripe/subscription/confirmation, after the browser has confirmed the card. */
+export const confirmationBody = z.looseObject({ subscriptionId: id });
+export interface ConfirmationAnswer {
+  readonly grant_id: string;
+}
+
+/** What a checkout call says no with. */
+export interface CheckoutError {
+  /** A sentence for the reader; for cards Stripe's own, which are meant to be shown. */
+  readonly message: string;
+  /** Stripe's `code`, and `decline_code` where there is one, for instance `card_declined` and `insufficient_funds`. */
+  readonly code?: string;
+  readonly declineCode?: string;
+  /** With 409 to a sum that has changed: what Stripe would charge, minor units. */
+  readonly due?: number;
+  readonly retryAfter?: number;
+}
+
+/** GET /api/v1/checkout/plans: what can be bought, and what the browser needs to ask for a card. */
+export interface PlansAnswer {
+  readonly prices: readonly Price[];
+  readonly publishableKey: string;
+  /** Address of the script that brings the card fields. */
+  readonly scriptUrl: string;
+}
+
+/** Spec section 3, "Price", from Stripe's catalogue. */
+export interface Price {
+  readonly id: string;
+  readonly name: string;
+  readonly unit_amount: number;
+  /** Lower case, `usd`. */
+  readonly currency: string;
+  readonly recurring: { readonly interval: 'day' | 'week' | 'month' | 'year'; readonly interval_count: number };
+  readonly zephrPlanId: string;
+  /** Set for a promotional price: its heading and the line below, for instance "Read the Sun for a PENNY A DAY". */
+  readonly pennyHeading: string | null;
+  readonly pennySubheading: string | null;
+  /** Days of the promotion and what one of them costs; `null` for ordinary prices. */
+  readonly promotion: { readonly days: number; readonly perDay: number } | null;
+  /** Whether the printed paper comes with it, which takes an address. */
+  readonly print: boolean;
+  readonly product: {
+    readonly id: string;
+    readonly name: string;
+    readonly metadata: { readonly zephr_product_id: string };
+  };
+}
+
+/** POST /api/v1/checkout/get-coupon. */
+export const couponBody = z.looseObject({ couponCode: code, plan_id: id.optional() });
+/** Spec section 3, "Coupon result": 200 with one of the two, 404 or 400 with `error`, 429 with `error` and Retry-After. */
+export interface CouponAnswer {
+  readonly discount_code: string;
+  readonly amount_off: number | null;
+  readonly percent_off: number | null;
+  readonly error?: string;
+}
+
+/** POST /api/v1/checkout/quote: what Stripe would charge. Readers who have a subscription are quoted the switch. */
+export const quoteBody = z.looseObject({ plan_id: id, couponCode: code.optional() });
+export interface QuoteAnswer {
+  readonly kind: 'new' | 'upgrade' | 'downgrade' | 'same';
+  readonly currency: string;
+  /** Charged now. */
+  readonly dueToday: number;
+  /** Charged at the renewal and from then on. */
+  readonly dueAfterRenewal: number;
+  /** Epoch milliseconds of the renewal. */
+  readonly renewalDate: number;
+  /** For a switch: the moment for which the proration was worked out, Unix seconds; send it back with the switch. */
+  readonly prorationDate: number | null;
+  /** Lines of the invoice, as Stripe words them. */
+  readonly lines: readonly { readonly description: string; readonly amount: number }[];
+}
+
+/** POST /api/v1/me/subscription/switch. */
+export const switchBody = z.looseObject({
+  plan_id: id,
+  prorationDate: z.int().positive().optional(),
+  expected: z.int().min(0).optional(),
+  attempt: z.uuid().optional(),
+});
+/** As {@link SubscribeAnswer}; a downgrade takes effect at the renewal and asks for no payment. */
+export type SwitchAnswer = SubscribeAnswer & { readonly effective: 'now' | 'renewal' };
+
+/** POST /api/v1/me/subscription/cancel (at the end of the paid period) and /resume (until then). */
+export const cancelBody = z.looseObject({ reason: z.string().max(500).optional() });
+
+/** PUT /api/v1/me/subscription/metadata (spec section 3, "Subscription metadata"). */
+export const metadataBody = z.looseObject({
+  subscriptionId: id,
+  metadata: z.looseObject({
+    ...Object.fromEntries(
+      (
+        [
+          ...(['created_with', 'customer_email', 'query_url', 'query_utm_campaign', 'query_utm_content'] as const),
+          ...(['query_utm_medium', 'query_utm_source', 'device_type', 'geo_city', 'geo_country'] as const),
+        ] as const
+      ).map((name) => [name, z.string().max(500).optional()]),
+    ),
+  }),
+});
+
+/** GET /api/v1/me/subscription: 200, 401 without a session, 502 with "Failed to fetch subscriptions". */
+export interface SubscriptionAnswer {
+  readonly subscription: Subscription | null;
+}
+
+/** Spec section 3, "Subscription", and what the screens need beside it. */
+export interface Subscription {
+  readonly id: string;
+  readonly currency: string;
+  /** Minor units at a renewal without discounts. */
+  readonly preDiscountPrice: number;
+  /** ISO 8601; `null` when nothing is billed any more. */
+  readonly nextBillingDate: string | null;
+  /** Minor units of the next bill. */
+  readonly price: number;
+  readonly productId: string;
+  readonly planId: string;
+  readonly planName: string;
+  readonly interval: 'day' | 'week' | 'month' | 'year';
+  readonly print: boolean;
+  readonly status: 'trialing' | 'active' | 'past_due' | 'unpaid' | 'canceled' | 'incomplete' | 'paused';
+  readonly cancelAtPeriodEnd: boolean;
+  /** ISO 8601: until when it opens what it opens. */
+  readonly paidUntil: string;
+}
+
+/** GET and POST /api/v1/me/shipping (spec section 3, "Shipping"). */
+export const shippingBody = z.looseObject({
+  name: z.string().trim().min(1).max(200),
+  address: z.looseObject({
+    line1: z.string().trim().min(1).max(200),
+    line2: z.string().trim().max(200).nullish(),
+    city: z.string().trim().min(1).max(200),
+    state: z.string().trim().min(1).max(100),
+    postal_code: z.string().trim().min(1).max(20),
+    country: z.string().trim().length(2),
+  }),
+  phone: z.string().trim().max(40).nullish(),
+});
+export type Shipping = z.infer<typeof shippingBody>;
+export interface ShippingAnswer {
+  readonly shipping: Shipping | null;
+}
+
+/** POST /api/v1/me/payment-method: the card that is charged from now on. */
+export const paymentMethodBody = z.looseObject({ payment_method: id });
+/** POST /zephr/payment/stripe/setupIntentSecret. */
+export interface SetupIntentAnswer {
+  readonly clientSecret: string;
+}
