@@ -59,7 +59,8 @@ function connect(file: string): DatabaseSync {
   const db = new DatabaseSync(file);
   try {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
-      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA mmap_size = 0; PRAGMA journal_size_limit = 16777216;`);
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA mmap_size = 0;
+      PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 33554432;`);
     return db;
   } catch (error) {
     db.close();

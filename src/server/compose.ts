@@ -39,6 +39,9 @@ export interface House {
   stop(): Promise<void>;
 }
 
+/** The content mirror's file in the data folder. */
+export const contentFile = 'content.sqlite';
+
 /** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
@@ -88,7 +91,7 @@ export async function compose(
     log,
   });
   const content = openContent({
-    file: join(config.dataDir, 'content.sqlite'),
+    file: join(config.dataDir, contentFile),
     wordpress: config.wordpress,
     siteUrl: config.siteUrl,
     secret: config.newsroomSecret ?? undefined,

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTenant } from '../lib/accounts/zephr.server.ts';
 import { openCdn } from '../lib/cdn/cdn.server.ts';
+import { keepCheckpointed } from '../lib/checkpoints.server.ts';
 import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keyFile } from '../lib/indexnow/model.ts';
 import { openEarlierAssets } from '../press/assets.server.ts';
 import type { Press } from '../press/press.server.ts';
 import { accessCookieName } from './access-keys.ts';
 import { clientAddressOf } from './client-address.ts';
-import { compose } from './compose.ts';
+import { compose, contentFile } from './compose.ts';
 import { parseConfig } from './config.ts';
 import { createFront, type Front } from './front.ts';
 import { createLog } from './logging.ts';
@@ -73,10 +74,12 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       onFresh: (page) => publishing?.fresh(page),
     });
     const { press } = room;
+    const checkpoints = keepCheckpointed([join(config.dataDir, contentFile), room.file], log);
     durable = () => press.durable;
     close = async () => {
       await house.stop();
       await room.close();
+      await checkpoints.stop();
     };
     const cdn = openCdn(config.cdn, log);
     const closeCdn = markPurges(cdn, config.dataDir);

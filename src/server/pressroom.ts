@@ -21,6 +21,8 @@ export interface Pressroom {
   readonly press: Press;
   readonly keyOf: KeyOf;
   readonly access: AccessCookie;
+  /** The SQLite file of the stored pages. */
+  readonly file: string;
   /** Keys of the pages that earlier builds have left, the most read first. */
   earlierKeys(): string[];
   /** Renders these before all others when they change. */
@@ -84,7 +86,8 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     house.services.content.reader,
     config.redirectsFile ? readRedirects(config.redirectsFile) : [],
   );
-  const store: PageStore = openStore({ file: join(pagesDir(config), storeName(config)), build, log });
+  const file = join(pagesDir(config), storeName(config));
+  const store: PageStore = openStore({ file, build, log });
   /** Withdrawn pages and what an editor is waiting for; forgotten when they have been rendered. */
   const hurried = new Set<string>();
   const press = openPress({
@@ -110,6 +113,7 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     press,
     keyOf,
     access,
+    file,
     earlierKeys: store.earlierKeys,
     hurry(keys) {
       for (const key of keys) {
