@@ -67,6 +67,37 @@ for (const provider of ['Google', 'Facebook'] as const) {
   });
 }
 
+test('an address that Google has not checked opens nobody’s account', async ({ page, newDevice }) => {
+  const email = newEmail('unchecked');
+  const owner = await (await newDevice()).newPage();
+  await openDialog(owner);
+  const first = await openWindow(owner, 'Facebook');
+  await Promise.all([first.waitForEvent('close'), consent(first, email)]);
+  await expectSignedIn(owner);
+
+  await openDialog(page);
+  const popup = await openWindow(page, 'Google');
+  await popup.getByText('What this account is like').click();
+  // Anybody can make an account there that merely names the address.
+  await popup.getByLabel('The address is verified').uncheck();
+  await Promise.all([popup.waitForEvent('close'), consent(popup, email)]);
+  await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+  await expectAnonymous(page);
+});
+
+test('a provider that does not answer ends in a sentence, and the next try works', async ({ page }) => {
+  await openDialog(page);
+  const popup = await openWindow(page, 'Google');
+  await popup.getByText('What this account is like').click();
+  await popup.getByLabel('Afterwards Google').selectOption('does not answer');
+  await consent(popup, newEmail('silent'));
+  await expect(error(page)).toHaveText('Something went wrong. Please try again.', { timeout: 20_000 });
+  await expectAnonymous(page);
+  const again = await openWindow(page, 'Google');
+  await Promise.all([again.waitForEvent('close'), consent(again, newEmail('heard'))]);
+  await expectSignedIn(page);
+});
+
 test('a window that is shut is noticed', async ({ page }) => {
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
