@@ -42,6 +42,7 @@ describe('settings', () => {
       cdnHeaders: false,
       indexNow: null,
       redirectsFile: null,
+      stripe: null,
       logLevel: 'info',
     });
   });
@@ -57,6 +58,11 @@ describe('settings', () => {
       ZEPHR_URL: 'https://paper.cdn.zephr.example/',
       ACCOUNTS_SECRET: 's'.repeat(32),
       AUDIT_DAYS: '30',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+      STRIPE_WEBHOOK_SECRET: 'whsec_1',
+      STRIPE_API_URL: 'http://127.0.0.1:8883/',
+      STRIPE_JS_URL: 'http://127.0.0.1:8883/stripe.js',
       GOOGLE_CLIENT_ID: 'g',
       GOOGLE_CLIENT_SECRET: 'gs',
       GOOGLE_ISSUER_URL: 'https://google.test/',
@@ -133,6 +139,13 @@ describe('settings', () => {
       cdnHeaders: false,
       indexNow: { key: 'abcd1234', url: undefined },
       redirectsFile: 'redirects.txt',
+      stripe: {
+        secretKey: 'sk_test_1',
+        publishableKey: 'pk_test_1',
+        webhookSecret: 'whsec_1',
+        apiUrl: 'http://127.0.0.1:8883',
+        scriptUrl: 'http://127.0.0.1:8883/stripe.js',
+      },
       logLevel: 'warn',
     });
   });
@@ -192,6 +205,12 @@ describe('settings', () => {
     [{ SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' }, /^SMTP_URL is no address of a mail server; give smtp:/],
     [{ SMTP_URL: 'smtp://mail.test', MAIL_FROM: 'a b' }, /^MAIL_FROM is "a b"; give an address/],
     [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
+    [{ STRIPE_SECRET_KEY: 'secret' }, /^STRIPE_SECRET_KEY is no secret key/],
+    [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, /^STRIPE_WEBHOOK_SECRET is missing/],
+    [
+      { STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
+      /different modes/,
+    ],
     [{ GOOGLE_CLIENT_ID: 'g' }, /^GOOGLE_CLIENT_SECRET is missing/],
     [{ FACEBOOK_CLIENT_SECRET: 'f' }, /^FACEBOOK_CLIENT_ID is missing/],
     [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY is no key/],
