@@ -205,7 +205,10 @@ describe('settings', () => {
     [{ SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' }, /^SMTP_URL is no address of a mail server; give smtp:/],
     [{ SMTP_URL: 'smtp://mail.test', MAIL_FROM: 'a b' }, /^MAIL_FROM is "a b"; give an address/],
     [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
-    [{ STRIPE_SECRET_KEY: 'secret' }, /^STRIPE_SECRET_KEY is no secret key/],
+    [
+      { STRIPE_SECRET_KEY: 'secret', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
+      /^STRIPE_SECRET_KEY is no secret key/,
+    ],
     [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, /^STRIPE_WEBHOOK_SECRET is missing/],
     [
       { STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
