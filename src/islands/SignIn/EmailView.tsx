@@ -1,6 +1,7 @@
 /** The e-mail login panel at its beginning (spec section 2, "Email login panel"). */
-import { type SyntheticEvent, useEffect, useId, useRef } from 'react';
+import { useEffect, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
+import { EmailField, useEmailField } from '../parts/EmailField.tsx';
 import { Notice } from '../parts/Notice.tsx';
 import parts from '../parts/parts.module.css';
 import type { Provider } from '../parts/providers.ts';
@@ -27,24 +28,11 @@ export interface EmailViewProps {
 export function EmailView(props: EmailViewProps) {
   const { email, error, trouble, busy, providers, waiting, returnTo, scripted, focused, onSubmit, onProvider } = props;
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
+  const { input, submit, take } = useEmailField(error, onSubmit);
 
   useEffect(() => {
     if (focused) input.current?.focus();
-  }, [focused]);
-  useEffect(() => {
-    if (error !== null) input.current?.focus();
-  }, [error]);
-
-  function submit(event: SyntheticEvent) {
-    event.preventDefault();
-    onSubmit(input.current?.value ?? '');
-  }
-
-  function take(suggestion: string) {
-    if (input.current) input.current.value = suggestion;
-    onSubmit(suggestion);
-  }
+  }, [focused, input]);
 
   return (
     <div className={styles.panel}>
@@ -60,21 +48,9 @@ export function EmailView(props: EmailViewProps) {
         <label className={styles.label} htmlFor={`${id}-email`}>
           Please enter your email address below:
         </label>
-        {/* Uncontrolled, so that what is typed before the script has come stays. */}
-        <input
-          ref={input}
-          className="field"
-          id={`${id}-email`}
-          name={formFields.email}
-          type="email"
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          readOnly={busy}
-          defaultValue={email}
-          aria-describedby={`${id}-error`}
-          aria-invalid={error !== null || undefined}
+        <EmailField
+          {...{ field: input, id: `${id}-email`, errorId: `${id}-error` }}
+          {...{ email, busy, wrong: error !== null }}
         />
         <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
         <input type="hidden" name={formFields.return} value={returnTo} />

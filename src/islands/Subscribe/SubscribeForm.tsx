@@ -1,6 +1,7 @@
 /** An address, Subscribe, and what became of it; the same in the bar at the foot of the page and on pages of its own. */
-import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
+import { EmailField, useEmailField } from '../parts/EmailField.tsx';
 import { Notice } from '../parts/Notice.tsx';
 import styles from './Subscribe.module.css';
 
@@ -22,21 +23,7 @@ export interface SubscribeFormProps {
 export function SubscribeForm(props: SubscribeFormProps) {
   const { email, error, busy, label, submit, returnTo, inline = false, scripted, children, onSubmit } = props;
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-
-  useEffect(() => {
-    if (error !== null) input.current?.focus();
-  }, [error]);
-
-  function send(event: SyntheticEvent) {
-    event.preventDefault();
-    onSubmit(input.current?.value ?? '');
-  }
-
-  function take(suggestion: string) {
-    if (input.current) input.current.value = suggestion;
-    onSubmit(suggestion);
-  }
+  const { input, submit: send, take } = useEmailField(error, onSubmit);
 
   return (
     <form
@@ -52,21 +39,9 @@ export function SubscribeForm(props: SubscribeFormProps) {
         {label}
       </label>
       <div className={styles.row}>
-        <input
-          ref={input}
-          className="field"
-          id={`${id}-email`}
-          name={formFields.email}
-          type="email"
-          placeholder={inline ? 'Email address' : undefined}
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          readOnly={busy}
-          defaultValue={email}
-          aria-describedby={`${id}-error`}
-          aria-invalid={error !== null || undefined}
+        <EmailField
+          {...{ field: input, id: `${id}-email`, errorId: `${id}-error` }}
+          {...{ email, busy, wrong: error !== null, placeholder: inline ? 'Email address' : undefined }}
         />
         <button className="button" type="submit" aria-disabled={busy}>
           {busy ? 'One moment…' : submit}
