@@ -1,6 +1,7 @@
 /** Settings of the accounts: the secret, and the social providers. */
 import { z } from 'zod';
 import type { FacebookSettings, GoogleSettings } from '../lib/accounts/engine/social-providers.server.ts';
+import { type Limits, readLimits } from '../lib/accounts/limits.ts';
 import { apiAddress, whole } from './config-fields.ts';
 
 export interface AccountsConfig {
@@ -8,6 +9,7 @@ export interface AccountsConfig {
   readonly secret: string | null;
   /** Days that the audit trail is kept. */
   readonly auditDays: number;
+  readonly limits: Limits;
   /** `null`: nobody signs in with Google. */
   readonly google: GoogleSettings | null;
   readonly facebook: FacebookSettings | null;
@@ -19,6 +21,15 @@ export const accountsFields = {
     .min(32, 'is shorter than 32 characters; make one up, for instance with "openssl rand -hex 32"')
     .optional(),
   AUDIT_DAYS: whole(90, 1, 3650, 'the days that the audit trail is kept'),
+  ACCOUNT_LIMITS: z
+    .string()
+    .optional()
+    .transform((text, context): Limits => {
+      const read = readLimits(text ?? '');
+      if ('limits' in read) return read.limits;
+      for (const problem of read.problems) context.addIssue(problem);
+      return z.NEVER;
+    }),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
   GOOGLE_ISSUER_URL: apiAddress('https://accounts.google.com'),
@@ -39,6 +50,7 @@ export function accountsOf(values: Values): AccountsConfig {
   return {
     secret: values.ACCOUNTS_SECRET ?? null,
     auditDays: values.AUDIT_DAYS,
+    limits: values.ACCOUNT_LIMITS,
     google: google && { ...google, url: values.GOOGLE_ISSUER_URL ?? 'https://accounts.google.com' },
     facebook: facebook && {
       ...facebook,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sandboxSettings } from '../../scripts/settings.ts';
+import { defaultLimits } from '../lib/accounts/limits.ts';
 import { ConfigError, parseConfig, settingNames } from './config.ts';
 
 const problemsOf = (env: Record<string, string>): readonly string[] => {
@@ -23,7 +24,7 @@ describe('settings', () => {
       databaseUrl: null,
       trustedProxies: 0,
       zephrUrl: null,
-      accounts: { secret: null, auditDays: 90, google: null, facebook: null },
+      accounts: { secret: null, auditDays: 90, limits: defaultLimits, google: null, facebook: null },
       mail: null,
       emailVerifier: null,
       emailDnsCheck: true,
@@ -63,6 +64,7 @@ describe('settings', () => {
       STRIPE_WEBHOOK_SECRET: 'whsec_1',
       STRIPE_API_URL: 'http://127.0.0.1:8883/',
       STRIPE_JS_URL: 'http://127.0.0.1:8883/stripe.js',
+      ACCOUNT_LIMITS: ' link.email=10/600, ',
       GOOGLE_CLIENT_ID: 'g',
       GOOGLE_CLIENT_SECRET: 'gs',
       GOOGLE_ISSUER_URL: 'https://google.test/',
@@ -111,6 +113,7 @@ describe('settings', () => {
       accounts: {
         secret: 's'.repeat(32),
         auditDays: 30,
+        limits: { ...defaultLimits, link: { ...defaultLimits.link, email: { most: 10, seconds: 600 } } },
         google: { url: 'https://google.test', clientId: 'g', clientSecret: 'gs' },
         facebook: { url: 'https://facebook.test', graphUrl: 'https://graph.test', clientId: 'f', clientSecret: 'fs' },
       },
@@ -209,6 +212,11 @@ describe('settings', () => {
       { STRIPE_SECRET_KEY: 'secret', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
       /^STRIPE_SECRET_KEY is no secret key/,
     ],
+    [
+      { ACCOUNT_LIMITS: 'link.everybody=1/60' },
+      /^ACCOUNT_LIMITS "link.everybody=1\/60" names no limit; give .*link\.email/,
+    ],
+    [{ ACCOUNT_LIMITS: 'link.email=0/60' }, /^ACCOUNT_LIMITS .* out of bounds/],
     [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, /^STRIPE_WEBHOOK_SECRET is missing/],
     [
       { STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },

@@ -58,6 +58,7 @@ export async function openReaders(
     ...{ database, outbox, secret, siteUrl, verification, log },
     access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
+    limits: config.accounts.limits,
     google: config.accounts.google,
     facebook: config.accounts.facebook,
   });

@@ -77,3 +77,32 @@ export const defaultLimits: Limits = {
     overall: { most: 10_000, seconds: minutes(10) },
   },
 };
+
+const longestWindow = 7 * 24 * 60 * 60;
+
+/**
+ * The limits with some of them set otherwise: `link.email=10/600, code.address=60/600`, the most and the seconds of a window.
+ *
+ * @returns the limits, or every fault of the text, each a sentence that says what to do
+ */
+export function readLimits(text: string): { readonly limits: Limits } | { readonly problems: readonly string[] } {
+  const limits: Record<string, Record<string, Limit>> = Object.fromEntries(
+    Object.entries(defaultLimits).map(([name, set]) => [name, { ...set }]),
+  );
+  const problems: string[] = [];
+  const known = Object.entries(defaultLimits).flatMap(([name, set]) => Object.keys(set).map((who) => `${name}.${who}`));
+  for (const part of text.split(',').map((one) => one.trim())) {
+    if (part === '') continue;
+    const [, name = '', who = '', most, seconds] =
+      /^([a-z]+)\.([a-z]+)\s*=\s*(\d{1,9})\s*\/\s*(\d{1,9})$/.exec(part) ?? [];
+    const limit = { most: Number(most), seconds: Number(seconds) };
+    if (!known.includes(`${name}.${who}`)) {
+      problems.push(`"${part}" names no limit; give name.who=most/seconds with one of ${known.join(', ')}`);
+    } else if (limit.most < 1 || limit.seconds < 1 || limit.seconds > longestWindow) {
+      problems.push(`"${part}" is out of bounds; give at least 1 in 1 to ${longestWindow} seconds`);
+    } else {
+      limits[name] = { ...limits[name], [who]: limit };
+    }
+  }
+  return problems.length > 0 ? { problems } : { limits: limits as unknown as Limits };
+}
