@@ -1,11 +1,11 @@
 /** `npm run build`: the pages, built when their sources have changed, and their files compressed. */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { compressFolder } from './compress.ts';
 import { Stop, whatToDo } from './setup/explain.mjs';
 import { finish } from './setup/npm.mjs';
-import { root } from './setup/places.mjs';
+import { fetched, root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
 const dist = join(root, 'dist');
@@ -58,12 +58,28 @@ export function hashSources(folder: string = root): string {
  */
 const namesOfVite = ['MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX'];
 
+/**
+ * Astro puts a key of 32 bytes into each build, a new one each time unless it is given one, and then unchanged sources are another
+ * build whose pages are all rendered anew. This checkout's is made once.
+ */
+function keptKey(): string {
+  const file = join(fetched, 'astro-key');
+  mkdirSync(fetched, { recursive: true });
+  try {
+    writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(file, 'utf8');
+}
+
 /** The environment of a build: the caller's, without what would make another build of it. */
 export function buildEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !namesOfVite.includes(name) && !/^VITEST(?:_|$)/.test(name));
   return {
     ...Object.fromEntries(kept),
     NODE_ENV: 'production',
+    ASTRO_KEY: env.ASTRO_KEY ?? keptKey(),
     ASTRO_TELEMETRY_DISABLED: '1',
     NO_COLOR: '1',
     FORCE_COLOR: undefined,
