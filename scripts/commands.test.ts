@@ -62,6 +62,13 @@ describe('the environment of a build', () => {
       expect(own, name).not.toHaveProperty(name);
     expect(own).toMatchObject({ NODE_ENV: 'production', PATH: process.env.PATH, SITE_URL: 'https://paper.example' });
   });
+
+  it('has one key for all builds of a checkout, so that unchanged sources are the same build', () => {
+    const { ASTRO_KEY: key } = buildEnvironment({});
+    expect(Buffer.from(String(key), 'base64')).toHaveLength(32);
+    expect(buildEnvironment({}).ASTRO_KEY).toBe(key);
+    expect(buildEnvironment({ ASTRO_KEY: 'given' }).ASTRO_KEY).toBe('given');
+  });
 });
 
 describe('compressed forms', () => {
