@@ -24,6 +24,7 @@ export function openContent(options: ContentOptions): Content {
 function offline(mirror: Mirror): Content {
   return {
     reader: () => createReader(mirror),
+    revision: () => 0,
     replay() {},
     start() {},
     async stop() {
@@ -75,6 +76,8 @@ function connected(options: Connected, mirror: Mirror): Content {
   return {
     reader: () => createReader(mirror),
     replay: () => applier.replay(),
+    // A mirror that began anew counts its writes from nothing, and is of another generation.
+    revision: () => mirror.generation * 2 ** 32 + Number(mirror.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
       reindexer.soon();

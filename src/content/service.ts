@@ -113,6 +113,8 @@ export interface Content {
    * anything is served; `start` does so otherwise.
    */
   replay(): void;
+  /** Grows with every write to the mirror, so that what was made of it before can be told from what is made now. */
+  revision(): number;
   /** Begins to sync in the background; returns at once. */
   start(): void;
   /** Stops sync and closes the mirror. */

@@ -25,10 +25,12 @@ let front: Front;
 let base: string;
 let render: RenderPage;
 let ready: boolean;
+let revision: number;
 
 beforeEach(() => {
   folder = tempDir();
   ready = true;
+  revision = 1;
   render = async () => new Response('<p>one</p>', { headers: { 'content-type': 'text/html' } });
 });
 afterEach(async () => {
@@ -45,7 +47,12 @@ async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Pr
   press = openPress({
     store,
     memoryBytes: 1e6,
-    render: pressRender((...args) => render(...args), siteUrl, locals),
+    render: pressRender(
+      (...args) => render(...args),
+      siteUrl,
+      locals,
+      () => revision,
+    ),
     dress: pressDress(security, { cdn: null, cdnHeaders }),
     log: silent,
     retry: { baseMs: 1, capMs: 2 },
@@ -71,6 +78,33 @@ async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Pr
   await once(front, 'listening');
   base = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
 }
+
+it('renders the page for what there is not once, whatever was asked for, until something changes', async () => {
+  let made = 0;
+  render = async (request, _locals, _address, bare) => {
+    const { pathname } = new URL(request.url);
+    if (pathname !== '/404') return new Response(bare ? null : 'whole', { status: 404 });
+    return new Response(`missing, number ${++made}`, { status: 404, headers: { 'content-type': 'text/html' } });
+  };
+  await open();
+  const ask = async (path: string) => {
+    const answer = await fetch(base + path);
+    return [answer.status, await answer.text()];
+  };
+  const first = await Promise.all(Array.from({ length: 30 }, (_, n) => ask(`/article/none-${n}`)));
+  expect(new Set(first.map(String))).toEqual(new Set(['404,missing, number 1']));
+  revision++;
+  expect(await ask('/article/none-100')).toEqual([404, 'missing, number 2']);
+  expect(store.size().pages).toBe(0);
+  const kept = render;
+  render = async () => {
+    throw new Error('not now');
+  };
+  revision++;
+  expect((await ask('/article/none-200'))[0]).toBe(500);
+  render = kept;
+  expect(await ask('/article/none-201')).toEqual([404, 'missing, number 3']);
+});
 
 it('renders once for all who wait, then answers from the store, and counts both', async () => {
   let renders = 0;

@@ -4,7 +4,7 @@ import type { Dress } from '../press/entry.ts';
 import type { Render } from '../press/rendering.server.ts';
 import type { AccessLevel } from '../press/stored-page.ts';
 import type { Config } from './config.ts';
-import { type RenderPage, renderWhole } from './renderer.ts';
+import { missingPath, type Rendered, type RenderPage, renderWhole } from './renderer.ts';
 import type { SecurityHeaders } from './security.ts';
 
 /** Tag of pages that say which day it is. */
@@ -18,8 +18,28 @@ export const freshAlways = 'public, max-age=0, must-revalidate';
  * can be seen by the page, so that nothing of a reader can get into what everyone is given.
  *
  * @param locals fresh ones for each call; their reader records what the page shows
+ * @param revision grows with every change of what pages show
  */
-export function pressRender(render: RenderPage, siteUrl: string, locals: () => App.Locals): Render {
+export function pressRender(
+  render: RenderPage,
+  siteUrl: string,
+  locals: () => App.Locals,
+  revision: () => number = () => Number.NaN,
+): Render {
+  /** The page for what there is not: the same under every address, and made once for each revision, whoever asks how often. */
+  let missing: { readonly revision: number; readonly page: Promise<Rendered> } | null = null;
+  function missingPage(): Promise<Rendered> {
+    const now = revision();
+    if (missing?.revision !== now) {
+      const page = renderWhole(render, new Request(siteUrl + missingPath), locals(), '127.0.0.1');
+      missing = { revision: now, page };
+      page.catch(() => {
+        missing = null;
+      });
+    }
+    return missing.page;
+  }
+
   return async (key, variant) => {
     let access: AccessLevel | null = null;
     const own: App.Locals = {
@@ -30,7 +50,9 @@ export function pressRender(render: RenderPage, siteUrl: string, locals: () => A
       },
     };
     const request = new Request(siteUrl + key, { headers: { accept: 'text/html,*/*' } });
-    const { status, headers, body, tags } = await renderWhole(render, request, own, '127.0.0.1');
+    const rendered = await renderWhole(render, request, own, '127.0.0.1', true);
+    const unknown = rendered.status === 404 && rendered.body.byteLength === 0;
+    const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
     const all = new Set(tags);
     if (key === '/') all.add(todayTag);
     return {

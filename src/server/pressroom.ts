@@ -93,7 +93,7 @@ export function openPressroom(options: PressroomOptions): Pressroom {
   const press = openPress({
     store,
     memoryBytes: config.pressMemoryBytes,
-    render: pressRender(options.render, config.siteUrl, house.locals),
+    render: pressRender(options.render, config.siteUrl, house.locals, house.services.content.revision),
     dress: pressDress(security, config),
     log,
     everything,

@@ -11,8 +11,20 @@ type AstroHandler = (
   locals: App.Locals,
 ) => Promise<void>;
 
-/** Renders one address; an unknown one becomes the 404 page and an error the 500 page, both with `locals`. */
-export type RenderPage = (request: Request, locals: App.Locals, clientAddress: string) => Promise<Response>;
+/**
+ * Renders one address; an unknown one becomes the 404 page and an error the 500 page, both with `locals`.
+ *
+ * @param bare an unknown address becomes a 404 without a body
+ */
+export type RenderPage = (
+  request: Request,
+  locals: App.Locals,
+  clientAddress: string,
+  bare?: boolean,
+) => Promise<Response>;
+
+/** Address of the page for what there is not. */
+export const missingPath = '/404';
 
 /** A whole answer with the tags of the content it shows. */
 export interface Rendered {
@@ -39,15 +51,14 @@ export class RefusedRequest extends Error {
 /** Loads the built pages. */
 export async function loadPages(entry: string): Promise<RenderPage> {
   const { handler } = (await import(pathToFileURL(entry).href)) as { handler: AstroHandler };
-  return async (request, locals, clientAddress) => {
+  return async (request, locals, clientAddress, bare = false) => {
     const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
     const answer = await dispatch(handler, request, payload, locals, clientAddress);
+    if (answer) return answer;
+    if (bare) return new Response(null, { status: 404 });
     // Without a route the handler calls `next` and forgets the locals, which the 404 page needs for its header.
-    return (
-      answer ??
-      (await dispatch(handler, new Request(new URL('/404', request.url)), undefined, locals, clientAddress)) ??
-      notFound()
-    );
+    const missing = new Request(new URL(missingPath, request.url));
+    return (await dispatch(handler, missing, undefined, locals, clientAddress)) ?? notFound();
   };
 }
 
@@ -160,8 +171,9 @@ export async function renderWhole(
   request: Request,
   locals: App.Locals,
   clientAddress: string,
+  bare = false,
 ): Promise<Rendered> {
-  const response = await render(request, locals, clientAddress);
+  const response = await render(request, locals, clientAddress, bare);
   const body = Buffer.from(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, body, tags: locals.content.tags };
 }
