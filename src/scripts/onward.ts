@@ -12,33 +12,48 @@ const headlines = '.headline a, .rail-list h3 a';
 
 const pathOf = (link: HTMLAnchorElement | null): string => (link ? new URL(link.href).pathname : '');
 
-async function bring(place: HTMLElement): Promise<void> {
-  const { fragment = '', limit = '6' } = place.dataset;
+async function fetched(fragment: string): Promise<Document> {
+  const response = await fetch(fragment);
+  if (!response.ok) throw new Error(`${fragment} answered ${response.status}`);
+  return new DOMParser().parseFromString(await response.text(), 'text/html');
+}
+
+function fill(place: HTMLElement, page: Document): void {
+  const here = new Set([location.pathname]);
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(headlines)) here.add(pathOf(link));
+  const items = [...page.body.children].filter((item) => {
+    const link = item.querySelector<HTMLAnchorElement>(`${headlines}, a`);
+    return link !== null && !here.has(pathOf(link));
+  });
+  if (items.length > 0) place.replaceChildren(...items.slice(0, Number(place.dataset.limit ?? '6')));
+  else if (place.children.length === 0) place.closest('section')?.remove();
+  dispatchEvent(new Event('broadsheet:stories'));
+}
+
+/** Lists are fetched side by side and filled one after another, so that what each leaves out does not hang on the network. */
+let before: Promise<void> = Promise.resolve();
+
+async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> {
   try {
-    const response = await fetch(fragment);
-    if (!response.ok) throw new Error(`${fragment} answered ${response.status}`);
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    const here = new Set([location.pathname]);
-    for (const link of document.querySelectorAll<HTMLAnchorElement>(headlines)) here.add(pathOf(link));
-    const items = [...page.body.children].filter((item) => {
-      const link = item.querySelector<HTMLAnchorElement>(`${headlines}, a`);
-      return link !== null && !here.has(pathOf(link));
-    });
-    if (items.length > 0) place.replaceChildren(...items.slice(0, Number(limit)));
-    else if (place.children.length === 0) place.closest('section')?.remove();
-    dispatchEvent(new Event('broadsheet:stories'));
+    const page = fetched(place.dataset.fragment ?? '');
+    page.catch(() => {});
+    await earlier;
+    fill(place, await page);
   } catch {
     // The heading is a link to all of them.
   }
   delete place.dataset.fragment;
 }
 
+/** The shorter lists first: what they take, the longer ones can do without. */
+const lengthOf = ({ dataset }: HTMLElement): number => Number(dataset.limit ?? '6');
+
 const near = new IntersectionObserver(
   (entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      if (target instanceof HTMLElement) void bring(target);
+    const places = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target as HTMLElement);
+    for (const place of places.sort((a, b) => lengthOf(a) - lengthOf(b))) {
+      near.unobserve(place);
+      before = bring(place, before);
     }
   },
   { rootMargin: `${ahead}px 0px` },
