@@ -1,4 +1,6 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
+
+import { grantOf } from '../lib/access/grant.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { Billing } from '../lib/billing/service.ts';
@@ -54,16 +56,21 @@ export async function openReaders(
     ...{ database, carrier, secret, log, concurrency: mailConnections },
     paper: { name, motto, language, siteUrl, contact: contact.email },
   });
+  const billing = null as Billing | null;
   const accounts = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
     access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     google: config.accounts.google,
     facebook: config.accounts.facebook,
+    async grantFor(userId, registeredAt) {
+      const trialUntil = registeredAt + publication.access.trialHours * 3_600_000;
+      return grantOf((await billing?.entitlements(userId)) ?? [], Date.now(), trialUntil);
+    },
   });
   return {
     accounts,
-    billing: null,
+    billing,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
