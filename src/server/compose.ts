@@ -112,6 +112,7 @@ export async function compose(
     content,
     images,
     accounts: readers?.accounts ?? null,
+    access: readers?.access ?? null,
     billing: readers?.billing ?? null,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,

@@ -1,6 +1,7 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
 
-import { grantOf } from '../lib/access/grant.ts';
+import { createAccess } from '../lib/access/access.server.ts';
+import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { Billing } from '../lib/billing/service.ts';
@@ -9,8 +10,9 @@ import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
+import { createPassCookie } from '../press/pass-cookie.ts';
 import { publication } from '../publication.ts';
-import { accessCookieName, accessKeysOf } from './access-keys.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
@@ -25,6 +27,7 @@ export interface ReadersState {
 
 export interface Readers {
   readonly accounts: Accounts;
+  readonly access: Access;
   /** `null` where billing is off. */
   readonly billing: Billing | null;
   readonly outbox: RunningOutbox;
@@ -57,19 +60,24 @@ export async function openReaders(
     paper: { name, motto, language, siteUrl, contact: contact.email },
   });
   const billing = null as Billing | null;
+  const keys = accessKeysOf(config);
+  const access = createAccess({
+    ...{ database, secret, rules: publication.access, secure: siteUrl.startsWith('https:') },
+    paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
+    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
+    pass: createPassCookie({ name: giftCookieName, keys }),
+  });
   const accounts = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
-    access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+    access: createAccessCookie({ name: accessCookieName, keys }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     google: config.accounts.google,
     facebook: config.accounts.facebook,
-    async grantFor(userId, registeredAt) {
-      const trialUntil = registeredAt + publication.access.trialHours * 3_600_000;
-      return grantOf((await billing?.entitlements(userId)) ?? [], Date.now(), trialUntil);
-    },
+    grantFor: access.grantFor,
   });
   return {
     accounts,
+    access,
     billing,
     outbox,
     state: () => {

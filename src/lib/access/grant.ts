@@ -22,7 +22,7 @@ export const registeredGrant: Grant = { level: 'registered', until: Number.POSIT
 const byRank: readonly Product[] = ['founder', 'member', 'reader'];
 
 /** The paid products that run at a moment, the highest first, each once. What is no product of the paper opens nothing. */
-export const runningProducts = (paid: readonly Paid[], now: number): readonly Product[] =>
+export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: number): readonly Product[] =>
   byRank.filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
 
 /**
