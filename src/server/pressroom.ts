@@ -7,9 +7,10 @@ import { type AccessCookie, createAccessCookie } from '../press/access-cookie.ts
 import type { FreshPage } from '../press/desk.server.ts';
 import type { PressEvent } from '../press/figures.ts';
 import type { KeyOf } from '../press/key.ts';
+import { createPassCookie, type PassCookie } from '../press/pass-cookie.ts';
 import { openPress, type Press } from '../press/press.server.ts';
 import { openStore, type PageStore } from '../press/store.server.ts';
-import { accessCookieName, accessKeysOf } from './access-keys.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { House } from './compose.ts';
 import type { Config } from './config.ts';
 import { isMadeOnDemand, pageKeys, readRedirects } from './page-keys.ts';
@@ -23,6 +24,7 @@ export interface Pressroom {
   readonly access: AccessCookie;
   /** The SQLite file of the stored pages. */
   readonly file: string;
+  readonly passes: PassCookie;
   /** Keys of the pages that earlier builds have left, the most read first. */
   earlierKeys(): string[];
   /** Renders these before all others when they change. */
@@ -82,6 +84,7 @@ export function forgetOtherSites(config: Config): void {
 export function openPressroom(options: PressroomOptions): Pressroom {
   const { config, house, security, log, build } = options;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
+  const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
   const keyOf = pageKeys(
     house.services.content.reader,
     config.redirectsFile ? readRedirects(config.redirectsFile) : [],
@@ -114,6 +117,7 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     keyOf,
     access,
     file,
+    passes,
     earlierKeys: store.earlierKeys,
     hurry(keys) {
       for (const key of keys) {

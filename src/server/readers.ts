@@ -1,14 +1,18 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
+
+import { createAccess } from '../lib/access/access.server.ts';
+import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
-import type { Billing } from '../lib/billing/service.ts';
+import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
+import { createPassCookie } from '../press/pass-cookie.ts';
 import { publication } from '../publication.ts';
-import { accessCookieName, accessKeysOf } from './access-keys.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
@@ -23,8 +27,9 @@ export interface ReadersState {
 
 export interface Readers {
   readonly accounts: Accounts;
+  readonly access: Access;
   /** `null` where billing is off. */
-  readonly billing: Billing | null;
+  readonly billing: RunningBilling | null;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -35,6 +40,7 @@ export interface Readers {
 const mailConnections = 4;
 
 /**
+ * @param onPrices told when the prices on the pages have changed
  * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
  * @throws Error with a sentence for the operator; a PostgreSQL that does not answer stops nothing
  */
@@ -42,6 +48,7 @@ export async function openReaders(
   config: Config,
   verification: EmailVerification,
   log: Logger,
+  onPrices?: () => void,
 ): Promise<Readers | null> {
   const { mail, siteUrl, dataDir } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
@@ -49,29 +56,44 @@ export async function openReaders(
     config.accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
   const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
   const carrier = openCarrier(mail, mailConnections);
-  const { name, motto, language, contact } = publication;
+  const { name, motto, language, timeZone, contact } = publication;
   const outbox = openOutbox({
     ...{ database, carrier, secret, log, concurrency: mailConnections },
-    paper: { name, motto, language, siteUrl, contact: contact.email },
+    paper: { name, motto, language, timeZone, siteUrl, contact: contact.email },
   });
-  const accounts = await createAccounts({
+  const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
+  const keys = accessKeysOf(config);
+  const access = createAccess({
+    ...{ database, secret, rules: publication.access, secure: siteUrl.startsWith('https:') },
+    paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
+    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
+    pass: createPassCookie({ name: giftCookieName, keys }),
+  });
+  const own = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
-    access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+    access: createAccessCookie({ name: accessCookieName, keys }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     limits: config.accounts.limits,
     google: config.accounts.google,
     facebook: config.accounts.facebook,
+    grantFor: access.grantFor,
   });
+  const accounts = billing ? withBilling(own, billing) : own;
   return {
     accounts,
-    billing: null,
+    access,
+    billing,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
       return { database: database.problem(), mail: { waiting, problem } };
     },
-    start: () => outbox.start(),
+    start() {
+      outbox.start();
+      billing?.start();
+    },
     async stop() {
+      await billing?.stop();
       await accounts.stop();
       await outbox.stop();
       carrier.close();
@@ -79,3 +101,26 @@ export async function openReaders(
     },
   };
 }
+
+/** `null` where nothing is sold; then nothing of it is loaded either. */
+async function openBilling(
+  config: Config,
+  parts: Pick<BillingOptions, 'database' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
+): Promise<RunningBilling | null> {
+  if (!config.stripe || !describeFeatures(config).billing.on) return null;
+  const { createBilling } = await import('../lib/billing/engine/billing.server.ts');
+  return createBilling({ ...parts, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
+}
+
+/** Who leaves is billed no more, and gets what is known of the bills too. */
+const withBilling = (accounts: Accounts, billing: RunningBilling): Accounts => ({
+  ...accounts,
+  async exportData(session) {
+    return { ...(await accounts.exportData(session)), billing: await billing.exportData(session.userId) };
+  },
+  async forget(session, caller) {
+    // First: an account that is left over can be deleted again, a subscription of nobody would be charged for ever.
+    await billing.forget(session.userId);
+    return accounts.forget(session, caller);
+  },
+});
