@@ -22,7 +22,7 @@ export function PrintUpsell() {
       onClose={closeUpgradeModal}
     >
       <p className={styles.terms}>
-        What it costs, and what is taken off for the time you have paid, stands on the next page.
+        Before you pay you see what it costs, and what is taken off for the time that you have paid already.
       </p>
       <div className={styles.ways}>
         <a className="button button-gold" href="/print">

@@ -23,12 +23,12 @@ export default function YourPlan() {
   return (
     <div className={styles.plan} aria-live="polite">
       {bought === null ? (
-        <>
+        <div key="any">
           <p className={styles.name}>Your subscription</p>
           <p>Your plan, your renewal date and your details stand in your account.</p>
-        </>
+        </div>
       ) : (
-        <>
+        <div key="own">
           <p className={styles.name}>{bought.name}</p>
           <p>
             {bought.next}{' '}
@@ -38,7 +38,7 @@ export default function YourPlan() {
               </>
             )}
           </p>
-        </>
+        </div>
       )}
     </div>
   );
