@@ -247,7 +247,7 @@ test.describe('the welcome', () => {
     ] as const)
       await expect(main.getByRole('link', { name, exact: true })).toHaveAttribute('href', href);
     await main.getByText('How to').click();
-    await expect(main.getByText('“Add to Home Screen”')).toBeVisible();
+    await expect(main.getByText('press Share, then “Add to Home Screen”')).toBeVisible();
   });
 
   test('stands when nothing is known', async ({ context, page }) => {
