@@ -58,7 +58,10 @@ export function createAccountStep({ calls, email, onTyped, onEntered }: Options)
         return set({ busy: false });
       }
       if (made.status === 409) return set({ busy: false, error: messages.exists, exists: true });
-      set({ busy: false, error: wordsFor(made, made.status === 400 ? (made.message ?? messages.wrong) : messages.wrong) });
+      set({
+        busy: false,
+        error: wordsFor(made, made.status === 400 ? (made.message ?? messages.wrong) : messages.wrong),
+      });
     },
     signIn: () => set({ signingIn: true, error: null, exists: false }),
     back: () => set({ signingIn: false }),

@@ -9,7 +9,8 @@ export const messages = {
   /** Behind {@link messages.offline} while a payment is under way. */
   safe: 'Everything you have typed is kept, and trying again goes on with the same payment: you cannot be charged twice.',
   unfinished: 'The payment has not gone through yet.',
-  pending: 'Your bank is still working on the payment. As soon as it is done your subscription begins, and we write to you.',
+  pending:
+    'Your bank is still working on the payment. As soon as it is done your subscription begins, and we write to you.',
   couponFailed: 'This coupon cannot be used.',
   plansFailed: 'The subscriptions cannot be shown just now.',
   noPlans: 'Nothing is for sale at the moment. Please try again a little later.',

@@ -13,7 +13,12 @@ export const deviceType = (width: number): string => (width < 768 ? 'mobile' : w
  *
  * @param page address of the page that was joined on
  */
-export function metadataOf(page: URL, email: string | null, width: number, geo: Answer<GeoAnswer>): Record<string, string> {
+export function metadataOf(
+  page: URL,
+  email: string | null,
+  width: number,
+  geo: Answer<GeoAnswer>,
+): Record<string, string> {
   const utm = (name: string) => page.searchParams.get(`utm_${name}`) ?? '';
   const place = geo.ok ? geo.value : null;
   const all: Record<string, string> = {

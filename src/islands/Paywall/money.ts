@@ -4,10 +4,12 @@ import { formatMoney } from '../../lib/money.ts';
 import { publication } from '../../publication.ts';
 
 /** "$120", and "$0.60" where there are cents. */
-export const sum = (minor: number, currency: string): string => formatMoney(minor, { currency, cents: minor % 100 !== 0 });
+export const sum = (minor: number, currency: string): string =>
+  formatMoney(minor, { currency, cents: minor % 100 !== 0 });
 
 /** "$0.01/Day" (spec section 2, "Paywall modal"). */
-export const perDay = (minor: number, currency: string): string => `${formatMoney(minor, { currency, cents: true })}/Day`;
+export const perDay = (minor: number, currency: string): string =>
+  `${formatMoney(minor, { currency, cents: true })}/Day`;
 
 /** "$120 a year", "$30 every 3 months". */
 export function rate({ unit_amount, currency, recurring: { interval, interval_count: count } }: Price): string {

@@ -14,23 +14,24 @@ export const isCut = (page: Document = document): boolean => page.querySelector(
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** @returns whether it is open now */
-export async function openArticle(page: Document = document): Promise<boolean> {
-  const opening = page.querySelector<HTMLElement>(cut);
-  if (!opening) return false;
+/** @returns puts the whole article in its place; `null` when it could not be had */
+export async function fetchArticle(page: Document = document): Promise<(() => void) | null> {
   for (const pause of pauses) {
     await wait(pause);
     const full = await fetchFull(page.location.pathname + page.location.search);
-    if (!full) continue;
-    put(opening, full, page);
-    return true;
+    const opening = page.querySelector<HTMLElement>(cut);
+    if (full && opening) return () => put(opening, full, page);
   }
-  return false;
+  return null;
 }
 
 async function fetchFull(path: string): Promise<Element[] | null> {
   try {
-    const answer = await fetch(path, { credentials: 'same-origin', cache: 'no-store', headers: { accept: 'text/html' } });
+    const answer = await fetch(path, {
+      credentials: 'same-origin',
+      cache: 'no-store',
+      headers: { accept: 'text/html' },
+    });
     if (!answer.ok) return null;
     const other = new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (isCut(other)) return null;

@@ -8,7 +8,12 @@ import { messages } from './messages.ts';
 
 export type CouponState =
   | { readonly kind: 'none' | 'applying'; readonly code: string }
-  | { readonly kind: 'applied'; readonly code: string; readonly amountOff: number | null; readonly percentOff: number | null }
+  | {
+      readonly kind: 'applied';
+      readonly code: string;
+      readonly amountOff: number | null;
+      readonly percentOff: number | null;
+    }
   | { readonly kind: 'error'; readonly code: string; readonly text: string };
 
 export interface OrderState {
@@ -25,6 +30,8 @@ export type OrderCalls = Pick<typeof client, 'quote' | 'coupon'>;
 
 export interface Order {
   readonly $state: ReadableAtom<OrderState>;
+  /** Asks for the first sum. @param code a coupon that is remembered, or `''` */
+  begin(code: string): Promise<void>;
   choose(price: Price): Promise<void>;
   apply(code: string): Promise<void>;
   remove(): Promise<void>;
@@ -34,7 +41,13 @@ export interface Order {
 
 /** @param onCoupon what to remember: the code that counts, or `undefined` */
 export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: string | undefined) => void): Order {
-  const $state = atom<OrderState>({ price, coupon: { kind: 'none', code: '' }, quote: null, asking: false, error: null });
+  const $state = atom<OrderState>({
+    price,
+    coupon: { kind: 'none', code: '' },
+    quote: null,
+    asking: false,
+    error: null,
+  });
   const set = (change: Partial<OrderState>) => $state.set({ ...$state.get(), ...change });
   /** Sums are numbered, so that an old answer never stands for a newer question. */
   let latest = 0;
@@ -48,37 +61,50 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
     const answer = await calls.quote(price.zephrPlanId, code);
     if (mine !== latest) return;
     if (answer.ok && answer.value) return set({ quote: answer.value, asking: false });
-    set({ quote: null, asking: false, error: answer.ok ? messages.wrong : wordsFor(answer, answer.message ?? messages.wrong) });
+    set({
+      quote: null,
+      asking: false,
+      error: answer.ok ? messages.wrong : wordsFor(answer, answer.message ?? messages.wrong),
+    });
   }
 
-  return {
-    $state,
-    async choose(next) {
-      tries++;
-      const { coupon } = $state.get();
-      // A coupon may be good for some plans only: it is asked for anew.
-      set({ price: next, quote: null, coupon: { kind: 'none', code: coupon.code } });
-      if (coupon.kind === 'applied') await this.apply(coupon.code);
-      if ($state.get().coupon.kind !== 'applied') await refresh();
-    },
-    async apply(typed) {
-      const code = typed.trim();
-      const { coupon, price } = $state.get();
-      if (code === '' || coupon.kind === 'applying') return;
-      const mine = ++tries;
-      set({ coupon: { kind: 'applying', code } });
-      const answer = await calls.coupon(code, price.zephrPlanId);
-      if (mine !== tries) return;
-      if (answer.ok && answer.value && !answer.value.error) {
-        const { amount_off: amountOff, percent_off: percentOff, discount_code } = answer.value;
-        set({ coupon: { kind: 'applied', code: discount_code || code, amountOff, percentOff } });
-        onCoupon(discount_code || code);
-        return refresh();
-      }
+  async function apply(typed: string): Promise<void> {
+    const code = typed.trim();
+    const { coupon, price } = $state.get();
+    if (code === '' || coupon.kind === 'applying') return;
+    const mine = ++tries;
+    set({ coupon: { kind: 'applying', code } });
+    const answer = await calls.coupon(code, price.zephrPlanId);
+    if (mine !== tries) return;
+    if (answer.ok && answer.value && !answer.value.error) {
+      const { amount_off: amountOff, percent_off: percentOff, discount_code } = answer.value;
+      set({ coupon: { kind: 'applied', code: discount_code || code, amountOff, percentOff } });
+      onCoupon(discount_code || code);
+    } else {
       onCoupon(undefined);
       const said = answer.ok ? answer.value?.error : (refusalOf(answer).error ?? answer.message);
       const text = !answer.ok && answer.status === 0 ? messages.offline : (said ?? messages.couponFailed);
       set({ coupon: { kind: 'error', code, text } });
+    }
+    if ($state.get().coupon.kind === 'applied') await refresh();
+  }
+
+  /** Without a coupon there is a sum, too. */
+  async function begin(code: string): Promise<void> {
+    if (code !== '') await apply(code);
+    if ($state.get().coupon.kind !== 'applied') await refresh();
+  }
+
+  return {
+    $state,
+    begin,
+    apply,
+    async choose(next) {
+      tries++;
+      const { coupon } = $state.get();
+      // A coupon may be good for some plans only: it is asked for anew.
+      set({ price: next, asking: true, coupon: { kind: 'none', code: '' } });
+      await begin(coupon.kind === 'applied' ? coupon.code : '');
     },
     async remove() {
       tries++;

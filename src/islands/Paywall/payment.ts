@@ -3,10 +3,10 @@
  * that did not come is looked up before anything is asked again, and only the server's word ends a decision.
  */
 import { atom, type ReadableAtom } from 'nanostores';
+import type { Answer, Refused } from '../../lib/ask.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import type { SubscribeAnswer, Subscription, SwitchAnswer } from '../../lib/billing/wire.ts';
-import type { Answer, Refused } from '../../lib/ask.ts';
 import { messages } from './messages.ts';
 
 /** What the card form can do; its insides are the card company's. */
@@ -71,7 +71,8 @@ export function createPayment(options: Options): Payment {
   const { calls, attempts, looks = [0, 400, 800, 1500, 3000, 5000], onDone, onSignedOut, onSum } = options;
   const $state = atom<PaymentState>({ busy: null, error: null, notice: null });
   const set = (change: Partial<PaymentState>) => $state.set({ ...$state.get(), ...change });
-  const fail = (text: string, detail: string | null = null) => set({ busy: null, error: { text, detail }, notice: null });
+  const fail = (text: string, detail: string | null = null) =>
+    set({ busy: null, error: { text, detail }, notice: null });
   /** Kinds of failure go to the console, and nothing about the reader does (spec section 8, "Console-only"). */
   const log = (what: string) => console.error(`Paywall: ${what}`);
 

@@ -13,7 +13,17 @@ import { messages } from './messages.ts';
 import { sum } from './money.ts';
 import { createOrder, type Order } from './order.ts';
 import { createPayment, type Payment } from './payment.ts';
-import { after, change, emailAppeared, replan, type StepName, type Steps, signedOut, startSteps, toggle } from './steps.ts';
+import {
+  after,
+  change,
+  emailAppeared,
+  replan,
+  type StepName,
+  type Steps,
+  signedOut,
+  startSteps,
+  toggle,
+} from './steps.ts';
 
 export interface ShippingState {
   /** The address that is saved with the server. */
@@ -74,6 +84,8 @@ export interface PaywallFlow {
   /** On from a step that is done. */
   next(step: StepName): void;
   logout(): Promise<void>;
+  /** Remembers an address that is half typed. */
+  typeShipping(address: Partial<Shipping>): void;
   saveShipping(address: Shipping): Promise<void>;
   stop(): void;
 }
@@ -197,8 +209,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       stopSession();
       stopSession = session.subscribe((now) => void heard(now));
       // Signed in, the sum is asked for when it is known who asks.
-      if (draft.coupon) await order.apply(draft.coupon);
-      else if (!session.get().isAuthenticated) await order.refresh();
+      if (draft.coupon || !session.get().isAuthenticated) await order.begin(draft.coupon ?? '');
     },
     choose(price) {
       if (!order || payment.$state.get().busy) return;
@@ -226,6 +237,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       drafts.endAttempt();
       set({ shipping: { saved: null, busy: false, error: null } });
     },
+    typeShipping: (shipping) => drafts.keep({ shipping }),
     async saveShipping(address) {
       const { shipping } = $state.get();
       if (shipping.busy) return;
