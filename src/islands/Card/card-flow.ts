@@ -24,7 +24,7 @@ export interface CardFlow {
   clear(): void;
 }
 
-export type CardCalls = Pick<typeof client, 'setupIntent' | 'usePaymentMethod'>;
+export type CardCalls = Pick<typeof client, 'setupIntent' | 'chargePaymentMethod'>;
 
 /** @param onSaved the session may open more now */
 export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
@@ -58,7 +58,7 @@ export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow 
       $state.set({ step: 'saving', error: null });
       kept ??= await keep(keeper);
       if (kept === null) return;
-      const used = await calls.usePaymentMethod(kept);
+      const used = await calls.chargePaymentMethod(kept);
       if (used.ok) {
         $state.set({ step: 'saved', error: null });
         return onSaved();

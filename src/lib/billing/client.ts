@@ -66,14 +66,15 @@ export const saveMetadata = (
 
 export const shipping = (): Promise<Answer<ShippingAnswer>> => ask('/api/v1/me/shipping');
 
-export const saveShipping = (address: Shipping): Promise<Answer<unknown>> => ask('/api/v1/me/shipping', { body: address });
+export const saveShipping = (address: Shipping): Promise<Answer<unknown>> =>
+  ask('/api/v1/me/shipping', { body: address });
 
 /** Secret of a setup intent, with which a card is kept for later. */
 export const setupIntent = (): Promise<Answer<SetupIntentAnswer>> =>
   ask('/zephr/payment/stripe/setupIntentSecret', { body: {}, patience });
 
 /** Makes a card the one that is charged, and tries what is open once more. */
-export const usePaymentMethod = (paymentMethod: string): Promise<Answer<unknown>> =>
+export const chargePaymentMethod = (paymentMethod: string): Promise<Answer<unknown>> =>
   ask('/api/v1/me/payment-method', { body: { payment_method: paymentMethod }, patience });
 
 /** What a checkout call says no with; only fields of the right kind. */
