@@ -14,9 +14,9 @@ import { sum } from './money.ts';
 import { createOrder, type Order } from './order.ts';
 import { createPayment, type Payment } from './payment.ts';
 import {
-  after,
   change,
   emailAppeared,
+  onward,
   replan,
   type StepName,
   type Steps,
@@ -226,7 +226,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
     toggle(step) {
       if (payment.$state.get().busy === null) setSteps((steps) => toggle(steps, step));
     },
-    next: (step) => setSteps((steps) => after(steps, step)),
+    next: (step) => setSteps((steps) => onward(steps, step)),
     async logout() {
       if ($state.get().leaving) return;
       set({ leaving: true });
@@ -249,7 +249,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
         return set({ shipping: { ...shipping, busy: false, error } });
       }
       set({ shipping: { saved: address, busy: false, error: null } });
-      setSteps((steps) => after(steps, 'shipping'));
+      setSteps((steps) => onward(steps, 'shipping'));
     },
     stop() {
       over = true;

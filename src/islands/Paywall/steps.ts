@@ -27,10 +27,10 @@ export function replan(steps: Steps, print: boolean): Steps {
 }
 
 /** An e-mail has appeared in the session: on to the second step. */
-export const emailAppeared = (steps: Steps): Steps => (steps.open === 'account' ? after(steps, 'account') : steps);
+export const emailAppeared = (steps: Steps): Steps => (steps.open === 'account' ? onward(steps, 'account') : steps);
 
 /** A step is done: on to the next. */
-export function after(steps: Steps, done: StepName): Steps {
+export function onward(steps: Steps, done: StepName): Steps {
   const next = at(steps, done) + 1;
   return { ...steps, open: steps.names[next] ?? null, reached: Math.max(steps.reached, next) };
 }
