@@ -36,7 +36,7 @@ function bench(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}
       open = null;
     }),
   };
-  const on = { onDone: vi.fn(), onSignedOut: vi.fn(), onSum: vi.fn() };
+  const on = { onDone: vi.fn(), onSignedOut: vi.fn(), onSum: vi.fn(), onStale: vi.fn() };
   const payment = createPayment({ calls, attempts, looks: [0, 0, 0], ...on } as unknown as Options);
   return { payment, calls, card, attempts, ...on, state: () => payment.$state.get(), isOpen: () => open !== null };
 }
@@ -218,12 +218,13 @@ describe('replies that open nothing', () => {
   });
 
   it('409 without one, and nothing bought, says what the server says', async () => {
-    const { payment, card, state } = bench({
+    const { payment, card, state, onStale } = bench({
       subscribe: async () => refusal(409, 'You are paying in another tab.'),
       subscription: async () => granted({ subscription: null }),
     });
     await payment.buy(purchase, card);
     expect(state().error?.text).toBe('You are paying in another tab.');
+    expect(onStale).toHaveBeenCalledOnce();
   });
 
   it('429 says to wait and keeps the attempt', async () => {

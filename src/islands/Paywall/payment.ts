@@ -53,6 +53,8 @@ export interface Options {
   onSignedOut(): void;
   /** Stripe would charge another sum. */
   onSum(due: number): void;
+  /** What is shown may not be true any more: there is a subscription already, or an offer was had. */
+  onStale(): void;
 }
 
 export interface Payment {
@@ -68,7 +70,7 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 const running = new Set<Subscription['status']>(['active', 'trialing', 'past_due']);
 
 export function createPayment(options: Options): Payment {
-  const { calls, attempts, looks = [0, 400, 800, 1500, 3000, 5000], onDone, onSignedOut, onSum } = options;
+  const { calls, attempts, looks = [0, 400, 800, 1500, 3000, 5000], onDone, onSignedOut, onSum, onStale } = options;
   const $state = atom<PaymentState>({ busy: null, error: null, notice: null });
   const set = (change: Partial<PaymentState>) => $state.set({ ...$state.get(), ...change });
   const fail = (text: string, detail: string | null = null) =>
@@ -129,7 +131,8 @@ export function createPayment(options: Options): Payment {
       set({ busy: 'checking' });
       const found = await look(planId);
       if (found) return done(found);
-      return fail(message ?? messages.wrong);
+      fail(message ?? messages.wrong);
+      return onStale();
     }
     if (status === 429) return fail(message ?? messages.limited);
     attempts.end();

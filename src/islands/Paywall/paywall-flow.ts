@@ -134,6 +134,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       set({ sumNotice: messages.sumChanged(sum(due, currency)) });
       void order?.refresh();
     },
+    onStale: () => void order?.refresh(),
   });
 
   function finish(subscription: Subscription | null): void {
