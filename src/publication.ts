@@ -114,6 +114,13 @@ export const publication = {
     videos: 12,
   },
 
+  billing: {
+    /** Days for which a reader whose renewal has failed keeps access, while the card is tried again. */
+    graceDays: 3,
+    /** Days before a renewal of which the reader is told by mail. */
+    renewalNoticeDays: 7,
+  },
+
   limits: {
     /** Characters of an article's excerpt (spec section 3). */
     excerpt: 300,

@@ -7,10 +7,11 @@
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { AccountsTables } from './accounts/tables.ts';
+import type { BillingTables } from './billing/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
-export interface AccountsDatabase extends AccountsTables, MailTables {}
+export interface AccountsDatabase extends AccountsTables, MailTables, BillingTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
 import { tenantSessions } from '../lib/accounts/zephr-sessions.server.ts';
+import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
 import { createExternalCheck } from '../lib/email-verification/external.server.ts';
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
@@ -33,6 +34,8 @@ export interface House {
   readers(): ReadersState | null;
   /** What became of the mail; `null` where accounts are off. */
   readonly mailStats: (() => MailStats) | null;
+  /** What was asked of Stripe; `null` where billing is off. */
+  readonly billingStats: (() => BillingStats) | null;
   /** Starts the sync with WordPress and the mail. */
   start(): void;
   /** Stops both and closes every file. */
@@ -55,6 +58,7 @@ const tenantReaders = (config: Config): Services['sessions'] =>
 /**
  * @param onChange told of every change of the content; what it resolves to is what a webhook's answer names
  * @param isKept whether what it was told outlives this process
+ * @param onPrices told when the prices on the pages have changed
  * @throws Error with a sentence for the operator when the data folder cannot be written
  */
 export async function compose(
@@ -62,6 +66,7 @@ export async function compose(
   log: Logger,
   onChange?: (change: ContentChange) => Promise<readonly string[]>,
   isKept?: () => boolean,
+  onPrices?: () => void,
 ): Promise<House> {
   try {
     mkdirSync(config.dataDir, { recursive: true });
@@ -79,7 +84,8 @@ export async function compose(
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
-  const readers = await openReaders(config, emailVerification, log);
+  const readers = await openReaders(config, emailVerification, log, onPrices);
+  const billing = readers?.billing ?? null;
   const images = await createImages({
     dir: join(config.dataDir, 'images'),
     maxBytes: config.imageCacheBytes,
@@ -112,7 +118,7 @@ export async function compose(
     content,
     images,
     accounts: readers?.accounts ?? null,
-    billing: readers?.billing ?? null,
+    billing,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),
@@ -127,6 +133,7 @@ export async function compose(
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),
+    billingStats: billing && (() => billing.stats()),
     start: () => {
       readers?.start();
       if (!config.wordpress) return;

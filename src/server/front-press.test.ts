@@ -39,7 +39,14 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Promise<void> {
-  const security = securityHeaders({ siteUrl, wordpress: null, imageHosts: [], frameHosts: [], marfeelAccount: null });
+  const security = securityHeaders({
+    siteUrl,
+    wordpress: null,
+    imageHosts: [],
+    frameHosts: [],
+    marfeelAccount: null,
+    stripe: null,
+  });
   const locals = () => ({ content: { tags: new Set(['card:1']) } }) as unknown as App.Locals;
   store = openStore({ file: `${folder.dir}/pages.sqlite`, build: 'one', log: silent });
   press = openPress({

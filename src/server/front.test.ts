@@ -46,6 +46,7 @@ async function front(options: Partial<FrontOptions> = {}): Promise<{ port: numbe
       imageHosts: [],
       frameHosts: ['127.0.0.1:8881'],
       marfeelAccount: null,
+      stripe: null,
     }),
     render: async () => page('<h1>Front page</h1>'),
     locals: () => ({ content: { tags: new Set(['latest']) } }) as unknown as App.Locals,

@@ -60,6 +60,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     log,
     async (change) => (await publishing?.changed(change)) ?? [],
     () => durable(),
+    () => void publishing?.changed({ tags: new Set(['prices']), withdrawn: [] }),
   );
   const { content, features, sessions } = house.services;
   let close: () => Promise<void> = house.stop;
@@ -93,6 +94,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         indexNow: indexNow.stats,
         images: () => ({ made: house.services.images.made() }),
         ...(house.mailStats && { mail: house.mailStats }),
+        ...(house.billingStats && { billing: house.billingStats }),
       },
       log,
     );

@@ -3,6 +3,7 @@
  * they are read when somebody scrapes, so that a hit costs one increment. docs/operations.md says what each one means.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
 import type { CdnStats } from '../lib/cdn/cdn.server.ts';
 import type { IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
@@ -52,6 +53,7 @@ export interface MetricSources {
   readonly indexNow?: () => IndexNowStats;
   readonly images?: () => ImageCounts;
   readonly mail?: () => MailStats;
+  readonly billing?: () => BillingStats;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
 }
@@ -142,6 +144,21 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
   ),
 ];
 
+const billingSamples = (billing: BillingStats): Sample[] => [
+  counter('broadsheet_billing_questions_total', 'Questions to Stripe that events have caused.', billing.asked),
+  counter(
+    'broadsheet_billing_failed_questions_total',
+    'Questions to Stripe that failed and are repeated.',
+    billing.failed,
+  ),
+  gauge('broadsheet_billing_questions_waiting', 'Questions to Stripe that wait.', billing.waiting),
+  gauge(
+    'broadsheet_billing_drift',
+    'Subscriptions that the last nightly comparison found different from Stripe’s.',
+    billing.drift,
+  ),
+];
+
 /** The process itself, under the names that dashboards for Node know. */
 function processSamples(): Sample[] {
   const memory = process.memoryUsage();
@@ -177,7 +194,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { front, press, sync, cdn, indexNow, images, mail } = sources;
+  const { front, press, sync, cdn, indexNow, images, mail, billing } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     front: front && (() => frontSamples(front())),
     press: press && (() => pressSamples(press())),
@@ -186,6 +203,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     indexNow: indexNow && (() => indexNowSamples(indexNow())),
     images: images && (() => imageSamples(images())),
     mail: mail && (() => mailSamples(mail(), now())),
+    billing: billing && (() => billingSamples(billing())),
     process: processSamples,
   };
 

@@ -1,7 +1,7 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
-import type { Billing } from '../lib/billing/service.ts';
+import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
@@ -24,7 +24,7 @@ export interface ReadersState {
 export interface Readers {
   readonly accounts: Accounts;
   /** `null` where billing is off. */
-  readonly billing: Billing | null;
+  readonly billing: RunningBilling | null;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -35,6 +35,7 @@ export interface Readers {
 const mailConnections = 4;
 
 /**
+ * @param onPrices told when the prices on the pages have changed
  * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
  * @throws Error with a sentence for the operator; a PostgreSQL that does not answer stops nothing
  */
@@ -42,6 +43,7 @@ export async function openReaders(
   config: Config,
   verification: EmailVerification,
   log: Logger,
+  onPrices?: () => void,
 ): Promise<Readers | null> {
   const { mail, siteUrl, dataDir } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
@@ -49,28 +51,34 @@ export async function openReaders(
     config.accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
   const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
   const carrier = openCarrier(mail, mailConnections);
-  const { name, motto, language, contact } = publication;
+  const { name, motto, language, timeZone, contact } = publication;
   const outbox = openOutbox({
     ...{ database, carrier, secret, log, concurrency: mailConnections },
-    paper: { name, motto, language, siteUrl, contact: contact.email },
+    paper: { name, motto, language, timeZone, siteUrl, contact: contact.email },
   });
-  const accounts = await createAccounts({
+  const own = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
     access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     google: config.accounts.google,
     facebook: config.accounts.facebook,
   });
+  const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
+  const accounts = billing ? withBilling(own, billing) : own;
   return {
     accounts,
-    billing: null,
+    billing,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
       return { database: database.problem(), mail: { waiting, problem } };
     },
-    start: () => outbox.start(),
+    start() {
+      outbox.start();
+      billing?.start();
+    },
     async stop() {
+      await billing?.stop();
       await accounts.stop();
       await outbox.stop();
       carrier.close();
@@ -78,3 +86,26 @@ export async function openReaders(
     },
   };
 }
+
+/** `null` where nothing is sold; then nothing of it is loaded either. */
+async function openBilling(
+  config: Config,
+  parts: Pick<BillingOptions, 'database' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
+): Promise<RunningBilling | null> {
+  if (!config.stripe || !describeFeatures(config).billing.on) return null;
+  const { createBilling } = await import('../lib/billing/engine/billing.server.ts');
+  return createBilling({ ...parts, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
+}
+
+/** Who leaves is billed no more, and gets what is known of the bills too. */
+const withBilling = (accounts: Accounts, billing: RunningBilling): Accounts => ({
+  ...accounts,
+  async exportData(session) {
+    return { ...(await accounts.exportData(session)), billing: await billing.exportData(session.userId) };
+  },
+  async forget(session, caller) {
+    // First: an account that is left over can be deleted again, a subscription of nobody would be charged for ever.
+    await billing.forget(session.userId);
+    return accounts.forget(session, caller);
+  },
+});

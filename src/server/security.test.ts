@@ -9,6 +9,7 @@ const policyOf = (marfeelAccount: string | null, page: string | null = rendered)
     imageHosts: [],
     frameHosts: [],
     marfeelAccount,
+    stripe: null,
   });
   return Object.fromEntries(
     headers

@@ -22,10 +22,11 @@ export interface SecurityHeaders {
 const other = "default-src 'none'; frame-ancestors 'self'";
 
 export function securityHeaders(
-  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'marfeelAccount'>,
+  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'marfeelAccount' | 'stripe'>,
 ): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
+  const stripe = stripeSources(config.stripe);
   const base: Record<string, readonly string[]> = {
     'default-src': ["'self'"],
     'base-uri': ["'self'"],
@@ -35,15 +36,19 @@ export function securityHeaders(
     'img-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
     'media-src': ["'self'", ...pictures],
     'font-src': ["'self'"],
-    'connect-src': ["'self'", ...(config.marfeelAccount ? Object.values(marfeelHosts) : [])],
-    'frame-src': ["'self'", ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme)],
+    'connect-src': ["'self'", ...(config.marfeelAccount ? Object.values(marfeelHosts) : []), ...stripe.connections],
+    'frame-src': [
+      "'self'",
+      ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme),
+      ...stripe.frames,
+    ],
     'manifest-src': ["'self'"],
     'worker-src': ["'self'"],
     // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
     'style-src': ["'self'", "'unsafe-inline'"],
     ...(secure && { 'upgrade-insecure-requests': [] }),
   };
-  const scriptHosts = config.marfeelAccount ? [marfeelHosts.script] : [];
+  const scriptHosts = [...(config.marfeelAccount ? [marfeelHosts.script] : []), ...stripe.scripts];
   const known = new Map<string, string>();
 
   return {
@@ -67,6 +72,23 @@ export function securityHeaders(
       return policy;
     },
     other,
+  };
+}
+
+/**
+ * What Stripe's script needs (docs.stripe.com/security/guide, "Content security policy"): it comes from one host, frames the fields
+ * for the card from there and from hosts below, and speaks to the API. Maps of Google's, with which it could complete addresses,
+ * are left out.
+ */
+function stripeSources(stripe: Config['stripe']): Readonly<Record<'scripts' | 'frames' | 'connections', string[]>> {
+  if (!stripe) return { scripts: [], frames: [], connections: [] };
+  const [script, api] = [new URL(stripe.scriptUrl), new URL(stripe.apiUrl)];
+  const own = script.hostname.endsWith('.stripe.com');
+  const below = own ? [`https://*.${script.hostname}`] : [];
+  return {
+    scripts: [script.origin, ...below],
+    frames: [script.origin, ...below, ...(own ? ['https://hooks.stripe.com'] : [])],
+    connections: [...new Set([api.origin, script.origin])],
   };
 }
 

@@ -145,7 +145,7 @@ beforeAll(async () => {
   front = createFront({
     ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
     statics: openStatics('/nowhere'),
-    security: securityHeaders({ siteUrl, wordpress: null, imageHosts: [], frameHosts: [], marfeelAccount: null }),
+    security: securityHeaders({ siteUrl, wordpress: null, imageHosts: [], frameHosts: [], marfeelAccount: null, stripe: null }),
     render: async () => new Response('a page of ours'),
     locals: () => ({ content: { tags: new Set() } }) as unknown as App.Locals,
     clientAddress: () => '203.0.113.9',

@@ -22,7 +22,7 @@ export interface LimitSet {
   readonly overall: Limit;
 }
 
-export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social';
+export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -75,5 +75,11 @@ export const defaultLimits: Limits = {
   social: {
     address: { most: 30, seconds: minutes(10) },
     overall: { most: 10_000, seconds: minutes(10) },
+  },
+  /** Coupons that were not right: a code that is good is not counted. */
+  coupon: {
+    address: { most: 20, seconds: minutes(10) },
+    email: { most: 20, seconds: minutes(60) },
+    overall: { most: 1000, seconds: minutes(10) },
   },
 };

@@ -43,14 +43,20 @@ export interface Billing {
   /** What this user has paid for now; one indexed query of our own database. */
   entitlements(userId: string): Promise<readonly Entitlement[]>;
 
-  quote(session: Session | null, ask: { planId: string; couponCode?: string }): Promise<Billed<QuoteAnswer>>;
+  /** @param address network address of whoever asks: guesses at coupons are limited */
+  quote(
+    session: Session | null,
+    ask: { planId: string; couponCode?: string },
+    address?: string | null,
+  ): Promise<Billed<QuoteAnswer>>;
   /** @param address network address of whoever asks: guesses are limited */
   coupon(
     code: string,
     planId: string | null,
     who: { session: Session | null; address: string },
   ): Promise<Billed<CouponAnswer>>;
-  subscribe(session: Session, body: SubscribeBody): Promise<Billed<SubscribeAnswer>>;
+  /** @param address as with {@link quote} */
+  subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<Billed<SubscribeAnswer>>;
   confirm(session: Session, subscriptionId: string): Promise<Billed<ConfirmationAnswer>>;
   switchPlan(
     session: Session,
@@ -74,6 +80,11 @@ export interface Billing {
 
   /** Stripe's own state of this reader's subscriptions, fetched now. */
   repair(session: Session): Promise<void>;
+  /**
+   * Forgets a reader: what runs is cancelled at once, the address and the card go; bills stay with Stripe, and here, without a name,
+   * what was bought. Works while Stripe is away: it is told later.
+   */
+  forget(userId: string): Promise<void>;
   /** What is known of a reader, for the export of everything kept. */
   exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
 

@@ -52,8 +52,8 @@ export interface RunningOutbox extends Outbox<AccountsTransaction> {
 }
 
 const minute = 60_000;
-/** How long a welcome may wait for the mail server. */
-const welcomeLife = 3 * 24 * 60 * minute;
+/** How long a message without a link or a code may wait for the mail server. */
+const letterLife = 3 * 24 * 60 * minute;
 /** How long it is known what became of a message. */
 const keptMs = 7 * 24 * 60 * minute;
 const pruneEveryMs = 60 * minute;
@@ -222,7 +222,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   return {
     async enqueue(transaction, message) {
       if (!isAddress(message.to)) throw new Error('A message is addressed to something that is no e-mail address.');
-      const life = message.kind === 'welcome' ? welcomeLife : message.minutes * minute;
+      const life = 'minutes' in message ? message.minutes * minute : letterLife;
       await queue.put(transaction, sealer, message, now(), now() + life);
     },
     forget: (transaction, to) => queue.remove(transaction, to),

@@ -11,7 +11,8 @@ import type { Message } from './service.ts';
 import type { Carrier, Delivered } from './smtp.server.ts';
 
 const paper: Paper = {
-  ...{ name: 'The Sun', motto: '', language: 'en', siteUrl: 'https://sun.example', contact: 'desk@sun.example' },
+  ...{ name: 'The Sun', motto: '', language: 'en', timeZone: 'America/New_York' },
+  ...{ siteUrl: 'https://sun.example', contact: 'desk@sun.example' },
 };
 const code = (to: string, digits = '123456'): Message => ({ kind: 'code', to, code: digits, minutes: 10 });
 const welcome = (to: string): Message => ({ kind: 'welcome', to, firstName: null });

@@ -10,7 +10,49 @@ export type Message =
       readonly minutes: number;
     }
   | { readonly kind: 'code'; readonly to: string; readonly code: string; readonly minutes: number }
-  | { readonly kind: 'welcome'; readonly to: string; readonly firstName: string | null };
+  | { readonly kind: 'welcome'; readonly to: string; readonly firstName: string | null }
+  | BillingMail;
+
+/** Mail about a subscription. Amounts are whole minor units, times epoch milliseconds. */
+type BillingMail =
+  | {
+      readonly kind: 'receipt';
+      readonly to: string;
+      readonly plan: string;
+      readonly amount: number;
+      readonly currency: string;
+      readonly paidAt: number;
+      /** `null`: nothing will be billed any more. */
+      readonly nextBill: { readonly at: number; readonly amount: number } | null;
+    }
+  | {
+      readonly kind: 'renewal-notice';
+      readonly to: string;
+      readonly plan: string;
+      readonly amount: number;
+      readonly currency: string;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'payment-failed';
+      readonly to: string;
+      readonly plan: string;
+      readonly amount: number;
+      readonly currency: string;
+      /** When it is tried again; `null`: not by itself. */
+      readonly nextAttempt: number | null;
+      /** Until when the paper stays open. */
+      readonly until: number;
+    }
+  | { readonly kind: 'cancelled'; readonly to: string; readonly plan: string; readonly until: number }
+  | {
+      readonly kind: 'welcome-tier';
+      readonly to: string;
+      /** `sun-reader`, `sun-member` or `sun-founder`. */
+      readonly product: string;
+      readonly plan: string;
+      readonly print: boolean;
+    };
 
 export interface Outbox<Transaction> {
   /** Writes a message down in the caller's transaction; it is sent soon after the commit. */

@@ -2,5 +2,6 @@
 import type { Migration } from '../database/migrate.ts';
 import { accounts } from './0001-accounts.ts';
 import { mail } from './0002-mail.ts';
+import { billing } from './0003-billing.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail];
+export const migrations: readonly Migration[] = [accounts, mail, billing];

@@ -7,6 +7,7 @@ const paper: Paper = {
   name: 'The Sun',
   motto: 'It Shines for All',
   language: 'en-US',
+  timeZone: 'America/New_York',
   siteUrl: 'https://sun.example',
   contact: 'support@sun.example',
 };

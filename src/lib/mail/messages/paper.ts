@@ -4,6 +4,8 @@ export interface Paper {
   readonly motto: string;
   /** BCP 47. */
   readonly language: string;
+  /** In which dates are told. */
+  readonly timeZone: string;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   /** Where readers write to. */

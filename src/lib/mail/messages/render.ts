@@ -1,5 +1,6 @@
 /** A message by its kind, set in the paper's type. */
 import type { Message } from '../service.ts';
+import { billingLetter } from './billing.ts';
 import { codeLetter } from './code.ts';
 import { type Rendered, setLetter } from './letter.ts';
 import { linkLetter } from './link.ts';
@@ -21,5 +22,7 @@ export function renderMessage(message: Message, paper: Paper, minutes: number): 
       return setLetter(codeLetter(message, paper, minutes), paper);
     case 'welcome':
       return setLetter(welcomeLetter(message, paper), paper);
+    default:
+      return setLetter(billingLetter(message, paper), paper);
   }
 }

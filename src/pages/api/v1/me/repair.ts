@@ -1,7 +1,12 @@
-/** Puts a reader's cookies right; nobody looks at the answer (spec sections 4 and 7). */
+/** Puts a reader's cookies right, and what is known of the subscription; nobody looks at the answer (spec sections 4 and 7). */
 import { only, readerCall } from '../../../../lib/accounts/http.server.ts';
 import type { RepairAnswer } from '../../../../lib/accounts/wire.ts';
+import { withAccess } from '../../../../lib/billing/http.server.ts';
 
-// Looking the session up has renewed what was to be renewed.
-export const GET = readerCall({}, async () => ({ status: 200, body: { repaired: true } satisfies RepairAnswer }));
+export const GET = readerCall({}, async ({ session, accounts, context }) => {
+  const { billing, log } = context.locals.services;
+  await billing?.repair(session).catch((error: unknown) => log.warn({ err: error }, 'Stripe could not be asked'));
+  // Looking the session up has renewed what was to be renewed.
+  return withAccess({ status: 200, body: { repaired: true } satisfies RepairAnswer }, accounts, session);
+});
 export const ALL = only('GET');

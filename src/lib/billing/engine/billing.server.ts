@@ -1,0 +1,212 @@
+/** The billing service: puts its parts together over a database that somebody else opened. */
+import type Stripe from 'stripe';
+import { createKeyed } from '../../accounts/engine/keyed.server.ts';
+import { createLimiter } from '../../accounts/engine/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../accounts/limits.ts';
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { Logger } from '../../logging.ts';
+import type { Outbox } from '../../mail/service.ts';
+import type { Billing } from '../service.ts';
+import { entitlementOf, foremost, isRunning, rankOf, subscriptionOf } from '../state.ts';
+import { createCatalogue } from './catalogue.server.ts';
+import { createCoupons } from './coupons.server.ts';
+import { createCustomers } from './customers.server.ts';
+import { billed, no, ok } from './errors.ts';
+import { createMirror } from './mirror.server.ts';
+import type { BillingRules, Parts } from './parts.ts';
+import { createPaying } from './paying.server.ts';
+import { createPurchases } from './purchases.server.ts';
+import { createQuestions } from './questions.server.ts';
+import { quoteNew } from './quotes.server.ts';
+import { createRunning } from './running.server.ts';
+import { openStripe } from './stripe.server.ts';
+import { checkoutSaid, createSubscribing } from './subscribing.server.ts';
+import { createSwitching } from './switching.server.ts';
+import { createTurns } from './turns.ts';
+import { createUpkeep } from './upkeep.server.ts';
+import { createWebhooks } from './webhooks.server.ts';
+import { createWorker, type WorkerStats } from './worker.server.ts';
+
+export interface BillingOptions {
+  readonly access: {
+    readonly secretKey: string;
+    readonly publishableKey: string;
+    readonly webhookSecret: string;
+    readonly apiUrl: string;
+    readonly scriptUrl: string;
+  };
+  readonly database: Database;
+  readonly outbox: Outbox<AccountsTransaction>;
+  /** Of the accounts: keys of the limits are made from it. */
+  readonly secret: string;
+  readonly siteUrl: string;
+  readonly rules: BillingRules;
+  /** Told when the prices on the pages have changed. */
+  readonly onPrices?: () => void;
+  readonly log: Logger;
+  readonly limits?: Limits;
+  /** For tests. */
+  readonly stripe?: Stripe;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+export interface BillingStats extends WorkerStats {
+  /** Subscriptions that the last comparison with Stripe found different; `null` before the first. */
+  readonly drift: number | null;
+}
+
+export interface RunningBilling extends Billing {
+  stats(): BillingStats;
+  /** Answers every question to Stripe that is due. */
+  drain(): Promise<void>;
+  /** Looks at purchases that were left open. */
+  recover(): Promise<void>;
+  /** Fetches the catalogue now. */
+  refresh(): Promise<void>;
+}
+
+/** A reader's own repair call asks Stripe at most this often, in milliseconds. */
+const repairEveryMs = 60_000;
+
+export async function createBilling(options: BillingOptions): Promise<RunningBilling> {
+  const { access, database, outbox, secret, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
+  const stripe = options.stripe ?? openStripe(access);
+  const { db } = database;
+  const catalogue = createCatalogue({ stripe, database, onPrices: () => onPrices(), log, now });
+  const customers = createCustomers(stripe, database, now);
+  const purchases = createPurchases(database, now);
+  const questions = createQuestions(database, now);
+  const mirror = createMirror({
+    ...{ stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now },
+  });
+  const limiter = createLimiter(database, createKeyed(secret), options.limits ?? defaultLimits, now);
+  const parts: Parts = {
+    ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, mirror, questions, rules },
+    ...{ siteUrl, log, now },
+  };
+  const inTurn = createTurns();
+  const findCoupon = createCoupons(stripe, limiter, now);
+  const paying = createPaying(parts);
+  const subscribing = createSubscribing(parts, paying, findCoupon, inTurn);
+  const switching = createSwitching(parts, paying, subscribing, inTurn);
+  const upkeep = createUpkeep(parts, subscribing, inTurn);
+  const worker = createWorker(parts, upkeep.chores);
+  const repaired = new Map<string, number>();
+  await catalogue.load().catch((error: unknown) => log.warn({ err: error }, 'The prices cannot be read yet'));
+
+  return {
+    ...createRunning(parts, switching, inTurn),
+    prices: catalogue.prices,
+    plans: () => ({
+      prices: catalogue.prices(),
+      publishableKey: access.publishableKey,
+      scriptUrl: access.scriptUrl,
+    }),
+    async entitlements(userId) {
+      const kept = await mirror.ofUser(userId);
+      return kept
+        .map(({ state }) => entitlementOf(state, now(), rules.graceDays))
+        .filter((one) => one !== null)
+        .toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
+    },
+    quote: (session, { planId, couponCode }, address = null) =>
+      billed(async () => {
+        const price = catalogue.plan(planId);
+        if (!price) return no(400, checkoutSaid.gone);
+        const customer = session && (await customers.find(session.userId));
+        const own = session ? await mirror.ofUser(session.userId) : [];
+        const running = own.find(({ state }) => isRunning(state));
+        if (running) return ok(await switching.quote(running.state, price));
+        const who = { session, address, customer };
+        const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
+        return ok(await quoteNew(stripe, price, found, customer, now()));
+      }),
+    coupon: (code, planId, { session, address }) =>
+      billed(async () => {
+        const price = planId === null ? null : catalogue.plan(planId);
+        if (planId !== null && !price) return no(400, checkoutSaid.gone);
+        const customer = session && (await customers.find(session.userId));
+        const { coupon } = await findCoupon(code, price, { session, address, customer });
+        const { amount_off, percent_off } = coupon;
+        return ok({ discount_code: code, amount_off, percent_off });
+      }),
+    subscribe: (session, body, address = null) => subscribing.subscribe(session, body, address),
+    confirm: subscribing.confirm,
+    switchPlan: switching.switchPlan,
+    async subscription({ userId }) {
+      const state = foremost(
+        (await mirror.ofUser(userId)).map((kept) => kept.state).filter(({ status }) => status !== 'incomplete'),
+        now(),
+        rules.graceDays,
+      );
+      return state && subscriptionOf(state, now(), rules.graceDays);
+    },
+    shipping: ({ userId }) => customers.shipping(userId),
+    saveShipping: ({ userId }, shipping) =>
+      billed(async () => {
+        await customers.saveShipping(userId, shipping);
+        // Kept here in any case; Stripe hears of it now, or with the next purchase.
+        await customers
+          .sendShipping(userId)
+          .catch((error: unknown) => log.warn({ err: error }, 'Stripe could not be told an address yet'));
+        return ok(shipping);
+      }),
+    async repair({ userId }) {
+      if ((repaired.get(userId) ?? 0) > now() - repairEveryMs) return;
+      if (repaired.size > 10_000) repaired.clear();
+      repaired.set(userId, now());
+      const customer = await customers.find(userId);
+      if (customer !== null) await mirror.syncCustomer(customer);
+    },
+    async exportData(userId) {
+      const iso = (at: number): string => new Date(at).toISOString();
+      const bought = await db.selectFrom('purchases').selectAll().where('user_id', '=', userId).execute();
+      return {
+        customer: await customers.find(userId),
+        shipping: await customers.shipping(userId),
+        subscriptions: (await mirror.ofUser(userId)).map(({ state }) => subscriptionOf(state, now(), rules.graceDays)),
+        invoices: (await mirror.ofUser(userId)).flatMap(({ state }) =>
+          state.invoices.map(({ id, status, due, paid, currency, created }) => ({
+            ...{ id, status, due, paid, currency },
+            created: iso(created),
+          })),
+        ),
+        purchases: bought.map(({ id, kind, plan, state, created }) => ({ id, kind, plan, state, time: iso(created) })),
+      };
+    },
+    forget: (userId) =>
+      inTurn(userId, async () => {
+        const customer = await customers.find(userId);
+        await database.transaction(async (tx) => {
+          if (customer !== null) await questions.ask(tx, `forget:${customer}`);
+          await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
+          // What was bought and charged stays, without saying by whom.
+          await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
+          await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();
+          await tx
+            .updateTable('purchases')
+            .set({ user_id: null, payment_method: null, attempt: null, coupon: null })
+            .where('user_id', '=', userId)
+            .execute();
+          await tx
+            .updateTable('purchases')
+            .set({ state: 'given up' })
+            .where('user_id', 'is', null)
+            .where('state', '=', 'open')
+            .execute();
+        });
+        worker.nudge();
+      }),
+    webhook: createWebhooks(parts, access.webhookSecret, worker.nudge),
+    reconcile: upkeep.reconcile,
+    start: worker.start,
+    async stop() {
+      await worker.stop();
+    },
+    stats: () => ({ ...worker.stats(), drift: upkeep.drift() }),
+    drain: worker.drain,
+    recover: upkeep.recover,
+    refresh: catalogue.refresh,
+  };
+}

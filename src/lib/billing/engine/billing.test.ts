@@ -1,0 +1,120 @@
+/** Buying, by way of the real SDK and the sandbox's Stripe, on both databases. */
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+
+const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+
+onBothEngines('buying a subscription', (engines) => {
+  let house: BillingBench;
+  const open = async (): Promise<BillingBench> => {
+    house = await billingBench(await engines.open());
+    return house;
+  };
+  afterEach(() => house?.stop());
+
+  it('lists what Stripe sells, cheapest first, promotions behind their price', async () => {
+    const { billing } = await open();
+    expect(billing.prices().map(({ zephrPlanId }) => zephrPlanId)).toEqual([
+      ...['reader-monthly', 'reader-yearly', 'reader-penny', 'member-monthly', 'member-yearly', 'member-print-yearly'],
+    ]);
+    expect(billing.prices()[2]).toMatchObject({
+      unit_amount: 12_000,
+      pennyHeading: 'Read the Sun for a PENNY A DAY',
+      pennySubheading: 'Full dues ($120/year) billed after 60 days',
+      promotion: { days: 60, perDay: 1 },
+      product: { name: 'Sun Reader', metadata: { zephr_product_id: 'sun-reader' } },
+    });
+  });
+
+  it.each([
+    ['reader-monthly', 'sun-reader', 1200],
+    ['reader-yearly', 'sun-reader', 12_000],
+    ['member-monthly', 'sun-member', 2000],
+    ['member-yearly', 'sun-member', 20_000],
+    ['member-print-yearly', 'sun-member', 28_000],
+    ['reader-penny', 'sun-reader', 60],
+  ])('charges for %s what the quote said, and opens what was bought', async (plan, product, sum) => {
+    const { billing, readers, dashboard, mail } = await open();
+    const session = await readers.join('ada@example.com');
+    paid(await billing.saveShipping(session, home));
+    const quote = paid(await billing.quote(session, { planId: plan }));
+    expect(quote).toMatchObject({ kind: 'new', dueToday: sum });
+    expect(paid(await billing.quote(null, { planId: plan }))).toEqual(quote);
+    expect(await billing.entitlements(session.userId)).toEqual([]);
+    const answer = paid(
+      await billing.subscribe(session, { ...yearly, product_id: product, plan_id: plan, expected: sum }),
+    );
+    expect(answer).toMatchObject({ paymentIntentStatus: 'succeeded', clientSecret: null, paymentType: 'recurring' });
+    expect(answer.grant_id).toMatch(/^[\w-]{36}$/);
+    const charges = await dashboard.charges.list();
+    expect(charges.data.map(({ amount }) => amount)).toEqual([sum]);
+    const [granted] = await billing.entitlements(session.userId);
+    expect(granted).toMatchObject({ product, print: plan.includes('print'), trialing: plan === 'reader-penny' });
+    expect(Math.abs((granted?.until ?? 0) - quote.renewalDate)).toBeLessThan(5000);
+    expect(await billing.subscription(session)).toMatchObject({
+      ...{ id: answer.subscriptionId, planId: plan, productId: product, price: quote.dueAfterRenewal },
+      nextBillingDate: new Date(granted?.until ?? 0).toISOString(),
+    });
+    expect(mail.map(({ kind }) => kind).toSorted()).toEqual(['receipt', 'welcome-tier']);
+  });
+
+  it('asks the reader where the bank does, and opens only then', async () => {
+    const { billing, readers, stripe, mail } = await open();
+    const session = await readers.join('ada@example.com');
+    const card = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
+    const answer = paid(await billing.subscribe(session, card));
+    expect(answer).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
+    expect(answer.clientSecret).toMatch(/^pi_\w+_secret_\w+$/);
+    expect(await billing.entitlements(session.userId)).toEqual([]);
+    expect(await billing.confirm(session, answer.subscriptionId)).toMatchObject({ ok: false, status: 402 });
+    stripe.finishChallenge(answer.clientSecret?.split('_secret_')[0] ?? '', true);
+    expect(paid(await billing.confirm(session, answer.subscriptionId)).grant_id).toMatch(/^[\w-]{36}$/);
+    expect(await billing.entitlements(session.userId)).toHaveLength(1);
+    expect(mail.map(({ kind }) => kind).toSorted()).toEqual(['receipt', 'welcome-tier']);
+  });
+
+  it('says what the card said, and takes another for the same purchase', async () => {
+    const { billing, readers, dashboard } = await open();
+    const session = await readers.join('ada@example.com');
+    const attempt = randomUUID();
+    const declined = await billing.subscribe(session, {
+      ...yearly,
+      attempt,
+      payment_method: 'pm_card_visa_chargeDeclined',
+    });
+    expect(declined).toMatchObject({ ok: false, status: 402, error: { code: 'card_declined' } });
+    expect(await billing.entitlements(session.userId)).toEqual([]);
+    paid(await billing.subscribe(session, { ...yearly, attempt }));
+    const all = await dashboard.subscriptions.list({ status: 'all' });
+    expect(all.data.map(({ status }) => status)).toEqual(['active']);
+  });
+
+  it('sells one for two clicks, two tabs, and whoever has one', async () => {
+    const { billing, readers, dashboard } = await open();
+    const session = await readers.join('ada@example.com');
+    const attempt = randomUUID();
+    const [first, second, tab] = await Promise.all([
+      billing.subscribe(session, { ...yearly, attempt }),
+      billing.subscribe(session, { ...yearly, attempt }),
+      billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly', attempt: randomUUID() }),
+    ]);
+    expect(paid(second)).toEqual(paid(first));
+    expect(tab).toMatchObject({ ok: false, status: 409 });
+    expect((await dashboard.charges.list()).data).toHaveLength(1);
+    expect((await dashboard.subscriptions.list({ status: 'all' })).data).toHaveLength(1);
+  });
+
+  it('renews, and goes on in the same transaction as its mail', async () => {
+    const { billing, readers, pass, deliver, mail } = await open();
+    const session = await readers.join('ada@example.com');
+    paid(await billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
+    await deliver();
+    await pass(32 * day);
+    await deliver();
+    expect(await billing.entitlements(session.userId)).toHaveLength(1);
+    expect(mail.filter(({ kind }) => kind === 'receipt')).toHaveLength(2);
+    expect(mail.filter(({ kind }) => kind === 'welcome-tier')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * Coupons: promotion codes of Stripe's, else coupons by their id (vendors.md 3.3). Their restrictions are looked at here, so that a
+ * reader is told what is wrong; Stripe looks at them once more when it charges.
+ */
+import type Stripe from 'stripe';
+import type { Limiter } from '../../accounts/engine/limiter.server.ts';
+import type { Session } from '../../accounts/service.ts';
+import { tooManyTries } from '../../accounts/waiting.ts';
+import { idOf } from '../read-state.ts';
+import type { Price } from '../wire.ts';
+import { isMissing, no, Refused, refuse } from './errors.ts';
+
+export interface FoundCoupon {
+  readonly coupon: Stripe.Coupon;
+  /** As Stripe takes it. */
+  readonly discount: { readonly promotion_code: string } | { readonly coupon: string };
+}
+
+export interface Asker {
+  readonly session: Session | null;
+  /** Network address; `null` where it is not known. */
+  readonly address: string | null;
+  /** `cus_…`. */
+  readonly customer: string | null;
+}
+
+export const couponSaid = {
+  unknown: 'We do not know this coupon. Please check how it is written.',
+  expired: 'This coupon has expired.',
+  used: 'This coupon has been used up.',
+  otherPlan: 'This coupon is not for this plan.',
+  otherReader: 'This coupon is for another reader.',
+  firstTime: 'This coupon is for new subscribers.',
+} as const;
+
+/**
+ * @returns the coupon, for this plan and this reader
+ * @throws Refused, StripeError
+ */
+export type FindCoupon = (code: string, price: Price | null, who: Asker) => Promise<FoundCoupon>;
+
+/** Stands for the address of a call that has none: its bound is the reader's. */
+const nowhere = '::';
+
+export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => number): FindCoupon {
+  async function promotionCode(code: string): Promise<Stripe.PromotionCode | null> {
+    const expand = ['data.promotion.coupon', 'data.promotion.coupon.applies_to'];
+    const { data } = await stripe.promotionCodes.list({ code, limit: 10, expand });
+    return data.find(({ active }) => active) ?? data[0] ?? null;
+  }
+
+  async function couponById(code: string): Promise<Stripe.Coupon | null> {
+    // A part of a path must not lead elsewhere.
+    if (!/^[\w-]{1,100}$/.test(code)) return null;
+    try {
+      return await stripe.coupons.retrieve(code, { expand: ['applies_to'] });
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  async function isNew(customer: string | null): Promise<boolean> {
+    if (customer === null) return true;
+    const { data } = await stripe.charges.list({ customer, limit: 100 });
+    return !data.some(({ paid }) => paid);
+  }
+
+  async function look(code: string, price: Price | null, { customer }: Asker): Promise<FoundCoupon> {
+    const promotion = await promotionCode(code);
+    const named = promotion?.promotion.coupon ?? null;
+    const coupon =
+      promotion === null ? await couponById(code) : typeof named === 'string' ? await couponById(named) : named;
+    if (!coupon || coupon.deleted) return refuse(404, couponSaid.unknown, { code: 'coupon_unknown' });
+    const at = now() / 1000;
+    const over = (most: number | null, times: number): boolean => most !== null && times >= most;
+    if (
+      over(coupon.max_redemptions, coupon.times_redeemed) ||
+      (promotion && over(promotion.max_redemptions, promotion.times_redeemed))
+    ) {
+      return refuse(400, couponSaid.used, { code: 'coupon_used' });
+    }
+    const ends = [coupon.redeem_by, promotion?.expires_at ?? null].filter((end) => end !== null);
+    if (!coupon.valid || promotion?.active === false || ends.some((end) => end <= at)) {
+      return refuse(400, couponSaid.expired, { code: 'coupon_expired' });
+    }
+    if (price) restrict(coupon, promotion, price);
+    const only = idOf(promotion?.customer);
+    if (only !== null && only !== customer) return refuse(400, couponSaid.otherReader, { code: 'coupon_customer' });
+    if (promotion?.restrictions.first_time_transaction && !(await isNew(customer))) {
+      return refuse(400, couponSaid.firstTime, { code: 'coupon_first_time' });
+    }
+    return { coupon, discount: promotion ? { promotion_code: promotion.id } : { coupon: coupon.id } };
+  }
+
+  return async (code, price, who) => {
+    const counted = { address: who.address ?? nowhere, ...(who.session && { email: who.session.email }) };
+    // Counted before Stripe is asked, so that many at once cannot slip through; given back when it was no wrong guess.
+    const over = await limiter.count('coupon', counted);
+    if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
+    try {
+      const found = await look(code, price, who);
+      await limiter.giveBack('coupon', counted);
+      return found;
+    } catch (error) {
+      if (!(error instanceof Refused)) await limiter.giveBack('coupon', counted);
+      throw error;
+    }
+  };
+}
+
+function restrict(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode | null, price: Price): void {
+  const { unit_amount: amount, currency, product, promotion: promo } = price;
+  const other = (): never => {
+    throw new Refused(no(400, couponSaid.otherPlan, { code: 'coupon_plan' }));
+  };
+  if (coupon.applies_to && !coupon.applies_to.products.includes(product.id)) other();
+  if (coupon.amount_off !== null && coupon.currency !== currency && !coupon.currency_options?.[currency]) other();
+  const least = promotion?.restrictions.minimum_amount ?? null;
+  const first = promo ? promo.days * promo.perDay : amount;
+  if (least !== null && (promotion?.restrictions.minimum_amount_currency !== currency || first < least)) other();
+}

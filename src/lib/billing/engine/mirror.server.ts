@@ -1,0 +1,250 @@
+/**
+ * Our copy of Stripe's subscriptions. It is written from answers to our own questions alone, never from an event's body; an answer
+ * that was asked for earlier never replaces one that was asked for later. Mail and the end of a purchase are written in the same
+ * transaction as the state that causes them.
+ */
+import { randomUUID } from 'node:crypto';
+import type Stripe from 'stripe';
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { Logger } from '../../logging.ts';
+import type { Outbox } from '../../mail/service.ts';
+import { type NoticeRules, noticesOf } from '../notices.ts';
+import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
+import { isRunning, isSettled, type StripeState } from '../state.ts';
+import type { Catalogue } from './catalogue.server.ts';
+import type { Customers } from './customers.server.ts';
+import { isMissing } from './errors.ts';
+import type { Purchase, Purchases } from './purchases.server.ts';
+import type { Questions } from './questions.server.ts';
+import { createTurns } from './turns.ts';
+
+/** A subscription as it is kept. */
+export interface Kept {
+  readonly grantId: string;
+  readonly userId: string | null;
+  readonly state: StripeState;
+}
+
+export interface Mirror {
+  /**
+   * Asks Stripe about a subscription and keeps the answer.
+   *
+   * @param announced whether Stripe has said that its next bill is near
+   * @returns what is kept then; `null` when Stripe has none, or none of ours
+   * @throws StripeError
+   */
+  sync(id: string, announced?: boolean): Promise<Kept | null>;
+  /** All of a customer's, ended ones too. */
+  syncCustomer(customer: string): Promise<readonly Kept[]>;
+  ofUser(userId: string): Promise<readonly Kept[]>;
+  get(id: string): Promise<Kept | null>;
+}
+
+export interface MirrorOptions {
+  readonly stripe: Stripe;
+  readonly database: Database;
+  readonly outbox: Outbox<AccountsTransaction>;
+  readonly catalogue: Catalogue;
+  readonly customers: Customers;
+  readonly purchases: Purchases;
+  readonly questions: Questions;
+  readonly rules: NoticeRules;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Invoices and charges that are looked at: those of two years of monthly bills. */
+const mostInvoices = 24;
+const mostCharges = 100;
+
+export function createMirror(options: MirrorOptions): Mirror {
+  const { stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now } = options;
+  const { db } = database;
+  const inTurn = createTurns();
+
+  /** Numbers a question; the row is made for it. */
+  async function number(id: string): Promise<number> {
+    const row = await db
+      .insertInto('subscriptions')
+      .values({
+        ...{ id, customer: '', user_id: null, grant_id: randomUUID(), state: null },
+        ...{ asked: 1, answered: 0, updated: now() },
+      })
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet((is) => ({ asked: is('subscriptions.asked', '+', 1) })),
+      )
+      .returning('asked')
+      .executeTakeFirstOrThrow();
+    return row.asked;
+  }
+
+  async function ask(id: string): Promise<Asked> {
+    const subscription = await stripe.subscriptions.retrieve(id, {
+      expand: ['discounts.source.coupon', 'schedule'],
+    });
+    const customer = idOf(subscription.customer) ?? '';
+    const [invoices, charges] = await Promise.all([
+      stripe.invoices.list({ subscription: id, limit: mostInvoices, expand: ['data.payments'] }),
+      stripe.charges.list({ customer, limit: mostCharges }),
+    ]);
+    return { subscription, invoices: invoices.data, charges: charges.data };
+  }
+
+  /** Whose it is: by our own note, or by the one at Stripe where ours was lost. */
+  async function ownerOf({ subscription }: Asked): Promise<string | null> {
+    const customer = idOf(subscription.customer) ?? '';
+    const known = await customers.userOf(customer);
+    const noted = subscription.metadata.user;
+    if (known !== null || !noted) return known;
+    const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
+    if (!user) return null;
+    await db
+      .insertInto('customers')
+      .values({ user_id: noted, customer, shipping: null, shipping_sent: 0, updated: now() })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return customers.userOf(customer);
+  }
+
+  async function write(id: string, asked: number, userId: string | null, state: StripeState, announced: boolean) {
+    return database.transaction(async (tx) => {
+      const row = await tx
+        .updateTable('subscriptions')
+        .set({
+          ...{ customer: state.customer, state: JSON.stringify(state), answered: asked, updated: now() },
+          // Somebody who was forgotten meanwhile stays forgotten.
+          user_id: userId,
+        })
+        .where('id', '=', id)
+        .where('answered', '<', asked)
+        .returning('grant_id')
+        .executeTakeFirst();
+      if (!row) return null;
+      await endPurchases(tx, state);
+      if (userId !== null) await notify(tx, userId, state, announced);
+      return row.grant_id;
+    });
+  }
+
+  /** Ends what was bought when it is paid, and when it never will be. */
+  async function endPurchases(tx: AccountsTransaction, state: StripeState): Promise<void> {
+    const open = await tx
+      .selectFrom('purchases')
+      .selectAll()
+      .where('state', '=', 'open')
+      .where((is) => is.or([is('subscription', '=', state.id), is('id', '=', state.purchase ?? '')]))
+      .execute();
+    for (const purchase of open) {
+      const end = outcomeOf(purchase, state);
+      if (end) await purchases.end(tx, purchase.id, end);
+    }
+  }
+
+  async function notify(tx: AccountsTransaction, userId: string, state: StripeState, announced: boolean) {
+    const pending = await tx
+      .selectFrom('purchases')
+      .select('id')
+      .where('state', '=', 'open')
+      .where('id', '=', state.purchase ?? '')
+      .executeTakeFirst();
+    // Nobody is welcomed who is still at the till.
+    const notices = noticesOf(state, now(), rules, announced).filter(
+      ({ message }) => message.kind !== 'welcome-tier' || !pending,
+    );
+    if (notices.length === 0) return;
+    const user = await tx.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
+    if (!user) return;
+    for (const { key, message } of notices) {
+      const fresh = await tx
+        .insertInto('billing_notices')
+        .values({ key, user_id: userId, at: now() })
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .returning('key')
+        .executeTakeFirst();
+      if (fresh) await outbox.enqueue(tx, { ...message, to: user.email });
+    }
+  }
+
+  /** What nobody waits for any more must not be paid, and not be kept for nothing. */
+  async function dropStray(state: StripeState): Promise<boolean> {
+    const purchase = state.purchase === null ? null : await purchases.get(state.purchase);
+    if (purchase?.state !== 'given up') return false;
+    const paid = state.invoices.some((invoice) => invoice.paid > 0);
+    if (paid || (state.status !== 'incomplete' && !isRunning(state))) return false;
+    log.warn({ subscription: state.id }, 'A subscription was found whose purchase was given up; it is cancelled');
+    await stripe.subscriptions.cancel(state.id);
+    return true;
+  }
+
+  async function sync(id: string, announced = false): Promise<Kept | null> {
+    return inTurn(id, async () => {
+      const asked = await number(id);
+      let state: StripeState;
+      let userId: string | null;
+      try {
+        let answer = await ask(id);
+        await catalogue.learn(pricesIn(answer));
+        state = readState(answer, catalogue.known);
+        if (await dropStray(state)) {
+          answer = await ask(id);
+          state = readState(answer, catalogue.known);
+        }
+        userId = await ownerOf(answer);
+      } catch (error) {
+        if (!isMissing(error) && !(error instanceof NotOurs)) throw error;
+        if (error instanceof NotOurs) log.debug({ subscription: id }, error.message);
+        await db.deleteFrom('subscriptions').where('id', '=', id).where('state', 'is', null).execute();
+        return null;
+      }
+      const grantId = await write(id, asked, userId, state, announced);
+      if (grantId === null) {
+        // Another process has asked later and was answered sooner; which of the two answers is newer nobody knows.
+        await questions.ask(db, `subscription:${id}`);
+        return get(id);
+      }
+      outbox.nudge();
+      return { grantId, userId, state };
+    });
+  }
+
+  const kept = (row: { grant_id: string; user_id: string | null; state: string | null }): Kept | null =>
+    row.state === null
+      ? null
+      : { grantId: row.grant_id, userId: row.user_id, state: JSON.parse(row.state) as StripeState };
+  const columns = ['grant_id', 'user_id', 'state'] as const;
+
+  async function get(id: string): Promise<Kept | null> {
+    const row = await db.selectFrom('subscriptions').select(columns).where('id', '=', id).executeTakeFirst();
+    return row ? kept(row) : null;
+  }
+
+  return {
+    sync,
+    get,
+    async syncCustomer(customer) {
+      const all: Kept[] = [];
+      for await (const { id } of stripe.subscriptions.list({ customer, status: 'all', limit: 100 })) {
+        const one = await sync(id);
+        if (one) all.push(one);
+      }
+      return all;
+    },
+    async ofUser(userId) {
+      const rows = await db.selectFrom('subscriptions').select(columns).where('user_id', '=', userId).execute();
+      return rows.map(kept).filter((one) => one !== null);
+    },
+  };
+}
+
+/** What became of a purchase, by the state of its subscription; `null`: it is still open. */
+function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' | null {
+  if (purchase.kind === 'switch') {
+    const there = state.price.plan === purchase.plan && state.paid.some(({ plan }) => plan === purchase.plan);
+    const planned = state.next?.plan === purchase.plan;
+    if (there || planned) return 'done';
+    return isRunning(state) ? null : 'given up';
+  }
+  if (state.status === 'incomplete') return null;
+  if (!isRunning(state)) return isSettled(state) && state.invoices.some(({ paid }) => paid > 0) ? 'done' : 'given up';
+  return isSettled(state) && state.pendingSetup === null ? 'done' : null;
+}

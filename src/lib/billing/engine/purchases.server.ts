@@ -1,0 +1,82 @@
+/** What readers decided to buy, written down before Stripe is asked, and what came of it. */
+import { randomUUID } from 'node:crypto';
+import type { AccountsTransaction, Database, Queries } from '../../database.ts';
+import type { PurchaseState, PurchasesTable } from '../tables.ts';
+
+export type Purchase = PurchasesTable;
+export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'attempt' | 'coupon' | 'payment_method'> & {
+  readonly userId: string;
+  readonly subscription?: string | null;
+  readonly before?: string | null;
+};
+
+export interface Purchases {
+  /** @returns `null` when the reader has another one open, which the database sees to */
+  begin(purchase: NewPurchase): Promise<Purchase | null>;
+  open(userId: string): Promise<Purchase | null>;
+  get(id: string): Promise<Purchase | null>;
+  /** Newest one of a decision. */
+  ofAttempt(userId: string, attempt: string): Promise<Purchase | null>;
+  /** Newest one of a reader, whatever came of it. */
+  newest(userId: string): Promise<Purchase | null>;
+  change(
+    id: string,
+    what: Partial<Pick<Purchase, 'subscription' | 'payment_method' | 'round' | 'attempt'>>,
+  ): Promise<void>;
+  /** Ends an open one; what has ended stays as it is. @returns whether this call ended it */
+  end(db: Queries | AccountsTransaction, id: string, state: Exclude<PurchaseState, 'open'>): Promise<boolean>;
+  /** Open ones that nothing happened to since. @param before epoch milliseconds */
+  idle(before: number, most: number): Promise<readonly Purchase[]>;
+}
+
+export function createPurchases({ db }: Database, now: () => number): Purchases {
+  const of = (userId: string) => db.selectFrom('purchases').selectAll().where('user_id', '=', userId);
+  const first = async (query: ReturnType<typeof of>): Promise<Purchase | null> =>
+    (await query.orderBy('created', 'desc').executeTakeFirst()) ?? null;
+  return {
+    async begin({ userId, subscription = null, before = null, ...rest }) {
+      const at = now();
+      const row: Purchase = {
+        ...{ id: randomUUID(), user_id: userId, state: 'open', round: 1, subscription, before },
+        ...{ created: at, updated: at },
+        ...rest,
+      };
+      const made = await db
+        .insertInto('purchases')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      return made ?? null;
+    },
+    open: (userId) => first(of(userId).where('state', '=', 'open')),
+    get: async (id) => (await db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()) ?? null,
+    ofAttempt: (userId, attempt) => first(of(userId).where('attempt', '=', attempt)),
+    newest: (userId) => first(of(userId)),
+    async change(id, what) {
+      await db
+        .updateTable('purchases')
+        .set({ ...what, updated: now() })
+        .where('id', '=', id)
+        .execute();
+    },
+    async end(queries, id, state) {
+      const { numUpdatedRows } = await queries
+        .updateTable('purchases')
+        .set({ state, payment_method: null, updated: now() })
+        .where('id', '=', id)
+        .where('state', '=', 'open')
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    idle: (before, most) =>
+      db
+        .selectFrom('purchases')
+        .selectAll()
+        .where('state', '=', 'open')
+        .where('updated', '<', before)
+        .orderBy('updated')
+        .limit(most)
+        .execute(),
+  };
+}

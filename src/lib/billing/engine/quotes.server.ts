@@ -1,0 +1,127 @@
+/**
+ * What Stripe would charge: its own preview of the invoice, so that the sum on the button is the sum of the charge. The parameters of
+ * the preview and of the purchase are made here, side by side, from the same plan.
+ */
+import type Stripe from 'stripe';
+import { lessCoupon } from '../read-state.ts';
+import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
+import type { Price, QuoteAnswer } from '../wire.ts';
+import type { FoundCoupon } from './coupons.server.ts';
+
+const daySeconds = 24 * 60 * 60;
+
+/** What the promotion's time costs, as one item: so many days at so much. */
+function promotionItem({ promotion, currency, product }: Price) {
+  if (!promotion || promotion.perDay === 0) return null;
+  return { price_data: { currency, product: product.id, unit_amount: promotion.perDay }, quantity: promotion.days };
+}
+
+/** Of `POST /v1/subscriptions`. */
+export function purchaseParams(price: Price, found: FoundCoupon | null): Stripe.SubscriptionCreateParams {
+  const item = promotionItem(price);
+  return {
+    items: [{ price: price.id }],
+    ...(found && { discounts: [found.discount] }),
+    ...(price.promotion && { trial_period_days: price.promotion.days }),
+    ...(item && { add_invoice_items: [item] }),
+  };
+}
+
+/** Of `POST /v1/invoices/create_preview` for the same. @param at Unix seconds */
+function previewParams(
+  price: Price,
+  found: FoundCoupon | null,
+  customer: string | null,
+  at: number,
+): Stripe.InvoiceCreatePreviewParams {
+  const item = promotionItem(price);
+  return {
+    ...(customer === null ? { currency: price.currency } : { customer }),
+    subscription_details: {
+      items: [{ price: price.id }],
+      billing_mode: { type: 'flexible' },
+      ...(price.promotion && { trial_end: at + price.promotion.days * daySeconds }),
+    },
+    ...(found && { discounts: [found.discount] }),
+    ...(item && { invoice_items: [item] }),
+  };
+}
+
+const linesOf = (invoice: Stripe.Invoice): QuoteAnswer['lines'] =>
+  invoice.lines.data.map(({ description, amount }) => ({ description: description ?? '', amount }));
+
+/** @param at epoch milliseconds */
+export async function quoteNew(
+  stripe: Stripe,
+  price: Price,
+  found: FoundCoupon | null,
+  customer: string | null,
+  at: number,
+): Promise<QuoteAnswer> {
+  const seconds = Math.floor(at / 1000);
+  const invoice = await stripe.invoices.createPreview(previewParams(price, found, customer, seconds));
+  const ends = invoice.lines.data
+    .filter(({ parent }) => parent?.subscription_item_details != null)
+    .map(({ period }) => period.end);
+  const renewal = price.promotion ? seconds + price.promotion.days * daySeconds : Math.max(seconds, ...ends);
+  return {
+    kind: 'new',
+    currency: price.currency,
+    dueToday: invoice.amount_due,
+    dueAfterRenewal: afterRenewal(price, found, renewal - seconds),
+    renewalDate: renewal * 1000,
+    prorationDate: null,
+    lines: linesOf(invoice),
+  };
+}
+
+/** The bill at the renewal: with the discount only if it lasts until then. @param after seconds from now */
+function afterRenewal({ unit_amount: amount }: Price, found: FoundCoupon | null, after: number): number {
+  if (!found) return amount;
+  const { coupon } = found;
+  const months = coupon.duration_in_months ?? 0;
+  const lasts =
+    coupon.duration === 'forever' || (coupon.duration === 'repeating' && months * 30.4 * daySeconds > after);
+  return lasts ? lessCoupon(amount, coupon) : amount;
+}
+
+/** Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now. */
+export function upgradeParams(state: StripeState, price: Price, prorationDate: number) {
+  return {
+    items: [{ id: state.item, price: price.id }],
+    proration_behavior: 'always_invoice' as const,
+    proration_date: prorationDate,
+    // A first cheap time ends with the upgrade.
+    ...(state.status === 'trialing' && { trial_end: 'now' as const }),
+  };
+}
+
+/** @param at epoch milliseconds @param prorationDate Unix seconds, of an earlier quote */
+export async function quoteSwitch(
+  stripe: Stripe,
+  state: StripeState,
+  price: Price,
+  to: KnownPrice,
+  at: number,
+  prorationDate: number | null,
+): Promise<QuoteAnswer> {
+  const kind = switchKind(state.price, to);
+  const base = { kind, currency: to.currency, dueAfterRenewal: to.amount };
+  if (kind !== 'upgrade') {
+    return { ...base, dueToday: 0, renewalDate: state.periodEnd, prorationDate: null, lines: [] };
+  }
+  const date = prorationDate ?? Math.floor(at / 1000);
+  const { items, ...params } = upgradeParams(state, price, date);
+  const invoice = await stripe.invoices.createPreview({
+    subscription: state.id,
+    subscription_details: { items, ...params },
+  });
+  const ends = invoice.lines.data.filter(({ amount }) => amount >= 0).map(({ period }) => period.end);
+  return {
+    ...base,
+    dueToday: invoice.amount_due,
+    renewalDate: Math.max(date, ...ends) * 1000,
+    prorationDate: date,
+    lines: linesOf(invoice),
+  };
+}

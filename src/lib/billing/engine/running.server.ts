@@ -1,0 +1,113 @@
+/** What a reader does with a subscription that runs: cancel, resume, another card, notes about where it came from. */
+import type { Session } from '../../accounts/service.ts';
+import { idOf } from '../read-state.ts';
+import type { Billed, Billing } from '../service.ts';
+import { isRunning, subscriptionOf } from '../state.ts';
+import type { Subscription } from '../wire.ts';
+import { billed, no, ok, refuse, said } from './errors.ts';
+import type { Kept } from './mirror.server.ts';
+import type { Parts } from './parts.ts';
+import { checkoutSaid } from './subscribing.server.ts';
+import { type Switching, switchSaid } from './switching.server.ts';
+import type { InTurn } from './turns.ts';
+
+export type Running = Pick<Billing, 'cancel' | 'resume' | 'saveMetadata' | 'setupIntent' | 'usePaymentMethod'>;
+
+/** Notes of the screens (spec section 3, "Subscription metadata"); ours stay as they are. */
+const noted = [
+  ...['created_with', 'query_url', 'query_utm_campaign', 'query_utm_content', 'query_utm_medium', 'query_utm_source'],
+  ...['device_type', 'geo_city', 'geo_country'],
+];
+
+export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'>, inTurn: InTurn): Running {
+  const { stripe, customers, mirror, rules, now } = parts;
+
+  async function mine(userId: string): Promise<Kept> {
+    const one = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
+    const fresh = one && (await mirror.sync(one.state.id));
+    return fresh && isRunning(fresh.state) ? fresh : refuse(404, switchSaid.none, { code: 'no_subscription' });
+  }
+
+  async function told(id: string): Promise<Billed<Subscription>> {
+    const kept = await mirror.sync(id);
+    return kept ? ok(subscriptionOf(kept.state, now(), rules.graceDays)) : no(404, checkoutSaid.unknown);
+  }
+
+  const turn = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
+    inTurn(userId, () => billed(work));
+
+  /** Pays what is open with the card that is now the reader's. */
+  async function payOpen(customer: string, paymentMethod: string): Promise<Billed<null>> {
+    const { data } = await stripe.invoices.list({ customer, status: 'open', limit: 20 });
+    for (const { id, billing_reason: reason } of data) {
+      // The first bill of a purchase, or of a switch, is paid at the till.
+      if (!id || reason !== 'subscription_cycle') continue;
+      try {
+        await stripe.invoices.pay(id, { payment_method: paymentMethod });
+      } catch (error) {
+        const { code } = error as { code?: string };
+        if (code === 'invoice_payment_intent_requires_action') {
+          return no(402, said.failed, { code: 'authentication_required' });
+        }
+        throw error;
+      }
+    }
+    return ok(null);
+  }
+
+  async function takeCard(session: Session, paymentMethod: string): Promise<Billed<null>> {
+    const customer = await customers.ensure(session);
+    const card = await stripe.paymentMethods.retrieve(paymentMethod);
+    const owner = idOf(card.customer);
+    if (owner !== null && owner !== customer) return no(402, said.failed, { code: 'payment_method_invalid' });
+    if (owner === null) await stripe.paymentMethods.attach(paymentMethod, { customer });
+    await stripe.customers.update(customer, { invoice_settings: { default_payment_method: paymentMethod } });
+    const own = (await mirror.ofUser(session.userId)).filter(({ state }) => isRunning(state));
+    for (const { state } of own) {
+      await stripe.subscriptions.update(state.id, { default_payment_method: paymentMethod });
+    }
+    try {
+      return await payOpen(customer, paymentMethod);
+    } finally {
+      for (const { state } of own) await mirror.sync(state.id);
+    }
+  }
+
+  return {
+    cancel: (session, reason) =>
+      turn(session, async () => {
+        const { state } = await mine(session.userId);
+        const comment = reason === null ? {} : { cancellation_details: { comment: reason } };
+        await unplan(state);
+        // What is not paid has no end to wait for.
+        if (state.status === 'active' || state.status === 'trialing') {
+          await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...comment });
+        } else await stripe.subscriptions.cancel(state.id, comment);
+        return told(state.id);
+      }),
+    resume: (session) =>
+      turn(session, async () => {
+        const { state } = await mine(session.userId);
+        await unplan(state);
+        if (state.cancelAtPeriodEnd) await stripe.subscriptions.update(state.id, { cancel_at_period_end: false });
+        else if (state.cancelAt !== null) await stripe.subscriptions.update(state.id, { cancel_at: '' });
+        return told(state.id);
+      }),
+    saveMetadata: (session, id, given) =>
+      billed(async () => {
+        if ((await mirror.get(id))?.userId !== session.userId) return no(404, checkoutSaid.unknown);
+        const metadata = Object.fromEntries(noted.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+        // Not whatever address was typed: the reader's own.
+        if (given.customer_email) metadata.customer_email = session.email;
+        if (Object.keys(metadata).length > 0) await stripe.subscriptions.update(id, { metadata });
+        return ok(null);
+      }),
+    setupIntent: (session) =>
+      billed(async () => {
+        const customer = await customers.ensure(session);
+        const made = await stripe.setupIntents.create({ customer, usage: 'off_session' });
+        return made.client_secret === null ? no(503, said.wrong) : ok({ clientSecret: made.client_secret });
+      }),
+    usePaymentMethod: (session, paymentMethod) => turn(session, () => takeCard(session, paymentMethod)),
+  };
+}

@@ -1,0 +1,28 @@
+/** The way to Stripe: one client, one API version, bounded waits. */
+import Stripe from 'stripe';
+
+export interface StripeAccess {
+  readonly secretKey: string;
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+}
+
+/** Pinned: the installed package's types are of this version, and a newer package does not compile until it is looked at. */
+export const apiVersion = '2026-10-28.endive';
+
+/** Milliseconds for one request; a second try under the same key follows. */
+const patienceMs = 10_000;
+
+export function openStripe({ secretKey, apiUrl }: StripeAccess, timeout = patienceMs): Stripe {
+  const { hostname, port, protocol } = new URL(apiUrl);
+  return new Stripe(secretKey, {
+    apiVersion,
+    host: hostname,
+    ...(port !== '' && { port }),
+    protocol: protocol === 'http:' ? 'http' : 'https',
+    timeout,
+    maxNetworkRetries: 1,
+    telemetry: false,
+    appInfo: { name: 'Broadsheet' },
+  });
+}

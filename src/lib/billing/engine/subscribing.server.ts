@@ -1,0 +1,240 @@
+/**
+ * Buying a subscription (spec section 7, "Checkout"). Everything can be cut off after every line: the intent is written down first,
+ * Stripe is asked under a key made from it, and whoever comes next, the reader again, a webhook or the worker, looks at Stripe and
+ * goes on from there.
+ */
+import type Stripe from 'stripe';
+import type { Session } from '../../accounts/service.ts';
+import { idOf } from '../read-state.ts';
+import type { Billed } from '../service.ts';
+import { isRunning } from '../state.ts';
+import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
+import type { FindCoupon } from './coupons.server.ts';
+import { billed, cardRefusal, isUncertain, no, ok, refuse, said } from './errors.ts';
+import type { Parts } from './parts.ts';
+import type { Paying, Till } from './paying.server.ts';
+import type { Purchase } from './purchases.server.ts';
+import { purchaseParams, quoteNew } from './quotes.server.ts';
+import type { InTurn } from './turns.ts';
+
+export const checkoutSaid = {
+  gone: 'This plan is not offered any more. Please choose another.',
+  address: 'Please tell us first where the paper is to be sent.',
+  subscribed: 'You have a subscription already. You can switch to another plan in your account.',
+  promotionUsed: 'This offer is for once only, and you have had it. Please choose another plan.',
+  busy: 'A payment is under way. Please wait a moment, then try again.',
+  changed: 'The amount has changed. Please look at it again.',
+  unknown: 'We do not know this subscription.',
+  waiting: 'Your bank has not confirmed the payment yet. Please wait a moment, then try again.',
+} as const;
+
+export interface Subscribing {
+  subscribe(session: Session, body: SubscribeBody, address: string | null): Promise<Billed<SubscribeAnswer>>;
+  confirm(session: Session, subscriptionId: string): Promise<Billed<ConfirmationAnswer>>;
+  /** Ends a purchase that nobody goes on with: nothing is charged for it any more. */
+  abandon(purchase: Purchase): Promise<void>;
+  /** Finds the subscription that was made for a purchase before a crash. */
+  adopt(purchase: Purchase): Promise<Purchase>;
+}
+
+/** A second click without a number of its own is the same decision for so long, in milliseconds. */
+const sameDecisionMs = 10 * 60_000;
+/** Another process may be at work on a purchase for so long, in milliseconds. */
+const atWorkMs = 60_000;
+
+export function createSubscribing(parts: Parts, paying: Paying, findCoupon: FindCoupon, inTurn: InTurn): Subscribing {
+  const { stripe, catalogue, customers, purchases, mirror, database, log, now } = parts;
+
+  const subscriptionsOf = async (customer: string): Promise<readonly Stripe.Subscription[]> =>
+    (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data;
+
+  /** The plan, as it is sold now. @throws Refused */
+  function sold(body: SubscribeBody): Price {
+    const price = catalogue.plan(body.plan_id);
+    if (!price || price.product.metadata.zephr_product_id !== body.product_id) return refuse(400, checkoutSaid.gone);
+    return price;
+  }
+
+  async function adopt(purchase: Purchase): Promise<Purchase> {
+    if (purchase.subscription !== null || purchase.user_id === null) return purchase;
+    const customer = await customers.find(purchase.user_id);
+    if (customer === null) return purchase;
+    const found = (await subscriptionsOf(customer)).find(({ metadata }) => metadata.purchase === purchase.id);
+    if (!found) return purchase;
+    await purchases.change(purchase.id, { subscription: found.id });
+    return { ...purchase, subscription: found.id };
+  }
+
+  async function abandon(purchase: Purchase): Promise<void> {
+    const { id, kind, subscription } = await adopt(purchase);
+    if (subscription !== null && kind === 'subscribe') {
+      const { status } = await stripe.subscriptions.retrieve(subscription);
+      if (status === 'incomplete' || isRunning({ status } as never)) await stripe.subscriptions.cancel(subscription);
+    } else if (subscription !== null) {
+      await dropSwitch(stripe, subscription);
+    }
+    // What was paid at the last moment is found here, and ends as done.
+    if (subscription !== null) await mirror.sync(subscription);
+    if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was given up');
+  }
+
+  /** What was already bought by the same decision. */
+  async function boughtBefore(userId: string, body: SubscribeBody): Promise<Purchase | null> {
+    if (body.attempt !== undefined) {
+      const same = await purchases.ofAttempt(userId, body.attempt);
+      return same?.state === 'done' && same.plan === body.plan_id ? same : null;
+    }
+    const newest = await purchases.newest(userId);
+    const same = newest?.state === 'done' && newest.plan === body.plan_id && newest.kind === 'subscribe';
+    return same && newest.updated > now() - sameDecisionMs ? newest : null;
+  }
+
+  /** @throws Refused when the reader is to be sold nothing new */
+  async function mayBuy(customer: string, price: Price, open: Purchase | null): Promise<void> {
+    const all = await subscriptionsOf(customer);
+    const running = all.find(
+      (one) => isRunning(one as never) && (open === null || one.metadata.purchase !== open.id) && isOurs(one),
+    );
+    if (running) {
+      await mirror.sync(running.id);
+      refuse(409, checkoutSaid.subscribed, { code: 'subscribed' });
+    }
+    const had = (one: Stripe.Subscription): boolean =>
+      !['incomplete', 'incomplete_expired'].includes(one.status) &&
+      (open === null || one.metadata.purchase !== open.id) &&
+      (one.metadata.promotion === price.zephrPlanId || one.items.data.some((item) => item.price.id === price.id));
+    if (price.promotion && all.some(had)) refuse(409, checkoutSaid.promotionUsed, { code: 'promotion_used' });
+  }
+
+  const isOurs = (one: Stripe.Subscription): boolean =>
+    one.metadata.purchase !== undefined || one.items.data.some(({ price }) => catalogue.known(price.id) !== null);
+
+  /** The open purchase if it is of the same offer; one of another offer is ended. */
+  async function resumable(open: Purchase | null, body: SubscribeBody): Promise<Purchase | null> {
+    if (!open) return null;
+    const same =
+      open.kind === 'subscribe' && open.plan === body.plan_id && open.coupon === (body.discount_code ?? null);
+    if (same) return open;
+    if (open.subscription === null && open.updated > now() - atWorkMs && !(await adopt(open)).subscription) {
+      return refuse(409, checkoutSaid.busy, { retryAfter: 5 });
+    }
+    await abandon(open);
+    return null;
+  }
+
+  async function create(purchase: Purchase, price: Price, customer: string, userId: string, params: object) {
+    const key = `subscribe:${purchase.id}:${purchase.round}`;
+    try {
+      const made = await stripe.subscriptions.create(
+        {
+          ...params,
+          customer,
+          payment_behavior: 'default_incomplete',
+          payment_settings: { save_default_payment_method: 'on_subscription' },
+          billing_mode: { type: 'flexible' },
+          metadata: {
+            ...{ purchase: purchase.id, user: userId },
+            ...(price.promotion && { promotion: price.zephrPlanId }),
+          },
+          expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
+        },
+        { idempotencyKey: key },
+      );
+      return made.id;
+    } catch (error) {
+      if (!isUncertain(error)) {
+        // Stripe says no: there is nothing to go on with.
+        await purchases.end(database.db, purchase.id, 'given up');
+        throw error;
+      }
+      const found = (await adopt(purchase)).subscription;
+      if (found !== null) return found;
+      // Stripe repeats a failure of its own under the same key; another key is safe, for there is no such subscription.
+      if (((error as { statusCode?: number }).statusCode ?? 0) >= 500) {
+        await purchases.change(purchase.id, { round: purchase.round + 1 });
+      }
+      throw error;
+    }
+  }
+
+  /** @throws Refused when Stripe would charge another sum than the reader was told */
+  async function asTold(purchase: Purchase, till: Till, expected: number | undefined): Promise<void> {
+    if (expected === undefined || till.due === expected || till.intent?.value.status === 'succeeded') return;
+    const paid = till.due === 0 && till.subscription.status !== 'incomplete' && expected > 0;
+    // Paid in another tab meanwhile: that was what the reader wanted.
+    if (paid && (await mirror.sync(till.subscription.id))?.state.invoices.some((one) => one.paid > 0)) return;
+    await abandon(purchase);
+    refuse(409, checkoutSaid.changed, { due: till.due, code: 'amount_changed' });
+  }
+
+  async function buy(session: Session, body: SubscribeBody, address: string | null): Promise<Billed<SubscribeAnswer>> {
+    const { userId } = session;
+    const before = await boughtBefore(userId, body);
+    if (before?.subscription) return paying.answer(await paying.till(before.subscription));
+    const price = sold(body);
+    if (price.print && !(await customers.shipping(userId))) refuse(400, checkoutSaid.address, { code: 'shipping' });
+    const customer = await customers.ensure(session);
+    await customers.sendShipping(userId);
+    const left = await purchases.open(userId);
+    const open = left && (await adopt(left));
+    await mayBuy(customer, price, open);
+    let purchase = await resumable(open, body);
+    const code = body.discount_code ?? null;
+    if (!purchase?.subscription) {
+      const found = code === null ? null : await findCoupon(code, price, { session, address, customer });
+      if (body.expected !== undefined) {
+        const { dueToday: due } = await quoteNew(stripe, price, found, customer, now());
+        if (due !== body.expected) refuse(409, checkoutSaid.changed, { due, code: 'amount_changed' });
+      }
+      purchase ??= await purchases.begin({
+        ...{ userId, kind: 'subscribe', plan: price.zephrPlanId, price: price.id, coupon: code },
+        ...{ attempt: body.attempt ?? null, payment_method: body.payment_method },
+      });
+      if (!purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
+      const subscription = await create(purchase, price, customer, userId, purchaseParams(price, found));
+      purchase = { ...purchase, subscription };
+    }
+    const { id, subscription } = purchase;
+    await purchases.change(id, {
+      ...{ subscription, payment_method: body.payment_method },
+      ...(body.attempt !== undefined && { attempt: body.attempt }),
+    });
+    const till = await paying.till(subscription ?? '');
+    if (till.subscription.status === 'incomplete_expired' || till.subscription.status === 'canceled') {
+      await abandon(purchase);
+      return no(409, said.wrong, { code: 'expired' });
+    }
+    await asTold(purchase, till, body.expected);
+    return paying.pay(till, body.payment_method, id);
+  }
+
+  async function confirmed(session: Session, id: string): Promise<Billed<ConfirmationAnswer>> {
+    const mine =
+      (await mirror.get(id))?.userId === session.userId || (await purchases.open(session.userId))?.subscription === id;
+    if (!mine) return no(404, checkoutSaid.unknown);
+    const answer = await paying.answer(await paying.till(id));
+    if (!answer.ok) return answer;
+    const { grant_id: grant, paymentIntentStatus: status } = answer.value;
+    if (grant !== null) return ok({ grant_id: grant });
+    if (status === 'requires_action' || status === 'requires_confirmation') {
+      return cardRefusal({ message: said.failed, code: 'authentication_required' });
+    }
+    return no(409, checkoutSaid.waiting, { retryAfter: 3 });
+  }
+
+  return {
+    abandon,
+    adopt,
+    subscribe: (session, body, address) => inTurn(session.userId, () => billed(() => buy(session, body, address))),
+    confirm: (session, id) => inTurn(session.userId, () => billed(() => confirmed(session, id))),
+  };
+}
+
+/** Takes back an upgrade that was not paid: with its bill its pending change goes too. */
+export async function dropSwitch(stripe: Stripe, id: string): Promise<void> {
+  const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+  const invoice = subscription.latest_invoice;
+  if (subscription.pending_update === null || invoice === null || typeof invoice === 'string') return;
+  if (invoice.status !== 'open' || invoice.billing_reason !== 'subscription_update') return;
+  await stripe.invoices.voidInvoice(idOf(invoice) ?? '');
+}

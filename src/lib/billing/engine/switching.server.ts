@@ -1,0 +1,196 @@
+/**
+ * From one plan to another. What opens more begins now: the unused time is credited, the rest charged at once, and the plan changes
+ * only when that is paid (a pending update). What opens less begins with the next bill (a schedule).
+ */
+import type Stripe from 'stripe';
+import type { Session } from '../../accounts/service.ts';
+import { idOf } from '../read-state.ts';
+import type { Billed } from '../service.ts';
+import { isRunning, type StripeState, switchKind } from '../state.ts';
+import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
+import { billed, isUncertain, no, ok, refuse } from './errors.ts';
+import type { Kept } from './mirror.server.ts';
+import type { Parts } from './parts.ts';
+import type { Paying } from './paying.server.ts';
+import type { Purchase } from './purchases.server.ts';
+import { quoteSwitch, upgradeParams } from './quotes.server.ts';
+import { checkoutSaid, dropSwitch, type Subscribing } from './subscribing.server.ts';
+import type { InTurn } from './turns.ts';
+
+export interface SwitchAsk {
+  readonly planId: string;
+  readonly prorationDate?: number;
+  readonly expected?: number;
+  readonly attempt?: string;
+}
+
+export interface Switching {
+  switchPlan(session: Session, ask: SwitchAsk): Promise<Billed<SwitchAnswer>>;
+  /** For a reader who has a subscription. @throws Refused, StripeError */
+  quote(state: StripeState, price: Price): Promise<QuoteAnswer>;
+  /** Goes back to what is, without what was planned for the next bill. */
+  unplan(state: StripeState): Promise<void>;
+}
+
+export const switchSaid = {
+  none: 'You have no subscription yet. Please choose a plan.',
+  unpaid: 'Your last payment did not go through. Please update your card first.',
+} as const;
+
+/** Seconds for which a quoted proration stays good. */
+const quoteSeconds = 3600;
+
+export function createSwitching(
+  parts: Parts,
+  paying: Paying,
+  { abandon }: Pick<Subscribing, 'abandon'>,
+  inTurn: InTurn,
+): Switching {
+  const { stripe, catalogue, customers, purchases, mirror, database, now } = parts;
+
+  async function running(userId: string): Promise<Kept> {
+    const one = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
+    const fresh = one && (await mirror.sync(one.state.id));
+    if (!fresh || !isRunning(fresh.state)) return refuse(404, switchSaid.none, { code: 'no_subscription' });
+    return fresh;
+  }
+
+  const granted = (kept: Kept, effective: SwitchAnswer['effective']): SwitchAnswer => ({
+    ...{ subscriptionId: kept.state.id, paymentIntentStatus: 'succeeded', clientSecret: null },
+    ...{ paymentType: 'recurring', grant_id: kept.grantId, effective },
+  });
+
+  async function unplan({ schedule }: StripeState): Promise<void> {
+    if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
+  }
+
+  /** The moment for which the proration is worked out. Never far from Stripe's own: a later one would make the upgrade free. */
+  async function quote(state: StripeState, price: Price, asked: number | null = null): Promise<QuoteAnswer> {
+    const to = catalogue.known(price.id);
+    if (!to) return refuse(400, checkoutSaid.gone);
+    const fresh = await quoteSwitch(stripe, state, price, to, now(), null);
+    const at = fresh.prorationDate;
+    if (asked === null || at === null || asked === at) return fresh;
+    if (asked > at + 60 || asked < at - quoteSeconds) return fresh;
+    return quoteSwitch(stripe, state, price, to, now(), asked);
+  }
+
+  async function begin(session: Session, state: StripeState, price: Price, ask: SwitchAsk): Promise<Purchase> {
+    const open = await purchases.open(session.userId);
+    if (open) await abandon(open);
+    const purchase = await purchases.begin({
+      ...{ userId: session.userId, kind: 'switch', plan: price.zephrPlanId, price: price.id, coupon: null },
+      ...{ attempt: ask.attempt ?? null, payment_method: null, subscription: state.id, before: state.price.plan },
+    });
+    return purchase ?? refuse(409, checkoutSaid.busy, { retryAfter: 5 });
+  }
+
+  async function upgrade(session: Session, state: StripeState, price: Price, ask: SwitchAsk) {
+    const told = await quote(state, price, ask.prorationDate ?? null);
+    if (ask.expected !== undefined && told.dueToday !== ask.expected) {
+      refuse(409, checkoutSaid.changed, { due: told.dueToday, code: 'amount_changed' });
+    }
+    const purchase = await begin(session, state, price, ask);
+    await unplan(state);
+    const params = upgradeParams(state, price, told.prorationDate ?? Math.floor(now() / 1000));
+    try {
+      await stripe.subscriptions.update(
+        state.id,
+        { ...params, payment_behavior: 'pending_if_incomplete' },
+        { idempotencyKey: `switch:${purchase.id}` },
+      );
+    } catch (error) {
+      // Whether it was done is looked up when the reader, a webhook or the worker comes next.
+      if (!isUncertain(error)) await purchases.end(database.db, purchase.id, 'given up');
+      throw error;
+    }
+    const answer = await paying.answer(await paying.till(state.id));
+    if (!answer.ok) {
+      await dropSwitch(stripe, state.id);
+      await mirror.sync(state.id);
+      await purchases.end(database.db, purchase.id, 'given up');
+      return answer;
+    }
+    const done = answer.value.paymentIntentStatus === 'succeeded';
+    // Who pays for more does not mean to leave.
+    if (done && (state.cancelAtPeriodEnd || state.cancelAt !== null)) {
+      await stripe.subscriptions.update(state.id, { cancel_at_period_end: false });
+      await mirror.sync(state.id);
+    }
+    return ok<SwitchAnswer>({ ...answer.value, effective: 'now' });
+  }
+
+  async function downgrade(session: Session, state: StripeState, price: Price, ask: SwitchAsk) {
+    const purchase = await begin(session, state, price, ask);
+    const schedule =
+      state.schedule !== null
+        ? await stripe.subscriptionSchedules.retrieve(state.schedule)
+        : await stripe.subscriptionSchedules.create(
+            { from_subscription: state.id },
+            { idempotencyKey: `plan:${purchase.id}` },
+          );
+    const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
+    await stripe.subscriptionSchedules.update(
+      schedule.id,
+      { end_behavior: 'release', proration_behavior: 'none', phases: phases(state, present, price) },
+      { idempotencyKey: `planned:${purchase.id}` },
+    );
+    const kept = await mirror.sync(state.id);
+    if (!kept) return no(404, checkoutSaid.unknown);
+    await purchases.end(database.db, purchase.id, kept.state.next?.plan === purchase.plan ? 'done' : 'given up');
+    return ok(granted(kept, 'renewal'));
+  }
+
+  async function switchNow(session: Session, ask: SwitchAsk): Promise<Billed<SwitchAnswer>> {
+    const price = catalogue.plan(ask.planId);
+    if (!price || price.promotion) return no(400, checkoutSaid.gone);
+    if (price.print && !(await customers.shipping(session.userId))) {
+      return no(400, checkoutSaid.address, { code: 'shipping' });
+    }
+    await customers.sendShipping(session.userId);
+    const kept = await running(session.userId);
+    const { state } = kept;
+    const before = ask.attempt === undefined ? null : await purchases.ofAttempt(session.userId, ask.attempt);
+    if (before?.state === 'done' && before.plan === ask.planId) {
+      return ok(granted(kept, state.price.plan === ask.planId ? 'now' : 'renewal'));
+    }
+    // The same decision once more, while its payment still waits for the reader.
+    if (before?.state === 'open' && before.kind === 'switch' && before.plan === ask.planId) {
+      const answer = await paying.answer(await paying.till(state.id));
+      if (answer.ok && answer.value.clientSecret !== null) return ok({ ...answer.value, effective: 'now' });
+    }
+    if (state.status !== 'active' && state.status !== 'trialing') return no(409, switchSaid.unpaid, { code: 'unpaid' });
+    const to = catalogue.known(price.id);
+    const kind = to && switchKind(state.price, to);
+    if (kind === 'upgrade') return upgrade(session, state, price, ask);
+    if (kind === 'downgrade') return downgrade(session, state, price, ask);
+    await unplan(state);
+    return ok(granted((await mirror.sync(state.id)) ?? kept, 'now'));
+  }
+
+  return {
+    switchPlan: (session, ask) => inTurn(session.userId, () => billed(() => switchNow(session, ask))),
+    quote: (state, price) => quote(state, price),
+    unplan,
+  };
+}
+
+/** The present time as it is, to its end; then the new plan, which goes on by itself. */
+function phases(
+  state: StripeState,
+  present: Stripe.SubscriptionSchedule.Phase | undefined,
+  price: Price,
+): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
+  const discounts = present?.discounts.map((one) => ({ discount: idOf(one.discount) ?? '' })) ?? [];
+  const { interval, interval_count: count } = price.recurring;
+  return [
+    {
+      items: [{ price: state.price.id, quantity: 1 }],
+      start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
+      end_date: Math.floor(state.periodEnd / 1000),
+      ...(discounts.length > 0 && { discounts: discounts.filter(({ discount }) => discount !== '') }),
+      ...(state.status === 'trialing' && { trial: true }),
+    },
+    { items: [{ price: price.id, quantity: 1 }], duration: { interval, interval_count: count } },
+  ];
+}

@@ -1,0 +1,82 @@
+/**
+ * Stripe's webhooks. An event says where to look and nothing else: its signature is checked, its number and what it is about are
+ * written down, it is answered, and then Stripe is asked. So a doubled, late or shuffled event does no harm, and a lost one only
+ * delays what the next, or the nightly comparison, finds.
+ */
+import Stripe from 'stripe';
+import type { Billing } from '../service.ts';
+import type { Parts } from './parts.ts';
+
+/** Seconds after which an event is a replay. */
+const tolerance = 300;
+
+interface EventObject {
+  readonly id?: string;
+  readonly object?: string;
+  readonly customer?: string | { readonly id: string } | null;
+  readonly subscription?: string | null;
+  readonly parent?: {
+    readonly subscription_details?: { readonly subscription?: string | { readonly id: string } } | null;
+  };
+}
+
+const named = (value: unknown, prefix: string): string | null => {
+  const id = typeof value === 'string' ? value : (value as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' && id.length < 256 && new RegExp(`^${prefix}_\\w+$`).test(id) ? id : null;
+};
+
+/** What is to be asked because of an event; `null`: nothing. */
+export function subjectOf(type: string, object: EventObject): string | null {
+  if (/^(?:product|price)\./.test(type)) return 'catalogue';
+  const subscription =
+    object.object === 'subscription'
+      ? named(object.id, 'sub')
+      : (named(object.parent?.subscription_details?.subscription, 'sub') ?? named(object.subscription, 'sub'));
+  if (subscription !== null) return `${type === 'invoice.upcoming' ? 'announced' : 'subscription'}:${subscription}`;
+  // Payments, refunds and disputes name no subscription.
+  const customer = named(object.customer, 'cus');
+  const mattersToAll = /^(?:charge|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
+  return customer !== null && mattersToAll ? `customer:${customer}` : null;
+}
+
+/** @param secret `whsec_…` @param nudge says that there is something to ask */
+export function createWebhooks(
+  { stripe, database, questions, log, now }: Parts,
+  secret: string,
+  nudge: () => void,
+): Billing['webhook'] {
+  function check(raw: Buffer, signature: string): Stripe.Event | null {
+    try {
+      return stripe.webhooks.constructEvent(raw, signature, secret, tolerance, undefined, now() / 1000);
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError || error instanceof SyntaxError) return null;
+      throw error;
+    }
+  }
+
+  return async (raw, signature) => {
+    const event = signature === null ? null : check(raw, signature);
+    if (!event || typeof event.id !== 'string' || typeof event.type !== 'string') {
+      log.warn({}, 'A webhook was refused: its signature is not Stripe’s, or too old');
+      return { status: 400, message: 'The signature does not fit.' };
+    }
+    const subject = subjectOf(event.type, (event.data?.object ?? {}) as EventObject);
+    try {
+      const fresh = await database.transaction(async (tx) => {
+        const row = await tx
+          .insertInto('stripe_events')
+          .values({ id: event.id, type: event.type, received: now() })
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        if (row && subject !== null) await questions.ask(tx, subject);
+        return row !== undefined;
+      });
+      if (fresh && subject !== null) nudge();
+      return { status: 200, message: fresh ? 'Received.' : 'Received before.' };
+    } catch (error) {
+      log.error({ err: error, type: event.type }, 'A webhook could not be kept; Stripe sends it again');
+      return { status: 503, message: 'Please send it again later.' };
+    }
+  };
+}

@@ -1,0 +1,101 @@
+/** Which mail a state of a subscription causes, and under which name each is sent only once. Pure. */
+import type { Message } from '../mail/service.ts';
+import { entitlementOf, isEnding, isRunning, paidUntil, type StripeState } from './state.ts';
+
+/** Without the address: that is the reader's present one. */
+export type BillingMessage = Extract<
+  Message,
+  { readonly kind: 'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier' }
+>;
+type Unaddressed<T> = T extends unknown ? Omit<T, 'to'> : never;
+
+export interface Notice {
+  readonly key: string;
+  readonly message: Unaddressed<BillingMessage>;
+}
+
+const day = 24 * 60 * 60 * 1000;
+/** What is older is not mailed: when a house with many subscriptions is connected, nobody is to hear of last year. */
+const newsMs = 3 * day;
+
+export interface NoticeRules {
+  readonly graceDays: number;
+  readonly renewalNoticeDays: number;
+}
+
+/** @param now epoch milliseconds @param announced whether Stripe has said that the next bill is near */
+export function noticesOf(state: StripeState, now: number, rules: NoticeRules, announced = false): readonly Notice[] {
+  const open = entitlementOf(state, now, rules.graceDays);
+  const until = paidUntil(state);
+  return [
+    ...welcome(state, now, open !== null),
+    ...receipts(state, now),
+    ...failed(state, now, open?.until ?? until),
+    ...cancelled(state, now, until),
+    ...renewal(state, now, announced ? Number.POSITIVE_INFINITY : rules.renewalNoticeDays * day),
+  ];
+}
+
+function welcome(state: StripeState, now: number, isOpen: boolean): Notice[] {
+  const { product, print, name } = state.price;
+  const begun = state.invoices.some(
+    ({ reason, paidAt, refunded }) =>
+      (reason === 'subscription_create' || reason === 'subscription_update') &&
+      !refunded &&
+      paidAt !== null &&
+      paidAt > now - newsMs,
+  );
+  if (!isOpen || !begun || !state.paid.some((time) => time.product === product && time.print === print)) return [];
+  const key = `welcome:${state.id}:${product}:${print ? 'print' : 'digital'}`;
+  return [{ key, message: { kind: 'welcome-tier', product, plan: name, print } }];
+}
+
+function receipts(state: StripeState, now: number): Notice[] {
+  return state.invoices
+    .filter(({ status, paid, paidAt }) => status === 'paid' && paid > 0 && paidAt !== null && paidAt > now - newsMs)
+    .map(({ id, paid: amount, currency, paidAt }) => ({
+      key: `receipt:${id}`,
+      message: {
+        kind: 'receipt',
+        ...{ amount, currency, plan: state.price.name, paidAt: paidAt ?? now },
+        nextBill: isRunning(state) && !isEnding(state) ? { at: state.periodEnd, amount: state.nextAmount } : null,
+      },
+    }));
+}
+
+/** A renewal that failed; a first payment that fails is told on the screen. */
+function failed(state: StripeState, now: number, until: number | null): Notice[] {
+  if (state.status !== 'past_due' && state.status !== 'unpaid') return [];
+  const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
+  if (!invoice || invoice.created < now - newsMs || until === null) return [];
+  const { id, due: amount, currency, nextAttempt } = invoice;
+  return [
+    {
+      key: `failed:${id}`,
+      message: { kind: 'payment-failed', plan: state.price.name, amount, currency, nextAttempt, until },
+    },
+  ];
+}
+
+/** Once for each paid time: when it is cancelled, or when it ends without having been. */
+function cancelled(state: StripeState, now: number, until: number | null): Notice[] {
+  const ended = state.status === 'canceled';
+  if (until === null || (!ended && !(isRunning(state) && isEnding(state)))) return [];
+  if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
+  return [{ key: `cancelled:${state.id}:${until}`, message: { kind: 'cancelled', plan: state.price.name, until } }];
+}
+
+function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
+  const renewing = (state.status === 'active' || state.status === 'trialing') && !isEnding(state);
+  // What is billed again within a few days anyway, such as each week, is not announced.
+  const left = state.periodEnd - now;
+  if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];
+  if (state.periodEnd - state.periodStart < 14 * day) return [];
+  const { name: plan, currency } = state.next ?? state.price;
+  return [
+    {
+      key: `renewal:${state.id}:${state.periodEnd}`,
+      message: { kind: 'renewal-notice', plan, amount: state.nextAmount, currency, at: state.periodEnd },
+    },
+  ];
+}

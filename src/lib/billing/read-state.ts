@@ -1,0 +1,161 @@
+/** From Stripe's objects to a `StripeState`. Pure; the API version is the one that the installed SDK is typed for. */
+import type Stripe from 'stripe';
+import type { InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
+
+/** What Stripe was asked for one subscription. */
+export interface Asked {
+  /** With `discounts.source.coupon` and `schedule` expanded. */
+  readonly subscription: Stripe.Subscription;
+  /** Newest first, with `payments`. */
+  readonly invoices: readonly Stripe.Invoice[];
+  /** Of the customer, newest first. */
+  readonly charges: readonly Stripe.Charge[];
+}
+
+/** A price that is no plan of ours is `null`. */
+export type PriceBook = (id: string) => KnownPrice | null;
+
+const ms = (seconds: number): number => seconds * 1000;
+const msOrNull = (seconds: number | null | undefined): number | null =>
+  seconds === null || seconds === undefined ? null : ms(seconds);
+export const idOf = (value: string | { readonly id: string } | null | undefined): string | null =>
+  typeof value === 'string' ? value : (value?.id ?? null);
+
+/** Prices that a {@link readState} will look up. */
+export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
+  const items = subscription.items.data.map(({ price }) => price.id);
+  const lines = invoices.flatMap(({ lines }) => lines.data.filter(isSubscriptionLine).map(priceOfLine));
+  const planned = phasesOf(subscription).flatMap(({ items: those }) => those.map(({ price }) => idOf(price)));
+  return [...new Set([...items, ...lines, ...planned].filter((id) => id !== null))];
+}
+
+/**
+ * @throws Error when the subscription is of nothing that the paper sells
+ */
+export function readState(asked: Asked, priceOf: PriceBook): StripeState {
+  const { subscription, invoices, charges } = asked;
+  const [item] = subscription.items.data;
+  const price = item && priceOf(item.price.id);
+  if (!item || !price) throw new NotOurs(subscription.id);
+  const next = plannedPrice(subscription, priceOf);
+  const read = invoices.map((invoice) => readInvoice(invoice, charges));
+  return {
+    id: subscription.id,
+    customer: idOf(subscription.customer) ?? '',
+    status: subscription.status as StripeState['status'],
+    created: ms(subscription.created),
+    item: item.id,
+    price,
+    next,
+    nextAmount: discounted(next ?? price, subscription, item.current_period_end),
+    paid: paidTimes(invoices, read, priceOf),
+    periodStart: ms(item.current_period_start),
+    periodEnd: ms(item.current_period_end),
+    trialEnd: msOrNull(subscription.trial_end),
+    cancelAtPeriodEnd: subscription.cancel_at_period_end,
+    cancelAt: msOrNull(subscription.cancel_at),
+    endedAt: msOrNull(subscription.ended_at),
+    schedule: idOf(subscription.schedule),
+    pendingSetup: idOf(subscription.pending_setup_intent),
+    invoices: read.slice(0, 6),
+    purchase: subscription.metadata?.purchase ?? null,
+    promotion: subscription.metadata?.promotion ?? null,
+  };
+}
+
+/** A subscription in the same Stripe account that has nothing to do with the paper. */
+export class NotOurs extends Error {
+  constructor(id: string) {
+    super(`${id} is of no plan of the catalogue; give its price the metadata zephrPlanId if readers are to have it.`);
+    this.name = 'NotOurs';
+  }
+}
+
+function readInvoice(invoice: Stripe.Invoice, charges: readonly Stripe.Charge[]): InvoiceState {
+  const intents = new Set(invoice.payments?.data.map(({ payment }) => idOf(payment.payment_intent)));
+  const own = charges.filter(({ payment_intent: of, paid }) => paid && of !== null && intents.has(idOf(of)));
+  return {
+    id: invoice.id ?? '',
+    status: (invoice.status ?? 'draft') as InvoiceState['status'],
+    reason: invoice.billing_reason,
+    due: invoice.amount_due,
+    paid: invoice.amount_paid,
+    currency: invoice.currency,
+    refunded: invoice.amount_paid > 0 && own.length > 0 && own.every(({ refunded }) => refunded),
+    created: ms(invoice.created),
+    paidAt: msOrNull(invoice.status_transitions?.paid_at),
+    attempted: invoice.attempted,
+    nextAttempt: msOrNull(invoice.next_payment_attempt),
+  };
+}
+
+/** Lines that sell time: of the subscription itself, and what a switch adds. A fee for a promotion sells none. */
+function isSubscriptionLine({ parent }: Stripe.InvoiceLineItem): boolean {
+  return parent?.subscription_item_details != null || parent?.invoice_item_details?.proration === true;
+}
+const priceOfLine = ({ pricing }: Stripe.InvoiceLineItem): string | null => idOf(pricing?.price_details?.price);
+
+/** What paid invoices have paid for, less what later ones gave back for unused time. */
+function paidTimes(
+  invoices: readonly Stripe.Invoice[],
+  read: readonly InvoiceState[],
+  priceOf: PriceBook,
+): readonly PaidTime[] {
+  const good = invoices.filter((_, at) => read[at]?.status === 'paid' && !read[at]?.refunded);
+  const credits = good.flatMap((invoice) =>
+    invoice.lines.data
+      .filter((line) => isSubscriptionLine(line) && line.amount < 0)
+      .map((line) => ({
+        price: priceOfLine(line),
+        from: line.period.start,
+        until: line.period.end,
+        invoice: invoice.id,
+      })),
+  );
+  return good.flatMap((invoice) => {
+    const free = invoice.amount_paid === 0 && invoice.total === 0 && invoice.starting_balance === 0;
+    return invoice.lines.data.flatMap((line) => {
+      const id = priceOfLine(line);
+      const price = isSubscriptionLine(line) && line.amount >= 0 && id !== null ? priceOf(id) : null;
+      if (!price) return [];
+      const { start, end } = line.period;
+      const given = credits.filter(
+        (credit) => credit.price === id && credit.invoice !== invoice.id && credit.from >= start && credit.from < end,
+      );
+      const until = Math.min(end, ...given.map(({ from }) => from));
+      return [{ plan: price.plan, product: price.product, print: price.print, until: ms(until), free }];
+    });
+  });
+}
+
+const phasesOf = ({ schedule }: Stripe.Subscription): readonly Stripe.SubscriptionSchedule.Phase[] =>
+  schedule !== null && typeof schedule === 'object' && schedule.status === 'active' ? schedule.phases : [];
+
+/** Price of the phase after the present one. */
+function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): KnownPrice | null {
+  const { schedule } = subscription;
+  const phases = phasesOf(subscription);
+  const current = typeof schedule === 'object' ? schedule?.current_phase : null;
+  if (!current) return null;
+  const id = idOf(phases.find(({ start_date: start }) => start >= current.end_date)?.items[0]?.price);
+  return id === null ? null : priceOf(id);
+}
+
+/** What a price costs at a bill, with the discounts that will still be in force then. @param at Unix seconds of the bill */
+function discounted(price: KnownPrice, { discounts }: Stripe.Subscription, at: number): number {
+  let amount = price.amount;
+  for (const discount of discounts) {
+    if (typeof discount === 'string') continue;
+    const coupon = discount.source.coupon;
+    if (coupon === null || typeof coupon === 'string' || coupon.duration === 'once') continue;
+    if (discount.end !== null && discount.end <= at) continue;
+    amount = lessCoupon(amount, coupon);
+  }
+  return amount;
+}
+
+/** @param amount minor units */
+export function lessCoupon(amount: number, coupon: Pick<Stripe.Coupon, 'amount_off' | 'percent_off'>): number {
+  if (coupon.percent_off !== null) return amount - Math.round((amount * coupon.percent_off) / 100);
+  return Math.max(0, amount - (coupon.amount_off ?? 0));
+}

@@ -1,0 +1,196 @@
+/**
+ * What is known of a subscription, and what follows from it. Everything here is pure: the same state and the same time give the same
+ * answer, wherever it is asked.
+ */
+import type { Entitlement } from './service.ts';
+import type { Price, Subscription } from './wire.ts';
+
+/** A price as it is kept beside what was bought at it; it may have left the catalogue since. */
+export interface KnownPrice {
+  readonly id: string;
+  /** `zephrPlanId`. */
+  readonly plan: string;
+  readonly name: string;
+  /** `zephr_product_id`. */
+  readonly product: string;
+  readonly print: boolean;
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly interval: Price['recurring']['interval'];
+  readonly count: number;
+}
+
+/** A time that an invoice has paid for. Times are epoch milliseconds. */
+export interface PaidTime {
+  readonly plan: string;
+  readonly product: string;
+  readonly print: boolean;
+  readonly until: number;
+  /** Whether nothing was due for it: such a time ends with a subscription that is cancelled at once. */
+  readonly free: boolean;
+}
+
+export interface InvoiceState {
+  readonly id: string;
+  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  /** Stripe's `billing_reason`. */
+  readonly reason: string | null;
+  /** Minor units. */
+  readonly due: number;
+  readonly paid: number;
+  readonly currency: string;
+  /** Whether all that was paid went back. */
+  readonly refunded: boolean;
+  readonly created: number;
+  readonly paidAt: number | null;
+  /** Whether its payment was tried. */
+  readonly attempted: boolean;
+  readonly nextAttempt: number | null;
+}
+
+export type StripeStatus =
+  | 'incomplete'
+  | 'incomplete_expired'
+  | 'trialing'
+  | 'active'
+  | 'past_due'
+  | 'canceled'
+  | 'unpaid'
+  | 'paused';
+
+/** One subscription, with its invoices, as Stripe said it. Times are epoch milliseconds, amounts minor units. */
+export interface StripeState {
+  readonly id: string;
+  readonly customer: string;
+  readonly status: StripeStatus;
+  readonly created: number;
+  /** `si_…`. */
+  readonly item: string;
+  readonly price: KnownPrice;
+  /** From the next bill on, where a change is planned. */
+  readonly next: KnownPrice | null;
+  /** What the next bill will be, discounts taken off. */
+  readonly nextAmount: number;
+  readonly paid: readonly PaidTime[];
+  readonly periodStart: number;
+  readonly periodEnd: number;
+  readonly trialEnd: number | null;
+  readonly cancelAtPeriodEnd: boolean;
+  readonly cancelAt: number | null;
+  readonly endedAt: number | null;
+  readonly schedule: string | null;
+  /** `seti_…`: a card is still to be confirmed for later. */
+  readonly pendingSetup: string | null;
+  /** Newest first; those that matter now. */
+  readonly invoices: readonly InvoiceState[];
+  /** Our own number of the purchase, from its metadata. */
+  readonly purchase: string | null;
+  /** Plan of a promotion that it began with. */
+  readonly promotion: string | null;
+}
+
+const day = 24 * 60 * 60 * 1000;
+
+/** The more it opens, the higher. */
+const tiers = ['sun-reader', 'sun-member', 'sun-founder'];
+export const rankOf = ({ product, print }: { readonly product: string; readonly print: boolean }): number =>
+  tiers.indexOf(product) * 2 + (print ? 1 : 0);
+
+/** Whether it will be, or may yet be, billed again. A reader with such a one is not sold another. */
+export const isRunning = ({ status }: Pick<StripeState, 'status'>): boolean =>
+  ['trialing', 'active', 'past_due', 'unpaid', 'paused'].includes(status);
+
+/** Whether it ends by itself with what is paid. */
+export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelAt'>): boolean =>
+  state.cancelAtPeriodEnd || state.cancelAt !== null;
+
+/** When a paid time of this subscription ends. */
+const endOf = (state: StripeState, time: PaidTime): number =>
+  state.status === 'canceled' && time.free ? Math.min(time.until, state.endedAt ?? time.until) : time.until;
+
+/** The end of all that is paid, grace aside; `null` when nothing ever was. */
+export function paidUntil(state: StripeState): number | null {
+  return state.paid.length === 0 ? null : Math.max(...state.paid.map((time) => endOf(state, time)));
+}
+
+/**
+ * What a subscription opens now. The rule of the paper: what is paid is open to its end; while a renewal is on its way or has
+ * failed and is tried again, some days more; what was cancelled or given up ends with what is paid; what was wholly refunded was
+ * never paid; a first invoice that is not paid opens nothing.
+ *
+ * @param now epoch milliseconds
+ * @param graceDays `publication.billing.graceDays`
+ */
+export function entitlementOf(state: StripeState, now: number, graceDays: number): Entitlement | null {
+  if (state.status === 'incomplete' || state.status === 'incomplete_expired') return null;
+  const ends = state.paid.map((time) => ({ ...time, until: endOf(state, time) }));
+  const trialing = state.status === 'trialing' && state.trialEnd !== null && now < state.trialEnd;
+  const grant = ({ product, print, until }: PaidTime): Entitlement => ({ product, print, until, trialing });
+  // Of two that are open at once, as after an upgrade, the one that opens more.
+  const [best] = ends.filter(({ until }) => now < until).toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
+  if (best) return grant(best);
+  const [last] = ends.toSorted((a, b) => b.until - a.until || rankOf(b) - rankOf(a));
+  const renewing = ['trialing', 'active', 'past_due'].includes(state.status) && !isEnding(state);
+  if (!last || !renewing) return null;
+  const until = last.until + graceDays * day;
+  return now < until ? grant({ ...last, until }) : null;
+}
+
+/** Of several subscriptions the one to show: what opens the most, then what runs, then what ended last. */
+export function foremost(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
+  const weight = (state: StripeState): readonly number[] => {
+    const open = entitlementOf(state, now, graceDays);
+    return [open ? 1 + rankOf(open) : 0, isRunning(state) ? 1 : 0, paidUntil(state) ?? 0, state.created];
+  };
+  const shown = states.filter(({ status, paid }) => status !== 'incomplete_expired' || paid.length > 0);
+  const [first] = shown.toSorted((a, b) => {
+    const [left, right] = [weight(a), weight(b)];
+    const at = left.findIndex((value, index) => value !== right[index]);
+    return at < 0 ? 0 : (right[at] ?? 0) - (left[at] ?? 0);
+  });
+  return first ?? null;
+}
+
+/** As the wire has it. */
+export function subscriptionOf(state: StripeState, now: number, graceDays: number): Subscription {
+  const { price, next } = state;
+  const billed = isRunning(state) && !isEnding(state) && state.status !== 'paused' && state.status !== 'unpaid';
+  const retry = state.invoices.find(({ status }) => status === 'open')?.nextAttempt ?? null;
+  const nextBill = state.status === 'past_due' && retry !== null ? retry : state.periodEnd;
+  const until = entitlementOf(state, now, graceDays)?.until ?? paidUntil(state) ?? state.endedAt ?? state.created;
+  return {
+    id: state.id,
+    currency: price.currency,
+    preDiscountPrice: (next ?? price).amount,
+    nextBillingDate: billed ? new Date(nextBill).toISOString() : null,
+    price: state.nextAmount,
+    productId: price.product,
+    planId: price.plan,
+    planName: price.name,
+    interval: price.interval,
+    print: price.print,
+    status: state.status === 'incomplete_expired' ? 'canceled' : state.status,
+    cancelAtPeriodEnd: isEnding(state),
+    paidUntil: new Date(until).toISOString(),
+  };
+}
+
+/** Whether the first bill of it is settled: paid, or nothing was due. */
+export const isSettled = (state: StripeState): boolean =>
+  state.status !== 'incomplete' && state.status !== 'incomplete_expired' && state.paid.length > 0;
+
+/**
+ * What a switch is (spec section 4, "schedules for plan switches"): what opens more, or binds for longer, begins now and is paid
+ * for now; what opens less begins with the next bill.
+ */
+export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downgrade' | 'same' {
+  const rank = rankOf(to) - rankOf(from);
+  if (rank !== 0) return rank > 0 ? 'upgrade' : 'downgrade';
+  const length = ({ interval, count }: KnownPrice): number =>
+    count * { day: 1, week: 7, month: 30, year: 365 }[interval];
+  const longer = length(to) - length(from);
+  if (longer !== 0) return longer > 0 ? 'upgrade' : 'downgrade';
+  if (from.amount === to.amount && from.currency === to.currency) return 'same';
+  return to.amount > from.amount ? 'upgrade' : 'downgrade';
+}

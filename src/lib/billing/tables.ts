@@ -1,0 +1,107 @@
+/**
+ * Tables of billing, made by `src/server/migrations/0003-billing.ts`. Stripe holds the truth about money; here is who buys what
+ * (`purchases`, written before Stripe is asked), what Stripe said last (`subscriptions`), and what is still to be asked.
+ */
+
+export interface CustomersTable {
+  user_id: string;
+  /** `cus_…`; `null` until Stripe has made one. */
+  customer: string | null;
+  /** Where the printed paper goes, JSON; `null`: nowhere. */
+  shipping: string | null;
+  /** 1 once Stripe has this address too. */
+  shipping_sent: number;
+  updated: number;
+}
+
+export type PurchaseState =
+  /** Being bought: at most one for each reader. */
+  | 'open'
+  /** Paid, or nothing was due. */
+  | 'done'
+  /** Nothing was charged and nothing will be. */
+  | 'given up';
+
+export interface PurchasesTable {
+  id: string;
+  /** `null` once the reader is forgotten. */
+  user_id: string | null;
+  kind: 'subscribe' | 'switch';
+  /** `zephrPlanId`. */
+  plan: string;
+  price: string;
+  /** Number of the decision to buy, made by the screen. */
+  attempt: string | null;
+  state: PurchaseState;
+  /** Part of the keys under which Stripe is asked to write: the same round is the same write. */
+  round: number;
+  /** As the reader typed it. */
+  coupon: string | null;
+  /** `pm_…` of the newest try. */
+  payment_method: string | null;
+  subscription: string | null;
+  /** `zephrPlanId` of a switch's earlier plan. */
+  before: string | null;
+  created: number;
+  updated: number;
+}
+
+/** What Stripe said when it was asked last, never what an event carried. */
+export interface SubscriptionsTable {
+  id: string;
+  customer: string;
+  /** `null`: of nobody we know, or of a reader who is forgotten. */
+  user_id: string | null;
+  /** Our number of the grant, made with the row. */
+  grant_id: string;
+  /** A `StripeState`, JSON; `null` until the first answer. */
+  state: string | null;
+  /** Number of the newest question and of the newest answer that was kept. */
+  asked: number;
+  answered: number;
+  updated: number;
+}
+
+export interface StripeEventsTable {
+  /** `evt_…`. */
+  id: string;
+  type: string;
+  received: number;
+}
+
+/** What is to be asked of Stripe; what many events cause is asked once. */
+export interface StripeQuestionsTable {
+  /** `subscription:sub_…`, `customer:cus_…`, `forget:cus_…`, `catalogue`. */
+  subject: string;
+  /** Grows with each cause; what grew while Stripe was asked is asked again. */
+  causes: number;
+  due: number;
+  tries: number;
+  /** Who is asking; `null`: nobody. */
+  claim: string | null;
+}
+
+/** What was mailed, so that it is mailed once. */
+export interface BillingNoticesTable {
+  /** For instance `receipt:in_…`. */
+  key: string;
+  user_id: string | null;
+  at: number;
+}
+
+/** Single values: the catalogue, when something was done last. */
+export interface BillingNotesTable {
+  key: string;
+  value: string;
+  at: number;
+}
+
+export interface BillingTables {
+  customers: CustomersTable;
+  purchases: PurchasesTable;
+  subscriptions: SubscriptionsTable;
+  stripe_events: StripeEventsTable;
+  stripe_questions: StripeQuestionsTable;
+  billing_notices: BillingNoticesTable;
+  billing_notes: BillingNotesTable;
+}

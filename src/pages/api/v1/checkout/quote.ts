@@ -1,0 +1,10 @@
+/** What would be charged, by Stripe's own reckoning. */
+import { only } from '../../../../lib/accounts/http.server.ts';
+import { answerOf, shopCall } from '../../../../lib/billing/http.server.ts';
+import { quoteBody } from '../../../../lib/billing/wire.ts';
+
+export const POST = shopCall({ body: quoteBody }, async ({ billing, body, session, caller }) => {
+  const { plan_id: planId, couponCode } = body;
+  return answerOf(await billing.quote(session, { planId, couponCode }, caller.address));
+});
+export const ALL = only('POST');

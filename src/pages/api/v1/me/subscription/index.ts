@@ -1,0 +1,17 @@
+/** The reader's subscription (spec sections 3 and 7). */
+import { refuse } from '../../../../../lib/accounts/answers.ts';
+import { only } from '../../../../../lib/accounts/http.server.ts';
+import { payingCall, withAccess } from '../../../../../lib/billing/http.server.ts';
+import type { SubscriptionAnswer } from '../../../../../lib/billing/wire.ts';
+
+export const GET = payingCall({}, async ({ accounts, billing, session, context }) => {
+  try {
+    const subscription = await billing.subscription(session);
+    const answer = { status: 200, body: { subscription } satisfies SubscriptionAnswer };
+    return await withAccess(answer, accounts, session);
+  } catch (error) {
+    context.locals.services.log.error({ err: error }, 'A subscription could not be read');
+    return refuse(502, 'Failed to fetch subscriptions');
+  }
+});
+export const ALL = only('GET');

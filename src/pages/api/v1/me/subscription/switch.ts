@@ -1,0 +1,11 @@
+/** To another plan: an upgrade now, with proration; a downgrade at the renewal. */
+import { only } from '../../../../../lib/accounts/http.server.ts';
+import { answerOf, payingCall, withAccess } from '../../../../../lib/billing/http.server.ts';
+import { switchBody } from '../../../../../lib/billing/wire.ts';
+
+export const POST = payingCall({ body: switchBody }, async ({ accounts, billing, body, session }) => {
+  const { plan_id: planId, prorationDate, expected, attempt } = body;
+  const switched = await billing.switchPlan(session, { planId, prorationDate, expected, attempt });
+  return withAccess(answerOf(switched), accounts, session);
+});
+export const ALL = only('POST');

@@ -1,0 +1,6 @@
+/** For a form that takes another card (vendors.md 1.12). */
+import { only } from '../../../../lib/accounts/http.server.ts';
+import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
+
+export const POST = payingCall({}, async ({ billing, session }) => answerOf(await billing.setupIntent(session)));
+export const ALL = only('POST');

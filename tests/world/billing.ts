@@ -1,0 +1,135 @@
+/**
+ * The billing service over a fresh database, and the sandbox's Stripe in this process: the real SDK asks it, and what it has to tell
+ * comes back as signed webhooks when a test lets it.
+ */
+import { type SetupServerApi, setupServer } from 'msw/node';
+import Stripe from 'stripe';
+import { stripeHandlers } from '../../sandbox/stripe/handlers.ts';
+import { openState, type StripeState } from '../../sandbox/stripe/state.ts';
+import type { Session } from '../../src/lib/accounts/service.ts';
+import {
+  type BillingOptions,
+  createBilling,
+  type RunningBilling,
+} from '../../src/lib/billing/engine/billing.server.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
+import type { Billed } from '../../src/lib/billing/service.ts';
+import type { Shipping } from '../../src/lib/billing/wire.ts';
+import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
+import { silent } from '../../src/lib/logging.ts';
+import type { Message, Outbox } from '../../src/lib/mail/service.ts';
+import { type Bench, bench, secret, siteUrl } from './accounts.ts';
+
+export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
+export const rules = { graceDays: 3, renewalNoticeDays: 7 };
+
+/** As the sandbox sends it. */
+export interface SandboxEvent {
+  readonly id: string;
+  readonly type: string;
+}
+
+export interface BillingBench {
+  readonly billing: RunningBilling;
+  readonly stripe: StripeState;
+  /** A client of its own, as an operator in the dashboard has it. */
+  readonly dashboard: Stripe;
+  readonly database: Database;
+  readonly accounts: Bench;
+  readonly mail: Message[];
+  readonly readers: { join(email: string): Promise<Session> };
+  /** Events that Stripe has told, not yet delivered. */
+  readonly events: SandboxEvent[];
+  /** Delivers what waits, or these, as Stripe signs them; then lets billing ask what it has to. */
+  deliver(events?: readonly SandboxEvent[]): Promise<void>;
+  /** Sends one, signed at a time of Unix seconds. */
+  send(event: SandboxEvent, at?: number): Promise<number>;
+  /** Moves both clocks. */
+  pass(seconds: number): Promise<void>;
+  /** Another process on the same database. */
+  another(options?: Partial<BillingOptions>): Promise<RunningBilling>;
+  stop(): Promise<void>;
+}
+
+let server: SetupServerApi | null = null;
+
+export async function billingBench(database: Database, options: Partial<BillingOptions> = {}): Promise<BillingBench> {
+  server?.close();
+  const accounts = await bench(database);
+  const { clock } = accounts;
+  const stripe = openState({ wall: () => clock.now });
+  server = setupServer(...stripeHandlers(stripe));
+  server.listen({ onUnhandledRequest: 'bypass' });
+  const events: SandboxEvent[] = [];
+  stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
+  const mail: Message[] = [];
+  const outbox: Outbox<AccountsTransaction> = {
+    enqueue: async (_, message) => void mail.push(message),
+    forget: async () => {},
+    nudge: () => {},
+    waiting: async () => ({ count: 0, oldest: null }),
+    start: () => {},
+    stop: async () => {},
+  };
+  const access = {
+    ...{ secretKey: stripe.keys.secret, publishableKey: stripe.keys.publishable, webhookSecret },
+    ...{ apiUrl: 'http://stripe.test', scriptUrl: 'http://stripe.test/stripe.js' },
+  };
+  const client = () =>
+    new Stripe(access.secretKey, {
+      apiVersion,
+      host: 'stripe.test',
+      protocol: 'http',
+      maxNetworkRetries: 0,
+      timeout: 300,
+    });
+  const another = (more: Partial<BillingOptions> = {}) =>
+    createBilling({
+      ...{ access, database, outbox, secret, siteUrl, rules, log: silent, now: () => clock.now, stripe: client() },
+      ...options,
+      ...more,
+    });
+  const billing = await another();
+  await billing.refresh();
+
+  const dashboard = client();
+  const send: BillingBench['send'] = async (event, at = Math.floor(clock.now / 1000)) => {
+    const payload = JSON.stringify(event);
+    const header = dashboard.webhooks.generateTestHeaderString({ payload, secret: webhookSecret, timestamp: at });
+    return (await billing.webhook(Buffer.from(payload), header)).status;
+  };
+
+  return {
+    ...{ billing, stripe, dashboard, database, accounts, mail, events, another, send },
+    readers: { join: async (email) => (await accounts.join(email)).session },
+    async deliver(those = events.splice(0)) {
+      for (const event of those) await send(event);
+      await billing.drain();
+    },
+    async pass(seconds) {
+      clock.pass(seconds);
+      stripe.advanceTo(Math.floor(clock.now / 1000));
+    },
+    async stop() {
+      await billing.stop();
+      await accounts.stop();
+      server?.close();
+      server = null;
+      stripe.close();
+    },
+  };
+}
+
+/** The value of a result. @throws Error with the refusal */
+export function paid<T>(result: Billed<T>): T {
+  if (result.ok) return result.value;
+  throw new Error(`${result.status} ${JSON.stringify(result.error)}`);
+}
+
+export const home: Shipping = {
+  name: 'Ada Lovelace',
+  address: { line1: '280 Broadway', city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
+  phone: '12125550183',
+};
+
+export const day = 24 * 60 * 60;
