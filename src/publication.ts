@@ -183,6 +183,8 @@ export const publication = {
     compactHeader: ['/', '/privacy-policy'],
     /** When the welcome popup opens, in CSS pixels (spec section 9): further down than `scroll`, at `minWidth` or wider. */
     welcomePopup: { scroll: 800, minWidth: 768 },
+    /** When the printed paper is offered to a Sun Reader (spec section 9), in milliseconds: after a page has opened, and again. */
+    printPromo: { delay: 2000, every: 86_400_000 },
   },
 
   /** Hosts whose frames an article may embed; everything else is refused at ingest. */

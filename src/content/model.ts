@@ -190,6 +190,8 @@ export interface SearchHit extends Card {
 export interface ContentReader {
   /** Tags of everything read so far through this reader, e.g. `article:12`, `card:12`, `section:politics`. */
   readonly tags: ReadonlySet<string>;
+  /** Notes the tag of something that a page shows and that is not in the mirror, such as prices. */
+  note(tag: string): void;
   /** `ready` is false until a first edition has been synced; pages then answer 503 with Retry-After. */
   edition(): { readonly ready: boolean; readonly syncedAt: string | null };
   /** In navigation order. Tags: `navigation`. */

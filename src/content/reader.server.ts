@@ -110,6 +110,7 @@ export function createReader(mirror: Mirror): ContentReader {
 
   const reader: ContentReader = {
     tags,
+    note: (own) => void tags.add(own),
     edition() {
       const ready = mirror.getMeta('ready') === '1';
       if (!ready) tags.add(tag.site);

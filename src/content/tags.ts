@@ -35,6 +35,8 @@ export const tag = {
   topStories: 'top-stories',
   navigation: 'navigation',
   search: 'search',
+  /** What is sold, and for how much: comes from the payment provider and not from the mirror. */
+  prices: 'prices',
   /** Everything. */
   site: 'site',
 } as const;

@@ -13,6 +13,8 @@ $session.subscribe((session) => {
   audience?.session(session);
   if (session.isAuthenticated) repairOnce();
   else if (session.status === 'anonymous') forgetRepair();
+  // For nobody else is it even fetched; a module is run once.
+  if (session.activeProduct === 'reader') import('./print-upsell.ts').catch(() => {});
 });
 
 if (audience) {

@@ -5,22 +5,13 @@
 import { publication } from '../publication.ts';
 import { $seenWelcomeModal } from '../stores/persisted.ts';
 import { $session } from '../stores/session.ts';
-import { $ui, setWelcomePopup } from '../stores/ui.ts';
+import { isBusy, setWelcomePopup } from '../stores/ui.ts';
 
 const { minWidth, scroll } = publication.layout.welcomePopup;
 
-/** Whether something else is open, which is not to be talked over. */
-const busy = () => {
-  const { authPopup, siteMenu, searchOverlay, upgradeModal, paywall } = $ui.get();
-  const open = authPopup !== null || siteMenu || searchOverlay || upgradeModal !== null || paywall.open;
-  return open || document.querySelector('dialog[open], :popover-open') !== null;
-};
-
 function watch(): void {
   const look = () => {
-    if (window.scrollY <= scroll || window.innerWidth < minWidth || busy()) return;
-    // Somebody who writes in a field is not to be interrupted either.
-    if (document.activeElement?.matches('input, textarea, select')) return;
+    if (window.scrollY <= scroll || window.innerWidth < minWidth || isBusy()) return;
     const { status, isAuthenticated } = $session.get();
     if (status === 'loading') return;
     stop();

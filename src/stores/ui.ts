@@ -64,6 +64,14 @@ export function closeSearch(): void {
 export const openUpgradeModal = (id: string): void => $ui.setKey('upgradeModal', id);
 export const closeUpgradeModal = (): void => $ui.setKey('upgradeModal', null);
 
+/** Whether something is open over the page, or somebody is writing: not to be talked over. */
+export function isBusy(): boolean {
+  const { authPopup, siteMenu, searchOverlay, upgradeModal, paywall } = $ui.get();
+  const open = authPopup !== null || siteMenu || searchOverlay || upgradeModal !== null || paywall.open;
+  const writing = document.activeElement?.matches('input, textarea, select') === true;
+  return open || writing || document.querySelector('dialog[open], :popover-open') !== null;
+}
+
 export const openPaywall = (payload: PaywallPayload): void => $ui.setKey('paywall', { open: true, payload });
 /** Closing clears price and frequency and keeps the rest of the payload (spec section 4). */
 export function closePaywall(): void {

@@ -8,4 +8,6 @@ export const seenBy = {
   joinable: 'anonymous registered',
   /** Upgrade: who pays and is no founder. */
   upgradable: 'subscriber reader member',
+  /** Who pays, for whatever it is. */
+  paying: 'subscriber reader member founder',
 } as const;

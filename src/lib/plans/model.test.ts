@@ -1,5 +1,25 @@
-import { expect, test } from 'vitest';
-import { pennyRate, pennyTerms, priceLabel, priceOf, tier, tiers, yearlySaving } from './model.ts';
+import { describe, expect, it, test } from 'vitest';
+import {
+  comparison,
+  dailyRate,
+  dueOnJoining,
+  intervalName,
+  money,
+  offerOf,
+  planBy,
+  planById,
+  planName,
+  plansOf,
+  priceLabel,
+  printSurcharge,
+  promotionOf,
+  tier,
+  tiers,
+  yearlySaving,
+} from './model.ts';
+import { catalogue, price } from './testing.ts';
+
+const offer = offerOf(catalogue);
 
 test('the tiers are named as the spec names them, in order', () => {
   expect(tiers.map(({ id, name }) => [id, name])).toEqual([
@@ -7,29 +27,96 @@ test('the tiers are named as the spec names them, in order', () => {
     ['sun-member', 'Sun Member'],
     ['sun-founder', 'Sun Founder'],
   ]);
-});
-
-test('standard plans: $12 a month, $120 a year', () => {
-  const reader = tier('sun-reader');
-  expect(reader.prices.map(priceLabel)).toEqual(['$12/month', '$120/year']);
-  expect(yearlySaving(reader)).toBe(16);
-});
-
-test('the penny promotion speaks the words of the spec', () => {
-  expect(pennyRate()).toBe('$0.01/Day');
-  expect(pennyTerms()).toBe('Full dues ($120/year) billed after 60 days');
-});
-
-test('a tier by arrangement has no price and saves nothing', () => {
-  expect(priceOf(tier('sun-founder'), 'year')).toBeNull();
-  expect(yearlySaving(tier('sun-founder'))).toBe(0);
-});
-
-test('print is a price of its own', () => {
-  expect(priceOf(tier('sun-member'), 'year', true)?.print).toBe(true);
-  expect(priceOf(tier('sun-reader'), 'year', true)).toBeNull();
-});
-
-test('an unknown tier is an error', () => {
   expect(() => tier('sun-king' as never)).toThrow(RangeError);
+});
+
+describe('the offer', () => {
+  it('is the catalogue, in an order that does not depend on it', () => {
+    expect(offer.open).toBe(true);
+    const labels = (of: 'sun-reader' | 'sun-member') => plansOf(offer, of).map(priceLabel);
+    expect(labels('sun-reader')).toEqual(['$12/month', '$120/year']);
+    expect(labels('sun-member')).toEqual(['$20/month', '$200/year', '$280/year']);
+    expect(plansOf(offer, 'sun-founder')).toEqual([]);
+  });
+
+  it('leaves out what is no tier of the paper', () => {
+    const { plans } = offerOf([price('mug', 'coffee-mug'), price('reader-yearly', 'sun-reader')]);
+    expect(plans.map(({ id }) => id)).toEqual(['reader-yearly']);
+  });
+
+  it.each([
+    ['nothing is sold', []],
+    ['only other things are sold', [price('mug', 'coffee-mug')]],
+  ])('is closed, with the standard plans, where %s', (_when, prices) => {
+    const closed = offerOf(prices);
+    expect(closed.open).toBe(false);
+    expect(plansOf(closed, 'sun-reader').map(priceLabel)).toEqual(['$12/month', '$120/year']);
+    expect(planBy(closed, 'sun-member', 'year', true)?.amount).toBe(28_000);
+    expect(promotionOf(closed)).toBeNull();
+  });
+
+  it('finds a plan by its id', () => {
+    expect(planById(offer, 'reader-penny')?.promotion?.days).toBe(60);
+    expect(planById(offer, 'constructor')).toBeNull();
+  });
+});
+
+describe('the promotion', () => {
+  const penny = promotionOf(offer);
+
+  it('speaks the words of its price, which are the spec’s', () => {
+    expect(penny?.promotion.heading).toBe('Read the Sun for a PENNY A DAY');
+    expect(penny && dailyRate(penny, penny.promotion)).toBe('$0.01/Day');
+    expect(penny?.promotion.subheading).toBe('Full dues ($120/year) billed after 60 days');
+    expect(penny && money(dueOnJoining(penny), penny.currency)).toBe('$0.60');
+  });
+
+  it('says when the full dues are billed where its price does not', () => {
+    const silent = promotionOf(offerOf([price('p', 'sun-reader', { promotion: { days: 60, perDay: 1 } })]));
+    expect(silent?.promotion.subheading).toBe('Full dues ($120/year) billed after 60 days');
+    expect(silent?.promotion.heading).toBe('Sun Reader');
+  });
+
+  it('is no ordinary way to pay', () => {
+    expect(plansOf(offer, 'sun-reader').some(({ promotion }) => promotion !== null)).toBe(false);
+  });
+});
+
+test('what a year saves is worked out', () => {
+  expect(yearlySaving(offer, 'sun-reader')).toBe(2400);
+  expect(yearlySaving(offer, 'sun-member')).toBe(4000);
+  expect(yearlySaving(offer, 'sun-founder')).toBe(0);
+  const dear = [
+    price('y', 'sun-reader', { unit_amount: 20_000 }),
+    ...catalogue.filter((each) => each.unit_amount < 2000),
+  ];
+  expect(yearlySaving(offerOf(dear), 'sun-reader')).toBe(0);
+  const mixed = [price('y', 'sun-reader', { currency: 'eur' }), ...catalogue.filter((each) => each.unit_amount < 2000)];
+  expect(yearlySaving(offerOf(mixed), 'sun-reader')).toBe(0);
+});
+
+test('what print adds is worked out', () => {
+  expect(printSurcharge(offer, 'sun-member')).toBe(8000);
+  expect(printSurcharge(offer, 'sun-reader')).toBeNull();
+});
+
+test.each([
+  [{ interval: 'month', count: 1 }, 'month'],
+  [{ interval: 'month', count: 3 }, '3 months'],
+  [{ interval: 'year', count: 2 }, '2 years'],
+] as const)('an interval of %o is called "%s"', (interval, name) => {
+  expect(intervalName(interval)).toBe(name);
+});
+
+test('money has cents where there are any, and only there', () => {
+  expect([money(12_000, 'usd'), money(1250, 'USD'), money(0, 'usd')]).toEqual(['$120', '$12.50', '$0']);
+});
+
+test('a plan is called by its tier', () => {
+  expect(planName({ tier: 'sun-member', print: true })).toBe('Sun Member with the print edition');
+  expect(planName({ tier: 'sun-reader', print: false })).toBe('Sun Reader');
+});
+
+test('every tier holds more than the one before it', () => {
+  for (const { id } of tiers) expect(comparison.some(({ from }) => from === id)).toBe(true);
 });

@@ -1,19 +1,11 @@
 /**
- * What the paper sells (spec sections 1 and 9): the tiers, what each holds, and what it costs. The amounts printed before
- * a reader chooses; what is charged comes from the payment provider's own prices.
+ * What the paper sells (spec sections 1 and 9): the tiers, what each holds, and what it costs. Prices come from the payment
+ * provider's catalogue; the amounts printed here stand in for them where there is none, and then nothing can be bought.
  */
+import type { Price } from '../billing/wire.ts';
 import { formatMoney } from '../money.ts';
 
 export type TierId = 'sun-reader' | 'sun-member' | 'sun-founder';
-export type Interval = 'month' | 'year';
-
-export interface PlanPrice {
-  readonly interval: Interval;
-  /** Minor units of US dollars. */
-  readonly amount: number;
-  /** Whether a weekly paper is delivered with it, which takes a shipping address. */
-  readonly print: boolean;
-}
 
 export interface Tier {
   readonly id: TierId;
@@ -21,25 +13,47 @@ export interface Tier {
   /** One sentence on who it is for. */
   readonly promise: string;
   readonly benefits: readonly string[];
-  /** Empty where the tier is joined by arrangement and not by card. */
-  readonly prices: readonly PlanPrice[];
 }
 
+/** One way to pay for a tier. */
+export interface Plan {
+  /** `zephrPlanId` of its price. */
+  readonly id: string;
+  readonly tier: TierId;
+  readonly interval: Price['recurring']['interval'];
+  /** Intervals between two bills. */
+  readonly count: number;
+  /** Minor units of `currency`. */
+  readonly amount: number;
+  readonly currency: string;
+  /** Whether a weekly paper is delivered with it, which takes a shipping address. */
+  readonly print: boolean;
+  /** A cheap beginning; `null` for ordinary plans. */
+  readonly promotion: Promotion | null;
+}
+
+export interface Promotion {
+  readonly heading: string;
+  readonly subheading: string;
+  readonly days: number;
+  /** Minor units for each of these days. */
+  readonly perDay: number;
+}
+
+/** What is sold now. */
+export interface Offer {
+  /** Whether anybody can join at the moment. */
+  readonly open: boolean;
+  readonly plans: readonly Plan[];
+}
+
+/** From the smallest to the one that holds the most. */
 export const tiers: readonly Tier[] = [
   {
     id: 'sun-reader',
     name: 'Sun Reader',
     promise: 'Every story, every day, on every screen.',
-    benefits: [
-      'Unlimited articles',
-      'The daily crossword',
-      'The morning and evening newsletters',
-      'Comment on stories',
-    ],
-    prices: [
-      { interval: 'month', amount: 1200, print: false },
-      { interval: 'year', amount: 12_000, print: false },
-    ],
+    benefits: ['Every story in every section, without a limit', 'The whole archive', 'Pages without advertising'],
   },
   {
     id: 'sun-member',
@@ -50,11 +64,6 @@ export const tiers: readonly Tier[] = [
       'Members’ calls with the editors',
       'Invitations to events in New York',
       'The weekly print edition by mail, if you like',
-    ],
-    prices: [
-      { interval: 'month', amount: 2000, print: false },
-      { interval: 'year', amount: 20_000, print: false },
-      { interval: 'year', amount: 28_000, print: true },
     ],
   },
   {
@@ -67,44 +76,127 @@ export const tiers: readonly Tier[] = [
       'Your name on the founders’ page',
       'A line to the editor',
     ],
-    prices: [],
   },
 ];
 
-/** The penny-a-day promotion (spec section 2, "Paywall modal"). */
-export const pennyPromo = {
-  heading: 'Read the Sun for a PENNY A DAY',
-  /** Minor units per day while it lasts. */
-  perDay: 1,
-  days: 60,
-  /** Minor units per year afterwards. */
-  dues: 12_000,
-} as const;
+/** What the tiers hold, side by side; `from` is the first that holds it, `null` that everybody has it. */
+export const comparison: readonly { readonly what: string; readonly from: TierId | null }[] = [
+  { what: 'Free stories, the newsletters and the crossword', from: null },
+  { what: 'Every story in every section, without a limit', from: 'sun-reader' },
+  { what: 'Pages without advertising', from: 'sun-reader' },
+  { what: 'Members’ calls with the editors', from: 'sun-member' },
+  { what: 'Invitations to events in New York', from: 'sun-member' },
+  { what: 'The founders’ dinner, and a line to the editor', from: 'sun-founder' },
+];
 
-/** "$0.01/Day". */
-export const pennyRate = (): string => `${formatMoney(pennyPromo.perDay, { cents: true })}/Day`;
+const printed = (id: string, tier: TierId, interval: 'month' | 'year', amount: number, print = false): Plan => ({
+  ...{ id, tier, interval, count: 1, amount, currency: 'usd', print, promotion: null },
+});
 
-/** "Full dues ($120/year) billed after 60 days". */
-export const pennyTerms = (): string =>
-  `Full dues (${formatMoney(pennyPromo.dues)}/year) billed after ${pennyPromo.days} days`;
+/** Standard plans (spec section 9), where the catalogue is not there. */
+const printedPlans: readonly Plan[] = [
+  printed('reader-monthly', 'sun-reader', 'month', 1200),
+  printed('reader-yearly', 'sun-reader', 'year', 12_000),
+  printed('member-monthly', 'sun-member', 'month', 2000),
+  printed('member-yearly', 'sun-member', 'year', 20_000),
+  printed('member-print-yearly', 'sun-member', 'year', 28_000, true),
+];
 
+/**
+ * What is sold, from the catalogue. Prices of products that are no tier of the paper are left out.
+ *
+ * @param prices of the catalogue; none where nothing is sold, or none is known yet
+ */
+export function offerOf(prices: readonly Price[]): Offer {
+  const plans = prices.flatMap((price) => planOf(price) ?? []);
+  return plans.length > 0 ? { open: true, plans } : { open: false, plans: printedPlans };
+}
+
+function planOf(price: Price): Plan | null {
+  const tier = tiers.find(({ id }) => id === price.product.metadata.zephr_product_id)?.id;
+  if (!tier) return null;
+  const { interval, interval_count: count } = price.recurring;
+  const plain = { id: price.zephrPlanId, tier, interval, count, amount: price.unit_amount, currency: price.currency };
+  const { promotion } = price;
+  return {
+    ...{ ...plain, print: price.print },
+    promotion: promotion && {
+      heading: price.pennyHeading ?? tiers.find(({ id }) => id === tier)?.name ?? '',
+      subheading: price.pennySubheading ?? promotionTerms(plain, promotion.days),
+      ...{ days: promotion.days, perDay: promotion.perDay },
+    },
+  };
+}
+
+/** @throws RangeError for a tier that there is not: a mistake in the code, not of a reader */
 export const tier = (id: TierId): Tier => {
   const found = tiers.find((each) => each.id === id);
   if (!found) throw new RangeError(`tier: there is no ${id}`);
   return found;
 };
 
-/** Price of a tier, or `null` when it is not sold that way. */
-export const priceOf = (of: Tier, interval: Interval, print = false): PlanPrice | null =>
-  of.prices.find((price) => price.interval === interval && price.print === print) ?? null;
+const lengths: Readonly<Record<Plan['interval'], number>> = { day: 1, week: 7, month: 30.4, year: 365 };
+const days = ({ interval, count }: Pick<Plan, 'interval' | 'count'>): number => lengths[interval] * count;
+
+/** The ordinary ways to pay for a tier: without print first, then by how often is billed. */
+export const plansOf = ({ plans }: Offer, of: TierId): readonly Plan[] =>
+  plans
+    .filter((plan) => plan.tier === of && plan.promotion === null)
+    .toSorted((a, b) => Number(a.print) - Number(b.print) || days(a) - days(b));
+
+/** The plan with a cheap beginning, `null` where there is none or nobody can join. */
+export const promotionOf = ({ open, plans }: Offer): (Plan & { readonly promotion: Promotion }) | null => {
+  const found = open ? plans.find((plan) => plan.promotion !== null) : undefined;
+  return found?.promotion ? { ...found, promotion: found.promotion } : null;
+};
+
+/** The plan with an id; `null` when it is not sold (any more). */
+export const planById = ({ plans }: Offer, id: string): Plan | null => plans.find((plan) => plan.id === id) ?? null;
+
+/** The way to pay for a tier once in an interval; `null` when it is not sold that way. */
+export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', print = false): Plan | null =>
+  plansOf(offer, of).find((plan) => plan.interval === interval && plan.count === 1 && plan.print === print) ?? null;
+
+/** "$120", and "$0.60" where there are cents (spec section 9). */
+export const money = (amount: number, currency: string): string =>
+  formatMoney(amount, { currency, cents: amount % 100 !== 0 });
+
+/** "year", "3 months". */
+export const intervalName = ({ interval, count }: Pick<Plan, 'interval' | 'count'>): string =>
+  count === 1 ? interval : `${count} ${interval}s`;
 
 /** "$12/month". */
-export const priceLabel = (price: PlanPrice): string => `${formatMoney(price.amount)}/${price.interval}`;
+export const priceLabel = (plan: Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>): string =>
+  `${money(plan.amount, plan.currency)}/${intervalName(plan)}`;
 
-/** Per cent saved by paying by the year and not by the month, rounded down; 0 when nothing is, or one of the two is missing. */
-export function yearlySaving(of: Tier): number {
-  const month = priceOf(of, 'month');
-  const year = priceOf(of, 'year');
-  if (!month || !year) return 0;
-  return Math.max(0, Math.floor(100 - (year.amount / (month.amount * 12)) * 100));
+/** "Sun Member with the print edition". */
+export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
+  `${tier(plan.tier).name}${plan.print ? ' with the print edition' : ''}`;
+
+/** "$0.01/Day". */
+export const dailyRate = (plan: Pick<Plan, 'currency'>, { perDay }: Promotion): string =>
+  `${formatMoney(perDay, { currency: plan.currency, cents: true })}/Day`;
+
+/** "Full dues ($120/year) billed after 60 days", where the price says nothing itself. */
+const promotionTerms = (plan: Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>, after: number): string =>
+  `Full dues (${priceLabel(plan)}) billed after ${after} days`;
+
+/** Minor units that are charged on the day of joining. */
+export const dueOnJoining = ({ amount, promotion }: Plan): number =>
+  promotion ? promotion.days * promotion.perDay : amount;
+
+/**
+ * Minor units saved in a year by paying for it at once and not by the month; 0 when nothing is, or one of the two is missing.
+ */
+export function yearlySaving(offer: Offer, of: TierId): number {
+  const month = planBy(offer, of, 'month');
+  const year = planBy(offer, of, 'year');
+  if (!month || !year || month.currency !== year.currency) return 0;
+  return Math.max(0, month.amount * 12 - year.amount);
+}
+
+/** Minor units that the printed paper adds to a year of a tier; `null` when it is not sold with it and without it. */
+export function printSurcharge(offer: Offer, of: TierId): number | null {
+  const [without, withPrint] = [planBy(offer, of, 'year'), planBy(offer, of, 'year', true)];
+  return without && withPrint && without.currency === withPrint.currency ? withPrint.amount - without.amount : null;
 }

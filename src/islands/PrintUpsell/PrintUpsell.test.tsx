@@ -1,0 +1,36 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { $ui, closeUpgradeModal, openUpgradeModal } from '../../stores/ui.ts';
+import { button, click, type Drawn, draw, named } from '../parts/testing.tsx';
+import { PrintUpsell, printEdition } from './PrintUpsell.island.tsx';
+
+let drawn: Drawn;
+beforeEach(async () => {
+  openUpgradeModal(printEdition);
+  drawn = await draw(<PrintUpsell />);
+});
+afterEach(async () => {
+  await drawn.remove();
+  closeUpgradeModal();
+});
+
+it('leads to the printed paper', () => {
+  expect(named('a', 'Upgrade Today').getAttribute('href')).toBe('/print');
+  const dialog = drawn.host.querySelector('dialog') as HTMLDialogElement;
+  expect(dialog.open).toBe(true);
+  expect(document.getElementById(dialog.getAttribute('aria-labelledby') ?? '')?.textContent).toMatch(/paper/);
+});
+
+it.each(['Not now', 'Close'])('goes away by "%s"', async (name) => {
+  await click(button(name));
+  expect($ui.get().upgradeModal).toBeNull();
+  expect(drawn.host.querySelector('dialog')).toBeNull();
+});
+
+it('is not there for another upsell', async () => {
+  await click(button('Close'));
+  await act(async () => openUpgradeModal('something-else'));
+  await drawn.draw(<PrintUpsell />);
+  expect(drawn.host.querySelector('dialog')).toBeNull();
+});

@@ -1,0 +1,119 @@
+/** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
+import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+import type { Shipping } from '../../lib/billing/wire.ts';
+import { saveShipping } from '../../lib/plans/client.ts';
+import {
+  checkShipping,
+  fieldsFrom,
+  type ShippingErrors,
+  type ShippingField,
+  type ShippingFields,
+  shippingFields,
+} from '../../lib/plans/shipping.ts';
+import { messages, wordsFor } from '../parts/messages.ts';
+import { Notice } from '../parts/Notice.tsx';
+import { type FieldProps, StateField, TextField } from './fields.tsx';
+import styles from './Shipping.module.css';
+
+interface Props {
+  fields: ShippingFields;
+  errors?: ShippingErrors | undefined;
+  problem?: string | undefined;
+  /** Takes the focus when it appears. */
+  focused: boolean;
+  onSaved(shipping: Shipping): void;
+  /** `null` where there is nothing to go back to. */
+  onCancel: (() => void) | null;
+}
+
+export function ShippingForm({ fields, errors: given = {}, problem: first, focused, onSaved, onCancel }: Props) {
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const [errors, setErrors] = useState<ShippingErrors>(given);
+  const [problem, setProblem] = useState<string | null>(first ?? null);
+  const [busy, setBusy] = useState(false);
+  const [scripted, setScripted] = useState(false);
+  useEffect(() => setScripted(true), []);
+
+  const control = (name: ShippingField) => form.current?.elements.namedItem(name) as HTMLElement | null;
+  useEffect(() => {
+    if (focused) form.current?.querySelector('input')?.focus();
+  }, [focused]);
+
+  async function submit(event: SyntheticEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (busy) return;
+    const data = new FormData(event.currentTarget);
+    const checked = checkShipping(fieldsFrom((name) => data.get(name)));
+    setProblem(null);
+    setErrors(checked.ok ? {} : checked.errors);
+    if (!checked.ok) {
+      const wrong = shippingFields.find((name) => checked.errors[name]);
+      if (wrong) control(wrong)?.focus();
+      return;
+    }
+    setBusy(true);
+    const answer = await saveShipping(checked.shipping);
+    setBusy(false);
+    if (answer.ok) return onSaved(answer.value?.shipping ?? checked.shipping);
+    // Everything that was typed stays where it is.
+    if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
+    else setProblem(wordsFor(answer, answer.status < 500 ? (answer.message ?? messages.wrong) : messages.wrong));
+  }
+
+  /** What is being mended is not called wrong any more. */
+  function mend({ target }: FormEvent<HTMLFormElement>) {
+    const { name } = target as HTMLInputElement;
+    if (!(name in errors)) return;
+    const { [name as ShippingField]: _mended, ...others } = errors;
+    setErrors(others);
+  }
+
+  const of = (name: ShippingField): Omit<FieldProps, 'label'> => ({
+    ...{ id: `${id}-${name}`, name, value: fields[name], error: errors[name] ?? null, readOnly: busy },
+  });
+  return (
+    <form
+      ref={form}
+      className={styles.form}
+      method="post"
+      action="/shipping"
+      aria-label="Shipping Information"
+      aria-busy={busy}
+      noValidate={scripted}
+      onSubmit={submit}
+      onInput={mend}
+    >
+      <div className={styles.wide}>
+        <Notice id={`${id}-problem`} text={problem} />
+      </div>
+      <TextField {...of('name')} label="Name" autoComplete="name" required />
+      <TextField {...of('line1')} label="Address" autoComplete="address-line1" required />
+      <TextField {...of('line2')} label="Apartment, floor" autoComplete="address-line2" />
+      <TextField {...of('city')} label="City" autoComplete="address-level2" required />
+      <StateField {...of('state')} label="State" />
+      <TextField {...of('postal_code')} label="ZIP code" autoComplete="postal-code" inputMode="numeric" required half />
+      <p className={styles.country}>
+        <span className={styles.label}>Country</span> United States
+      </p>
+      <TextField {...of('phone')} label="Phone" type="tel" autoComplete="tel" hint="For the carrier only." />
+      <div className={styles.ways}>
+        <button className="button" type="submit" aria-disabled={busy}>
+          {busy ? 'Saving…' : 'Save address'}
+        </button>
+        {onCancel && (
+          <a
+            className="button button-plain"
+            href="/shipping"
+            onClick={(event) => {
+              event.preventDefault();
+              onCancel();
+            }}
+          >
+            Keep the old one
+          </a>
+        )}
+      </div>
+    </form>
+  );
+}

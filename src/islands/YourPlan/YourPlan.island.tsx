@@ -1,0 +1,45 @@
+/**
+ * What was bought, on the page that says thank you (spec section 2, "Routes"). The server draws what is true of every plan; who is
+ * signed in sees their own. Where the server does not say, the first words stay.
+ */
+import { useEffect, useState } from 'react';
+import { longDate } from '../../lib/dates.ts';
+import { type Bought, boughtOf } from '../../lib/plans/bought.ts';
+import { mySubscription } from '../../lib/plans/client.ts';
+import styles from './YourPlan.module.css';
+
+export default function YourPlan() {
+  const [bought, setBought] = useState<Bought | null>(null);
+  useEffect(() => {
+    let gone = false;
+    void mySubscription().then((answer) => {
+      if (answer.ok && !gone) setBought(boughtOf(answer.value?.subscription ?? null, longDate));
+    });
+    return () => {
+      gone = true;
+    };
+  }, []);
+
+  return (
+    <div className={styles.plan} aria-live="polite">
+      {bought === null ? (
+        <div key="any">
+          <p className={styles.name}>Your subscription</p>
+          <p>Your plan, your renewal date and your details stand in your account.</p>
+        </div>
+      ) : (
+        <div key="own">
+          <p className={styles.name}>{bought.name}</p>
+          <p>
+            {bought.next}{' '}
+            {bought.print && (
+              <>
+                Your paper comes by mail: <a href="/shipping">see where it goes</a>.
+              </>
+            )}
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}

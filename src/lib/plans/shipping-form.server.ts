@@ -1,0 +1,45 @@
+/** The shipping form's other end without a script: it is checked, saved, and shown again with what was typed where it was not. */
+import type { AstroGlobal } from 'astro';
+import { readForm } from '../accounts/body.server.ts';
+import { comesFromHere } from '../accounts/origin.ts';
+import type { Session } from '../accounts/service.ts';
+import type { Billing } from '../billing/service.ts';
+import { checkShipping, fieldsFrom, type ShippingErrors, type ShippingFields } from './shipping.ts';
+
+/** What was wrong. */
+export interface ShippingRefused {
+  readonly status: 400 | 403 | 422 | 429 | 503;
+  /** What was typed; nothing where it could not be read. */
+  readonly typed?: ShippingFields;
+  readonly errors?: ShippingErrors;
+  /** A sentence about the whole. */
+  readonly problem?: string;
+}
+
+const wrong = 'Something went wrong. Please try again.';
+
+/** @returns `null` when the address has been saved */
+export async function postShipping(
+  { request, locals, url }: Pick<AstroGlobal, 'request' | 'locals' | 'url'>,
+  billing: Billing,
+  reader: Session,
+): Promise<ShippingRefused | null> {
+  // A form is always sent by a browser, and every browser says where it stands.
+  if (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin')) {
+    return { status: 403, problem: 'This form was sent from another site. Please send it from here.' };
+  }
+  const form = await readForm(request);
+  if (!form) return { status: 400, problem: wrong };
+  const typed = fieldsFrom((name) => form.get(name));
+  const checked = checkShipping(typed);
+  if (!checked.ok) return { status: 422, typed, errors: checked.errors };
+  try {
+    const saved = await billing.saveShipping(reader, checked.shipping);
+    if (saved.ok) return null;
+    const said = saved.status < 500 ? saved.error.message : wrong;
+    return { status: saved.status === 429 ? 429 : saved.status < 500 ? 422 : 503, typed, problem: said };
+  } catch (error) {
+    locals.services.log.error({ err: error, url: url.pathname }, 'A shipping address could not be saved');
+    return { status: 503, typed, problem: wrong };
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Offers the printed paper to Sun Readers (spec section 2, "Print-edition upsell modal"): on the home page and on articles, two
+ * seconds after the page has opened, once a day, and only where no campaign is running. `session-page.ts` fetches this for them.
+ */
+import { layoutRules } from '../lib/layout-rules.ts';
+import { publication } from '../publication.ts';
+import { $printPromoLastSeen } from '../stores/persisted.ts';
+import { $session } from '../stores/session.ts';
+import { isBusy, openUpgradeModal } from '../stores/ui.ts';
+
+const { delay, every } = publication.layout.printPromo;
+
+/**
+ * Whether it is time again. A time that has not come yet was written by a clock that went wrong, and does not count.
+ *
+ * @param lastSeen epoch milliseconds; 0 is never
+ */
+export const isDue = (lastSeen: number, now: number): boolean => lastSeen > now || now - lastSeen >= every;
+
+/** Whether it may be shown on a page at this moment. */
+const mayShow = (): boolean =>
+  isDue($printPromoLastSeen.get(), Date.now()) &&
+  $session.get().activeProduct === 'reader' &&
+  document.querySelector('[data-campaign]') === null &&
+  !isBusy();
+
+async function show(): Promise<void> {
+  // Nobody looks at a tab behind another.
+  if (document.hidden) return document.addEventListener('visibilitychange', () => void show(), { once: true });
+  if (!mayShow()) return;
+  const { mount, printEdition } = await import('../islands/PrintUpsell/PrintUpsell.island.tsx');
+  if (!mayShow()) return;
+  $printPromoLastSeen.set(Date.now());
+  openUpgradeModal(printEdition);
+  mount(document.body.appendChild(document.createElement('div')));
+}
+
+const { kind } = layoutRules(location.pathname);
+if ((kind === 'home' || kind === 'article') && isDue($printPromoLastSeen.get(), Date.now())) {
+  setTimeout(() => void show().catch(() => {}), delay);
+}
