@@ -1,8 +1,8 @@
 /**
  * The sandbox as a process of its own:
  *
- *     node sandbox/main.ts --data var/sandbox --port 8881 --mailbox-port 8882 --site-url http://127.0.0.1:4321 \
- *       [--reset] [--no-edition]
+ *     node sandbox/main.ts --data var/sandbox --port 8881 --mailbox-port 8882 --stripe-port 8883 \
+ *       --site-url http://127.0.0.1:4321 [--reset] [--no-edition]
  *
  * Prints one JSON object per line: `{"progress", "done"?, "total"?}` while it works, `{"ready": true, "wordpress": {…},
  * "mailbox": {…}, …}` once, `{"error", "hint"}` before it ends with 1. Stops on SIGTERM, SIGINT, and when the parent that holds its standard
@@ -22,6 +22,7 @@ async function main() {
       data: { type: 'string', default: path.join(root, 'var', 'sandbox') },
       port: { type: 'string', default: '8881' },
       'mailbox-port': { type: 'string', default: '8882' },
+      'stripe-port': { type: 'string', default: '8883' },
       'site-url': { type: 'string', default: 'http://127.0.0.1:4321' },
       reset: { type: 'boolean', default: false },
       'no-edition': { type: 'boolean', default: false },
@@ -58,6 +59,7 @@ async function main() {
     data,
     port: Number(values.port),
     mailboxPort: Number(values['mailbox-port']),
+    stripePort: Number(values['stripe-port']),
     siteUrl: values['site-url'].replace(/\/+$/, ''),
     reset: values.reset,
     edition: !values['no-edition'],

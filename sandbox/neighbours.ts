@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
+import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
 export interface NeighboursAccess {
@@ -10,6 +11,7 @@ export interface NeighboursAccess {
   readonly google: GoogleAccess;
   readonly facebook: FacebookAccess;
   readonly verifier: VerifierAccess;
+  readonly stripe: StripeAccess;
 }
 
 export interface Neighbours {
@@ -20,8 +22,9 @@ export interface Neighbours {
 export interface NeighboursOptions {
   /** Address of the newspaper's site, where the consent pages send browsers back to. */
   readonly siteUrl: string;
-  /** Port of the mailbox's page; a free one unless said otherwise. The others take free ones. */
+  /** Port of the mailbox's page; a free one unless said otherwise, as is Stripe's. The others take free ones. */
   readonly mailboxPort?: number;
+  readonly stripePort?: number;
   /** Folder for what is kept between starts; nothing is kept without one. */
   readonly data?: string;
 }
@@ -30,7 +33,12 @@ export interface NeighboursOptions {
  * Starts all of them on 127.0.0.1.
  * @throws {SetupError} when a port is in use
  */
-export async function startNeighbours({ siteUrl, mailboxPort = 0, data }: NeighboursOptions): Promise<Neighbours> {
+export async function startNeighbours({
+  siteUrl,
+  mailboxPort = 0,
+  stripePort = 0,
+  data,
+}: NeighboursOptions): Promise<Neighbours> {
   const running: { stop(): Promise<void> }[] = [];
   const kept = async <T extends { stop(): Promise<void>; access: unknown }>(
     starting: Promise<T>,
@@ -49,6 +57,7 @@ export async function startNeighbours({ siteUrl, mailboxPort = 0, data }: Neighb
         google: await kept(startGoogle({ siteUrl })),
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),
+        stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
       },
       stop,
     };

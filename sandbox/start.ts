@@ -50,6 +50,8 @@ export interface SandboxOptions {
   readonly port: number;
   /** Port of the mailbox's page; 0 takes a free one. */
   readonly mailboxPort: number;
+  /** Port of Stripe; 0 takes a free one. */
+  readonly stripePort: number;
   /** Address of the newspaper's site. */
   readonly siteUrl: string;
   /** Forgets what was kept before. */
@@ -74,7 +76,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const installed = path.join(data, 'installed');
     // Without the mark an earlier installation was interrupted; what it left cannot be trusted.
     if (options.reset || !fs.existsSync(installed)) clearData(data);
-    const neighbours = await startNeighbours({ siteUrl: options.siteUrl, mailboxPort: options.mailboxPort, data });
+    const { siteUrl, mailboxPort, stripePort } = options;
+    const neighbours = await startNeighbours({ siteUrl, mailboxPort, stripePort, data });
     try {
       const { wordpress, access } = await startWordPress(options);
       return {

@@ -21,6 +21,10 @@ const access: SandboxAccess = {
   google: { issuer: 'http://127.0.0.1:4', ...client },
   facebook: { wwwUrl: 'http://127.0.0.1:5', graphUrl: 'http://127.0.0.1:5', ...client },
   verifier: { url: 'http://127.0.0.1:6/v1/verify', key: 'key' },
+  stripe: {
+    ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
+    ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
+  },
 };
 
 let folder: string;
@@ -103,9 +107,9 @@ describe('finding a browser', () => {
 
 describe('settings of the sandbox', () => {
   it('takes ports or says what is wrong', () => {
-    expect(sandboxPorts({})).toEqual({ wordpress: 8881, mailbox: 8882 });
-    const given = { SANDBOX_WORDPRESS_PORT: ' 9000 ', SANDBOX_MAILBOX_PORT: '9001' };
-    expect(sandboxPorts(given)).toEqual({ wordpress: 9000, mailbox: 9001 });
+    expect(sandboxPorts({})).toEqual({ wordpress: 8881, mailbox: 8882, stripe: 8883 });
+    const given = { SANDBOX_WORDPRESS_PORT: ' 9000 ', SANDBOX_MAILBOX_PORT: '9001', SANDBOX_STRIPE_PORT: '9002' };
+    expect(sandboxPorts(given)).toEqual({ wordpress: 9000, mailbox: 9001, stripe: 9002 });
     for (const text of ['0', '70000', 'x', '8881.5']) {
       expect(() => sandboxPorts({ SANDBOX_WORDPRESS_PORT: text })).toThrow(/SANDBOX_WORDPRESS_PORT is/);
       expect(() => sandboxPorts({ SANDBOX_MAILBOX_PORT: text })).toThrow(/SANDBOX_MAILBOX_PORT is/);
@@ -121,6 +125,8 @@ describe('settings of the sandbox', () => {
       GOOGLE_ISSUER_URL: 'http://127.0.0.1:4',
       FACEBOOK_GRAPH_URL: 'http://127.0.0.1:5',
       EMAIL_VERIFIER_URL: 'http://127.0.0.1:6/v1/verify',
+      STRIPE_API_URL: 'http://127.0.0.1:7',
+      STRIPE_JS_URL: 'http://127.0.0.1:7/stripe.js',
     });
     // A mail server of the publisher's own keeps its own sender; the rest is not touched by it.
     const own = sandboxEnvironment(access, { SMTP_URL: 'smtps://mail.example.com', GOOGLE_CLIENT_ID: 'own' });

@@ -51,6 +51,7 @@ export function startSandbox(options: {
       ...['--data', options.data],
       ...['--port', String(options.ports.wordpress)],
       ...['--mailbox-port', String(options.ports.mailbox)],
+      ...['--stripe-port', String(options.ports.stripe)],
       ...['--site-url', options.siteUrl],
     ],
     {
@@ -99,17 +100,18 @@ function parse(text: string): Line | null {
 }
 
 /** What must be free before the sandbox starts. */
-export const portsOfSandbox = ({ wordpress, mailbox }: SandboxPorts) => [
+export const portsOfSandbox = ({ wordpress, mailbox, stripe }: SandboxPorts) => [
   {
     ...{ port: wordpress, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT' },
     purpose: "the sandbox's WordPress",
   },
   { port: mailbox, host: '127.0.0.1', setting: 'SANDBOX_MAILBOX_PORT', purpose: "the sandbox's mailbox" },
+  { port: stripe, host: '127.0.0.1', setting: 'SANDBOX_STRIPE_PORT', purpose: "the sandbox's Stripe" },
 ];
 
 /** The settings that make a site use this sandbox, for everything that has no settings of its own in `env`. */
 export function sandboxEnvironment(access: SandboxAccess, env: Environment): Environment {
-  const { wordpress, mailbox, google, facebook, verifier } = access;
+  const { wordpress, mailbox, google, facebook, verifier, stripe } = access;
   const unless = (setting: string, settings: Environment): Environment => (env[setting]?.trim() ? {} : settings);
   return {
     WORDPRESS_URL: wordpress.url,
@@ -134,6 +136,13 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
       FACEBOOK_CLIENT_SECRET: facebook.clientSecret,
       FACEBOOK_URL: facebook.wwwUrl,
       FACEBOOK_GRAPH_URL: facebook.graphUrl,
+    }),
+    ...unless('STRIPE_SECRET_KEY', {
+      STRIPE_SECRET_KEY: stripe.secretKey,
+      STRIPE_PUBLISHABLE_KEY: stripe.publishableKey,
+      STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+      STRIPE_API_URL: stripe.apiUrl,
+      STRIPE_JS_URL: stripe.scriptUrl,
     }),
     ...unless('EMAIL_VERIFIER_URL', { EMAIL_VERIFIER_URL: verifier.url, EMAIL_VERIFIER_KEY: verifier.key }),
   };

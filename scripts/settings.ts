@@ -8,7 +8,7 @@ import { root } from './setup/places.mjs';
 export type Environment = Record<string, string | undefined>;
 
 /** Settings of `npm start`, `npm run dev` and the tests alone; the server does not know them. */
-export const sandboxSettings = ['SANDBOX_WORDPRESS_PORT', 'SANDBOX_MAILBOX_PORT'] as const;
+export const sandboxSettings = ['SANDBOX_WORDPRESS_PORT', 'SANDBOX_MAILBOX_PORT', 'SANDBOX_STRIPE_PORT'] as const;
 
 /** Reads `.env`; what the environment has already set wins. */
 export function readSettings(): Environment {
@@ -49,12 +49,15 @@ export interface SandboxPorts {
   readonly wordpress: number;
   /** Of the mailbox's page. */
   readonly mailbox: number;
+  /** Of Stripe: its API and its page. */
+  readonly stripe: number;
 }
 
 /** Ports of the sandbox that somebody has to know; its other parts take free ones. */
 export const sandboxPorts = (env: Environment): SandboxPorts => ({
   wordpress: port(env, 'SANDBOX_WORDPRESS_PORT', 8881, "the sandbox's WordPress"),
   mailbox: port(env, 'SANDBOX_MAILBOX_PORT', 8882, "the sandbox's mailbox"),
+  stripe: port(env, 'SANDBOX_STRIPE_PORT', 8883, "the sandbox's Stripe"),
 });
 
 function port(env: Environment, setting: (typeof sandboxSettings)[number], usual: number, purpose: string): number {

@@ -63,7 +63,7 @@ export async function startWorld(options: {
   readonly withSite: boolean;
   readonly progress: (note: string) => void;
 }): Promise<World> {
-  const ports = { wordpress: await portNear(18_881), mailbox: await portNear(18_882) };
+  const ports = { wordpress: await portNear(18_881), mailbox: await portNear(18_882), stripe: await portNear(18_883) };
   const sitePort = await portNear(14_321);
   const siteUrl = `http://127.0.0.1:${sitePort}`;
   const sandbox = startSandbox({

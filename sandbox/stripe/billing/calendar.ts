@@ -1,0 +1,51 @@
+/** Stripe's calendar, in UTC: a month after 31 January is the last day of February, and a month after that 31 March. */
+import type { Interval } from '../core/model.ts';
+
+export const day = 86_400;
+export const hour = 3_600;
+
+export interface Recurrence {
+  readonly interval: Interval;
+  readonly interval_count: number;
+}
+
+/** `times` intervals after `start`; Unix seconds. */
+export function addIntervals(start: number, { interval, interval_count }: Recurrence, times = 1): number {
+  const count = interval_count * times;
+  if (interval === 'day') return start + count * day;
+  if (interval === 'week') return start + count * 7 * day;
+  const date = new Date(start * 1000);
+  const months = date.getUTCMonth() + count * (interval === 'year' ? 12 : 1);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), months + 1, 0)).getUTCDate();
+  return (
+    Date.UTC(
+      date.getUTCFullYear(),
+      months,
+      Math.min(date.getUTCDate(), lastDay),
+      date.getUTCHours(),
+      date.getUTCMinutes(),
+      date.getUTCSeconds(),
+    ) / 1000
+  );
+}
+
+/** The first boundary after `moment` of periods that are counted from `anchor`. */
+export function boundaryAfter(anchor: number, recurrence: Recurrence, moment: number): number {
+  if (anchor > moment) return anchor;
+  let times = 1;
+  while (addIntervals(anchor, recurrence, times) <= moment) times += 1;
+  return addIntervals(anchor, recurrence, times);
+}
+
+/** `21 Nov 2026`, as in the lines of Stripe's invoices. */
+export const shortDate = (moment: number): string =>
+  new Date(moment * 1000).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+
+/** `$12.00` */
+export const money = (amount: number, currency: string): string =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: currency.toUpperCase() }).format(amount / 100);

@@ -1,0 +1,228 @@
+/** Changes of a subscription: another price, another quantity, the end of a trial, with what they cost. */
+import { invalid } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Invoice, Price, Subscription, SubscriptionItem } from '../core/model.ts';
+import { addIntervals, shortDate } from './calendar.ts';
+import { collect, refusal } from './collecting.ts';
+import { makeItem, type PaymentBehavior, recurring } from './creating.ts';
+import { round } from './discounts.ts';
+import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
+
+export interface ItemChange {
+  readonly id?: string | null | undefined;
+  readonly price?: Price | undefined;
+  readonly quantity?: number | undefined;
+  readonly deleted?: boolean | undefined;
+}
+
+export interface Change {
+  readonly items?: readonly ItemChange[] | undefined;
+  readonly proration: 'create_prorations' | 'always_invoice' | 'none';
+  /** Moment from which is reckoned, Unix seconds. */
+  readonly prorationDate?: number | null | undefined;
+  /** A moment, or `now`: the trial ends at once. */
+  readonly trialEnd?: number | 'now' | undefined;
+  /** Begins a new period now. */
+  readonly restart?: boolean | undefined;
+}
+
+/**
+ * Applies a change.
+ *
+ * @returns the invoice that is due at once, a draft, or `null`
+ * @throws {ApiError} 400 for items that are not its own, and for a moment outside the period
+ */
+export function change(ledger: Ledger, subscription: Subscription, wanted: Change): Invoice | null {
+  const now = ledger.now(subscription);
+  const customer = ledger.need('customer', subscription.customer);
+  const inTrial = subscription.trial_end !== null && now < subscription.trial_end;
+  const endsTrial = inTrial && wanted.trialEnd === 'now';
+  const free = inTrial && !endsTrial;
+  const at = wanted.prorationDate ?? now;
+  ledger.store.touch(subscription);
+  const [first] = subscription.items.data;
+  if (first && (at < first.current_period_start || at > first.current_period_end)) {
+    throw invalid('Cannot specify `proration_date` outside of current subscription period.', 'proration_date');
+  }
+  let newInterval = false;
+  const prorates = wanted.proration !== 'none' && !free && !endsTrial;
+  const charges: (() => void)[] = [];
+  for (const asked of wanted.items ?? []) {
+    const item = itemFor(ledger, subscription, asked);
+    const before = ledger.need('price', item.price);
+    const after = asked.price ?? before;
+    if (after !== before && !after.active) {
+      throw invalid('The price specified is inactive. This field only accepts active prices.', 'items[0][price]');
+    }
+    const [old, young] = [recurring(before), recurring(after)];
+    const changesInterval = old.interval !== young.interval || old.interval_count !== young.interval_count;
+    newInterval ||= changesInterval;
+    const quantity = asked.quantity ?? item.quantity;
+    if (after === before && quantity === item.quantity && !asked.deleted && item._billed) continue;
+    if (prorates) credit(ledger, subscription, item, at);
+    item.price = after.id;
+    item.quantity = quantity;
+    if (asked.deleted) {
+      subscription.items.data = subscription.items.data.filter((one) => one !== item);
+      continue;
+    }
+    item._billed = null;
+    if (prorates) charges.push(() => chargeRest(ledger, subscription, item, at));
+  }
+  if (subscription.items.data.length === 0) {
+    throw invalid('A subscription must have at least one active plan.', 'items', 'subscription_item_required');
+  }
+  if (typeof wanted.trialEnd === 'number') return extendTrial(ledger, subscription, wanted.trialEnd);
+
+  const restarts = !free && (newInterval || wanted.restart || endsTrial);
+  if (restarts) {
+    // What stays as it is gives back its unused time too, since its period begins anew.
+    if (prorates) for (const item of subscription.items.data) if (item._billed) credit(ledger, subscription, item, at);
+    return restart(ledger, subscription, at);
+  }
+  for (const charge of charges) charge();
+  if (wanted.proration !== 'always_invoice' || charges.length === 0) return null;
+  return makeInvoice(ledger, { customer, subscription, reason: 'subscription_update', prorationDate: at });
+}
+
+function itemFor(ledger: Ledger, subscription: Subscription, asked: ItemChange): SubscriptionItem {
+  const { data } = subscription.items;
+  const found = asked.id ? data.find(({ id }) => id === asked.id) : undefined;
+  if (found) return found;
+  if (asked.id) throw invalid(`No such subscription item: '${asked.id}'`, 'items[0][id]', 'resource_missing');
+  if (!asked.price) throw invalid('Missing required param: items[0][price].', 'items[0][price]', 'parameter_missing');
+  if (data.some(({ price }) => price === asked.price?.id)) {
+    throw invalid(
+      `Price \`${asked.price.id}\` is already being used on an existing Subscription Item.`,
+      'items[0][price]',
+    );
+  }
+  const now = ledger.now(subscription);
+  const end = data[0]?.current_period_end ?? addIntervals(now, recurring(asked.price));
+  const item = makeItem(subscription.id, asked.price, asked.quantity ?? 1, now, end);
+  data.push(item);
+  return item;
+}
+
+/** Gives back what was paid for the time from `at` on, to the second. */
+function credit(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, at: number): void {
+  const billed = item._billed;
+  if (!billed || billed.amount <= 0 || at >= billed.end) return;
+  const price = ledger.need('price', item.price);
+  const product = ledger.store.find('product', price.product);
+  const amount = round((billed.amount * (billed.end - at)) / (billed.end - billed.start));
+  item._billed = null;
+  if (amount === 0) return;
+  addItem(ledger, {
+    ...{ customer: subscription.customer, amount: -amount, currency: price.currency, quantity: item.quantity },
+    description: `Unused time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
+    ...{ discountable: false, proration: true, period: { start: at, end: billed.end } },
+    ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },
+    _credited: { invoice: billed.invoice, line: billed.line },
+  });
+}
+
+function chargeRest(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, at: number): void {
+  const price = ledger.need('price', item.price);
+  const product = ledger.store.find('product', price.product);
+  const { current_period_start: start, current_period_end: end } = item;
+  if (at >= end) return;
+  const amount = round((price.unit_amount * item.quantity * (end - at)) / (end - start));
+  const charged = addItem(ledger, {
+    ...{ customer: subscription.customer, amount, currency: price.currency, quantity: item.quantity },
+    description: `Remaining time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
+    ...{ proration: true, period: { start: at, end } },
+    ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },
+  });
+  item._billed = { amount, start: at, end, invoice: '', line: charged.id };
+}
+
+/** Begins a new period at `at`, which is charged at once. */
+function restart(ledger: Ledger, subscription: Subscription, at: number): Invoice {
+  const customer = ledger.need('customer', subscription.customer);
+  if (subscription.trial_end !== null && at < subscription.trial_end) subscription.trial_end = at;
+  if (subscription.status === 'trialing') subscription.status = 'active';
+  subscription.billing_cycle_anchor = at;
+  for (const item of subscription.items.data) {
+    const price = ledger.need('price', item.price);
+    item.current_period_start = at;
+    item.current_period_end = addIntervals(at, recurring(price));
+    item._billed = null;
+  }
+  const lines = subscription.items.data.map((item) =>
+    periodLine(ledger, subscription, item, { start: at, end: item.current_period_end, trial: false }),
+  );
+  if (subscription.cancel_at_period_end) {
+    subscription.cancel_at = Math.min(...subscription.items.data.map((item) => item.current_period_end));
+  }
+  return makeInvoice(ledger, { customer, subscription, reason: 'subscription_update', lines, prorationDate: at });
+}
+
+function extendTrial(ledger: Ledger, subscription: Subscription, end: number): null {
+  const now = ledger.now(subscription);
+  subscription.trial_start ??= now;
+  subscription.trial_end = end;
+  subscription.billing_cycle_anchor = end;
+  subscription.status = subscription.status === 'incomplete' ? 'incomplete' : 'trialing';
+  for (const item of subscription.items.data) item.current_period_end = end;
+  return null;
+}
+
+/** What of a subscription a change can touch. */
+const changeable = [
+  'billing_cycle_anchor',
+  'discounts',
+  'items',
+  'status',
+  'trial_end',
+  'trial_start',
+  'cancel_at',
+] as const;
+export type Before = Pick<Subscription, (typeof changeable)[number]>;
+export const before = (subscription: Subscription): Before =>
+  structuredClone(Object.fromEntries(changeable.map((field) => [field, subscription[field]]))) as Before;
+
+/** Collects the invoice of a change, as `payment_behavior` says. */
+export function settleChange(
+  ledger: Ledger,
+  subscription: Subscription,
+  invoice: Invoice,
+  how: { behaviour: PaymentBehavior; offSession: boolean; before: Before },
+): void {
+  finalize(ledger, invoice);
+  const { behaviour } = how;
+  if (invoice.amount_due > 0 && behaviour === 'default_incomplete') {
+    subscription.status = 'past_due';
+    return;
+  }
+  const outcome = collect(ledger, invoice, how);
+  if (outcome === 'succeeded') return;
+  if (behaviour === 'error_if_incomplete') throw refusal(ledger, invoice, false);
+  if (behaviour === 'pending_if_incomplete') postpone(ledger, subscription, invoice, how.before);
+  else if (subscription.status === 'active' || subscription.status === 'trialing') subscription.status = 'past_due';
+}
+
+/** Hours that a change waits for its payment. */
+const patience = 23 * 3600;
+
+/** Leaves everything as it was until the invoice is paid (docs.stripe.com/billing/subscriptions/pending-updates). */
+function postpone(ledger: Ledger, subscription: Subscription, invoice: Invoice, old: Before): void {
+  const after = before(subscription);
+  Object.assign(subscription, old);
+  const status = old.status;
+  invoice.auto_advance = false;
+  invoice.next_payment_attempt = null;
+  ledger.store.touch(invoice);
+  subscription._pending = { invoice: invoice.id, after: { ...after, status } };
+  subscription.pending_update = {
+    billing_cycle_anchor: after.billing_cycle_anchor,
+    cancel_at_period_end: null,
+    discount: null,
+    discounts: null,
+    expires_at: ledger.now(subscription) + patience,
+    metadata: null,
+    subscription_items: after.items.data,
+    trial_end: after.trial_end,
+    trial_from_plan: null,
+  };
+}

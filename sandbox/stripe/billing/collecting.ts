@@ -1,0 +1,232 @@
+/** What is done about an invoice that is due: charging, retries, and what becomes of its subscription. */
+import { ApiError, cardError, invalid } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { CardProblem, Invoice, PaymentIntent, PaymentMethod, Subscription } from '../core/model.ts';
+import { cancelIntent, confirmPayment, type Outcome } from '../payments/intents.ts';
+import { day } from './calendar.ts';
+
+/** Days from one failed attempt to the next; after the last of them the subscription ends. */
+export const retryDays = [3, 5, 7] as const;
+
+export const subscriptionOf = (ledger: Ledger, invoice: Invoice): Subscription | undefined =>
+  ledger.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
+
+/** The card that is charged when none is named. */
+export function methodFor(ledger: Ledger, invoice: Invoice): PaymentMethod | null {
+  const customer = ledger.need('customer', invoice.customer);
+  const id =
+    invoice.default_payment_method ??
+    subscriptionOf(ledger, invoice)?.default_payment_method ??
+    customer.invoice_settings.default_payment_method;
+  return (id && ledger.store.find('payment_method', id)) || null;
+}
+
+export interface Attempt {
+  readonly method?: PaymentMethod | null;
+  readonly offSession: boolean;
+}
+
+/** Charges an open invoice; without a card that counts as a failure. */
+export function collect(ledger: Ledger, invoice: Invoice, { method, offSession }: Attempt): Outcome {
+  if (invoice.amount_due === 0) {
+    paid(ledger, invoice);
+    return 'succeeded';
+  }
+  const intent = ledger.need('payment_intent', invoice._intent ?? '');
+  const card = method ?? methodFor(ledger, invoice);
+  const outcome = card ? confirmPayment(ledger, intent, { method: card, offSession }) : 'failed';
+  afterAttempt(ledger, intent, outcome);
+  return outcome;
+}
+
+/** Tells the invoice of an intent how its payment went. */
+export function afterAttempt(ledger: Ledger, intent: PaymentIntent, outcome: Outcome): void {
+  const invoice = intent._invoice ? ledger.store.find('invoice', intent._invoice) : undefined;
+  if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
+  if (outcome === 'succeeded') {
+    paid(ledger, invoice, intent);
+    return;
+  }
+  ledger.store.touch(invoice);
+  invoice.attempted = true;
+  if (outcome === 'requires_action') {
+    ledger.emit('invoice.payment_action_required', invoice);
+    // Nobody was there to act: the attempt counts as failed.
+    if (invoice.billing_reason !== 'subscription_cycle') return;
+  }
+  failed(ledger, invoice);
+}
+
+function paid(ledger: Ledger, invoice: Invoice, intent?: PaymentIntent): void {
+  const now = ledger.now(invoice);
+  ledger.store.touch(invoice);
+  invoice.status = 'paid';
+  invoice.attempted = true;
+  if (intent) invoice.attempt_count += 1;
+  invoice.amount_paid = invoice.amount_due;
+  invoice.amount_remaining = 0;
+  invoice.auto_advance = false;
+  invoice.next_payment_attempt = null;
+  invoice.status_transitions = { ...invoice.status_transitions, paid_at: now };
+  const payment = [...ledger.store.all('invoice_payment')].find((one) => one.invoice === invoice.id);
+  if (payment) {
+    payment.status = 'paid';
+    payment.amount_paid = invoice.amount_due;
+    payment.status_transitions = { ...payment.status_transitions, paid_at: now };
+    ledger.store.touch(payment);
+  }
+  const subscription = subscriptionOf(ledger, invoice);
+  if (subscription) {
+    ledger.store.touch(subscription);
+    if (intent?.payment_method && subscription.payment_settings.save_default_payment_method === 'on_subscription') {
+      subscription.default_payment_method = intent.payment_method;
+    }
+    applyPending(ledger, subscription, invoice);
+    settle(ledger, subscription);
+  }
+  ledger.emit('invoice.paid', invoice);
+  ledger.emit('invoice.payment_succeeded', invoice);
+  if (payment) ledger.emit('invoice_payment.paid', payment);
+}
+
+/** A subscription that owes nothing any more is in order again. */
+function settle(ledger: Ledger, subscription: Subscription): void {
+  if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return;
+  const owing = [...ledger.store.all('invoice')].some(
+    (invoice) => invoice.status === 'open' && subscriptionOf(ledger, invoice) === subscription,
+  );
+  if (owing) return;
+  const trial = subscription.trial_end !== null && ledger.now(subscription) < subscription.trial_end;
+  subscription.status = trial ? 'trialing' : 'active';
+}
+
+/** A change that waited for this payment takes place. */
+function applyPending(ledger: Ledger, subscription: Subscription, invoice: Invoice): void {
+  const waiting = subscription._pending as { invoice: string; after: Partial<Subscription> } | undefined;
+  if (waiting?.invoice !== invoice.id) return;
+  Object.assign(subscription, structuredClone(waiting.after), { pending_update: null });
+  delete subscription._pending;
+  ledger.emit('customer.subscription.pending_update_applied', subscription);
+}
+
+function failed(ledger: Ledger, invoice: Invoice): void {
+  const subscription = subscriptionOf(ledger, invoice);
+  const now = ledger.now(invoice);
+  invoice.attempt_count += 1;
+  invoice.attempted = true;
+  if (subscription && invoice.billing_reason !== 'subscription_create') {
+    ledger.store.touch(subscription);
+    if (['active', 'trialing'].includes(subscription.status)) subscription.status = 'past_due';
+    const wait = retryDays[invoice.attempt_count - 1];
+    invoice.next_payment_attempt = invoice.auto_advance && wait !== undefined ? now + wait * day : null;
+    ledger.emit('invoice.payment_failed', invoice);
+    if (wait === undefined && subscription.status === 'past_due') giveUp(ledger, subscription, invoice);
+    return;
+  }
+  ledger.emit('invoice.payment_failed', invoice);
+}
+
+/** Every attempt has failed. What happens then is a setting of the account: see `/_sandbox/settings`. */
+function giveUp(ledger: Ledger, subscription: Subscription, invoice: Invoice): void {
+  const after = ledger.store.find('setting', 'billing')?.afterLastRetry ?? 'cancel';
+  invoice.auto_advance = false;
+  if (after === 'unpaid') subscription.status = 'unpaid';
+  else if (after === 'cancel') end(ledger, subscription, 'payment_failed');
+}
+
+/** Ends a subscription now. Nothing is paid back. */
+export function end(ledger: Ledger, subscription: Subscription, reason: string): void {
+  const now = ledger.now(subscription);
+  ledger.store.touch(subscription);
+  subscription.status = 'canceled';
+  subscription.ended_at = now;
+  subscription.canceled_at ??= now;
+  subscription.cancellation_details = {
+    ...subscription.cancellation_details,
+    reason: subscription.cancellation_details.reason ?? reason,
+  };
+  const schedule = subscription.schedule ? ledger.store.find('subscription_schedule', subscription.schedule) : null;
+  if (schedule && schedule.status === 'active') {
+    schedule.status = 'canceled';
+    schedule.canceled_at = now;
+    ledger.store.touch(schedule);
+  }
+  for (const invoice of ledger.store.all('invoice')) {
+    if (subscriptionOf(ledger, invoice) !== subscription) continue;
+    if (invoice.status === 'draft') ledger.store.remove('invoice', invoice.id);
+    else if (invoice.status === 'open') {
+      invoice.auto_advance = false;
+      invoice.next_payment_attempt = null;
+      ledger.store.touch(invoice);
+    }
+  }
+  ledger.emit('customer.subscription.deleted', subscription);
+}
+
+export function voidInvoice(ledger: Ledger, invoice: Invoice): void {
+  if (invoice.status !== 'open' && invoice.status !== 'uncollectible') {
+    throw invalid(`You can only pass in open invoices. This invoice isn't open.`, undefined, 'invoice_not_editable');
+  }
+  ledger.store.touch(invoice);
+  invoice.status = 'void';
+  invoice.auto_advance = false;
+  invoice.next_payment_attempt = null;
+  invoice.amount_remaining = invoice.amount_due;
+  invoice.status_transitions = { ...invoice.status_transitions, voided_at: ledger.now(invoice) };
+  const intent = invoice._intent ? ledger.store.find('payment_intent', invoice._intent) : null;
+  if (intent && intent.status !== 'succeeded' && intent.status !== 'canceled') {
+    cancelIntent(ledger, intent, 'void_invoice');
+  }
+  for (const payment of ledger.store.all('invoice_payment')) {
+    if (payment.invoice !== invoice.id || payment.status !== 'open') continue;
+    payment.status = 'canceled';
+    payment.status_transitions = { ...payment.status_transitions, canceled_at: ledger.now(invoice) };
+    ledger.store.touch(payment);
+  }
+  ledger.emit('invoice.voided', invoice);
+  const subscription = subscriptionOf(ledger, invoice);
+  if (subscription && subscription.status !== 'incomplete') {
+    ledger.store.touch(subscription);
+    settle(ledger, subscription);
+  }
+}
+
+/** The first invoice was not paid in time. */
+export function expire(ledger: Ledger, subscription: Subscription): void {
+  ledger.store.touch(subscription);
+  subscription.status = 'incomplete_expired';
+  subscription.ended_at = ledger.now(subscription);
+  for (const invoice of ledger.store.all('invoice')) {
+    if (invoice.status === 'open' && subscriptionOf(ledger, invoice) === subscription) voidInvoice(ledger, invoice);
+  }
+}
+
+/** 402 with what the bank said about the payment of an invoice. */
+export function refusal(ledger: Ledger, invoice: Invoice, keeps = true): ApiError {
+  const intent = invoice._intent ? ledger.store.find('payment_intent', invoice._intent) : null;
+  if (intent?.status === 'requires_action') {
+    return cardError(
+      {
+        type: 'card_error',
+        code: 'invoice_payment_intent_requires_action',
+        message: 'This payment requires additional user action before it can be completed successfully.',
+      },
+      { payment_intent: ledger.present(intent) },
+      keeps,
+    );
+  }
+  const problem: CardProblem | null = intent?.last_payment_error ?? null;
+  if (!problem) {
+    return new ApiError(
+      400,
+      {
+        type: 'invalid_request_error',
+        code: 'resource_missing',
+        message:
+          'This customer has no attached payment source or default payment method. Please consider adding a default payment method. For more information, visit https://stripe.com/docs/billing/subscriptions/payment-methods-setting#payment-method-priority.',
+      },
+      keeps,
+    );
+  }
+  return cardError(problem, { payment_intent: intent && ledger.present(intent) }, keeps);
+}

@@ -1,0 +1,360 @@
+/** New subscriptions (docs.stripe.com/api/subscriptions/create). */
+import { invalid, missing } from '../core/errors.ts';
+import { type Ledger, token } from '../core/ledger.ts';
+import type { Customer, Price, Subscription, SubscriptionItem } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import { behaviourOf } from '../payments/cards.ts';
+import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
+import { findMethod } from '../payments/methods.ts';
+import { addIntervals, day } from './calendar.ts';
+import { collect, refusal } from './collecting.ts';
+import { grantDiscounts, readDiscounts } from './discounts.ts';
+import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
+
+const behaviours = ['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'pending_if_incomplete'] as const;
+export type PaymentBehavior = (typeof behaviours)[number];
+export const readPaymentBehavior = (params: Params): PaymentBehavior =>
+  params.one('payment_behavior', behaviours) ?? 'allow_incomplete';
+
+export const recurring = (
+  price: Price,
+): { interval: NonNullable<Price['recurring']>['interval']; interval_count: number } => {
+  if (price.recurring) return price.recurring;
+  throw invalid(
+    `The price specified is set to \`type=one_time\` but this field only accepts prices with \`type=recurring\`.`,
+    'items[0][price]',
+  );
+};
+
+/** Parameters that change nothing here. */
+export const indifferent = [
+  ...[
+    'application_fee_percent',
+    'automatic_tax',
+    'billing_mode',
+    'billing_thresholds',
+    'collection_method',
+    'currency',
+  ],
+  ...['days_until_due', 'default_tax_rates', 'invoice_settings', 'on_behalf_of', 'pending_invoice_item_interval'],
+  ...['transfer_data', 'expand', 'proration_behavior', 'default_source', 'trial_from_plan', 'pause_collection'],
+];
+
+export function createSubscription(ledger: Ledger, params: Params): Subscription {
+  params.allow(...indifferent);
+  const customer = ledger.need('customer', params.need('customer'), 'customer');
+  if (customer.deleted) throw invalid(`No such customer: '${customer.id}'`, 'customer', 'resource_missing');
+  const prices = readItems(ledger, params);
+  const behaviour = readPaymentBehavior(params);
+  const offSession = params.bool('off_session') ?? false;
+  const granted = readDiscounts(ledger, params, customer);
+  const methodId = params.text('default_payment_method');
+  const method = methodId ? findMethod(ledger, methodId, 'default_payment_method') : null;
+  if (method && method.customer !== customer.id) {
+    throw invalid(
+      `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
+      'default_payment_method',
+      'resource_missing',
+    );
+  }
+  const subscription = build(ledger, customer, prices, {
+    trialEnd: readTrial(ledger, params, customer),
+    metadata: params.metadata(),
+    description: params.text('description') ?? null,
+    method: method?.id ?? null,
+    saves:
+      params
+        .object('payment_settings')
+        ?.allow('payment_method_options', 'payment_method_types')
+        .one('save_default_payment_method', ['off', 'on_subscription']) ?? 'off',
+    missingMethod:
+      params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method') ?? 'create_invoice',
+  });
+  setCancellation(ledger, subscription, params);
+  if (granted) grantDiscounts(ledger, subscription, granted);
+  addOneOffs(ledger, subscription, params);
+
+  const invoice = firstInvoice(ledger, customer, subscription);
+  finalize(ledger, invoice);
+  const trial = subscription.trial_end !== null;
+  if (invoice.amount_due === 0) {
+    subscription.status = trial ? 'trialing' : 'active';
+    collect(ledger, invoice, { offSession });
+    prepareCard(ledger, subscription, customer);
+    return subscription;
+  }
+  if (behaviour === 'default_incomplete') return subscription;
+  const outcome = collect(ledger, invoice, { offSession });
+  if (outcome !== 'succeeded' && behaviour === 'error_if_incomplete') throw refusal(ledger, invoice, false);
+  return subscription;
+}
+
+export function readItems(
+  ledger: Ledger,
+  params: Params,
+): { price: Price; quantity: number; metadata: Record<string, string> }[] {
+  const items = params.list('items') ?? [];
+  if (items.length === 0) throw missing('items');
+  return items.map((item) => {
+    const price = ledger.need('price', item.need('price'), item.name('price'));
+    if (!price.active)
+      throw invalid(`The price specified is inactive. This field only accepts active prices.`, item.name('price'));
+    recurring(price);
+    item.allow('discounts', 'tax_rates', 'billing_thresholds');
+    return { price, quantity: item.int('quantity') ?? 1, metadata: item.metadata() };
+  });
+}
+
+function readTrial(ledger: Ledger, params: Params, customer: Customer): number | null {
+  const now = ledger.now(customer);
+  const days = params.int('trial_period_days');
+  const end = params.text('trial_end');
+  if (days && end) {
+    throw invalid('You may only specify one of these parameters: trial_end, trial_period_days.', 'trial_end');
+  }
+  if (days) return now + days * day;
+  if (!end || end === 'now') return null;
+  return readMoment(end, now, 'trial_end');
+}
+
+/** @throws {ApiError} 400 when it has passed */
+export function readMoment(text: string, now: number, param: string): number {
+  const moment = Number(text);
+  if (!Number.isInteger(moment)) throw invalid(`Invalid timestamp: ${text}`, param);
+  if (moment <= now) throw invalid(`Invalid timestamp: must be an integer Unix timestamp in the future.`, param);
+  return moment;
+}
+
+interface Wanted {
+  readonly trialEnd: number | null;
+  readonly metadata?: Record<string, string>;
+  readonly description?: string | null;
+  readonly method?: string | null;
+  readonly saves?: string;
+  readonly missingMethod?: string;
+}
+
+/** A subscription without an invoice. */
+export function build(
+  ledger: Ledger,
+  customer: Customer,
+  prices: readonly { price: Price; quantity: number; metadata?: Record<string, string> }[],
+  wanted: Wanted,
+): Subscription {
+  const now = ledger.now(customer);
+  const id = `sub_${token(24)}`;
+  const { trialEnd } = wanted;
+  return ledger.add(
+    'subscription',
+    {
+      id,
+      object: 'subscription',
+      application: null,
+      application_fee_percent: null,
+      automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+      billing_cycle_anchor: trialEnd ?? now,
+      billing_cycle_anchor_config: null,
+      billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
+      billing_schedules: [],
+      billing_thresholds: null,
+      cancel_at: null,
+      cancel_at_period_end: false,
+      canceled_at: null,
+      cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
+      collection_method: 'charge_automatically',
+      created: now,
+      currency: prices[0]?.price.currency ?? 'usd',
+      customer: customer.id,
+      customer_account: null,
+      days_until_due: null,
+      default_payment_method: wanted.method ?? null,
+      default_source: null,
+      default_tax_rates: [],
+      description: wanted.description ?? null,
+      discounts: [],
+      ended_at: null,
+      invoice_settings: {
+        account_tax_ids: null,
+        custom_fields: null,
+        description: null,
+        footer: null,
+        issuer: { type: 'self' },
+      },
+      items: {
+        object: 'list',
+        data: prices.map(({ price, quantity, metadata }) =>
+          makeItem(id, price, quantity, now, trialEnd ?? addIntervals(now, recurring(price)), metadata),
+        ),
+        has_more: false,
+        total_count: prices.length,
+        url: `/v1/subscription_items?subscription=${id}`,
+      },
+      latest_invoice: null,
+      livemode: false,
+      managed_payments: null,
+      metadata: wanted.metadata ?? {},
+      next_pending_invoice_item_invoice: null,
+      on_behalf_of: null,
+      pause_collection: null,
+      payment_settings: {
+        payment_method_options: null,
+        payment_method_types: null,
+        save_default_payment_method: wanted.saves ?? 'off',
+      },
+      pending_invoice_item_interval: null,
+      pending_setup_intent: null,
+      pending_update: null,
+      schedule: null,
+      start_date: now,
+      status: 'incomplete',
+      test_clock: customer.test_clock,
+      transfer_data: null,
+      trial_end: trialEnd,
+      trial_settings: { end_behavior: { missing_payment_method: wanted.missingMethod ?? 'create_invoice' } },
+      trial_start: trialEnd === null ? null : now,
+      _announced: {},
+    } as unknown as Omit<Subscription, 'id'> & { id: string },
+    customer,
+  );
+}
+
+export const makeItem = (
+  subscription: string,
+  price: Price,
+  quantity: number,
+  start: number,
+  end: number,
+  metadata: Record<string, string> = {},
+): SubscriptionItem => ({
+  id: `si_${token(14)}`,
+  object: 'subscription_item',
+  billing_thresholds: null,
+  created: start,
+  current_period_end: end,
+  current_period_start: start,
+  current_trial: null,
+  discounts: [],
+  metadata,
+  price: price.id,
+  quantity,
+  subscription,
+  tax_rates: [],
+  _billed: null,
+});
+
+/** `add_invoice_items` of a subscription: charged once, with its next invoice. */
+export function addOneOffs(ledger: Ledger, subscription: Subscription, params: Params): void {
+  for (const one of params.list('add_invoice_items') ?? [])
+    readOneOff(ledger, one, subscription.customer, subscription.id);
+}
+
+/** Something that is sold once, by a price or by `price_data`. */
+export function readOneOff(ledger: Ledger, params: Params, customer: string, subscription: string | null): void {
+  params.allow('discounts', 'tax_rates', 'metadata', 'period', 'discountable');
+  const quantity = params.int('quantity') ?? 1;
+  const data = params.object('price_data');
+  if (data) {
+    data.allow('tax_behavior');
+    const amount = data.int('unit_amount') ?? 0;
+    const product = ledger.need('product', data.need('product'), data.name('product'));
+    addItem(ledger, {
+      ...{
+        customer,
+        amount: amount * quantity,
+        currency: data.need('currency'),
+        description: params.text('description') ?? product.name,
+      },
+      ...{ quantity, _subscription: subscription, _product: product.id },
+    });
+    return;
+  }
+  const amount = params.int('amount');
+  if (amount !== undefined && amount !== null) {
+    const currency = params.text('currency') ?? 'usd';
+    addItem(ledger, {
+      customer,
+      amount,
+      currency,
+      description: params.text('description') ?? '',
+      _subscription: subscription,
+    });
+    return;
+  }
+  const price = ledger.need('price', params.need('price'), params.name('price'));
+  if (price.recurring) {
+    throw invalid(
+      'The price specified is set to `type=recurring` but this field only accepts prices with `type=one_time`.',
+      params.name('price'),
+    );
+  }
+  const product = ledger.need('product', price.product);
+  addItem(ledger, {
+    ...{ customer, amount: price.unit_amount * quantity, currency: price.currency, description: product.name },
+    ...{ quantity, _subscription: subscription, _price: price.id, _product: product.id },
+  });
+}
+
+export function firstInvoice(ledger: Ledger, customer: Customer, subscription: Subscription) {
+  const trial = subscription.trial_end !== null;
+  return makeInvoice(ledger, {
+    customer,
+    subscription,
+    reason: 'subscription_create',
+    lines: subscription.items.data.map((item) =>
+      periodLine(ledger, subscription, item, { start: item.current_period_start, end: item.current_period_end, trial }),
+    ),
+  });
+}
+
+/** `cancel_at_period_end` and `cancel_at`. */
+export function setCancellation(ledger: Ledger, subscription: Subscription, params: Params): void {
+  const atEnd = params.bool('cancel_at_period_end');
+  const at = params.text('cancel_at');
+  const details = params.object('cancellation_details');
+  const now = ledger.now(subscription);
+  if (details) {
+    const { cancellation_details: before } = subscription;
+    const [comment, feedback] = [details.text('comment'), details.text('feedback')];
+    subscription.cancellation_details = {
+      ...before,
+      ...(comment !== undefined && { comment }),
+      ...(feedback !== undefined && { feedback }),
+    };
+  }
+  if (atEnd === undefined && at === undefined) return;
+  const moment = atEnd
+    ? Math.min(...subscription.items.data.map((item) => item.current_period_end))
+    : at
+      ? readMoment(at, now, 'cancel_at')
+      : null;
+  subscription.cancel_at_period_end = atEnd ?? false;
+  subscription.cancel_at = moment;
+  subscription.canceled_at = moment === null ? null : now;
+  subscription.cancellation_details = {
+    ...subscription.cancellation_details,
+    reason: moment === null ? null : 'cancellation_requested',
+  };
+}
+
+/** Where nothing is due yet, a card has to be made ready for the day when something is. */
+function prepareCard(ledger: Ledger, subscription: Subscription, customer: Customer): void {
+  const id = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
+  const method = id ? ledger.store.find('payment_method', id) : null;
+  if (method && (method._setUp || behaviourOf(method._number).authentication === 'never')) return;
+  const setup = makeSetupIntent(ledger, { customer: customer.id, subscription: subscription.id });
+  subscription.pending_setup_intent = setup.id;
+  if (method) confirmSetup(ledger, setup, { method, offSession: false });
+}
+
+/** A setup intent has succeeded: the subscription that waited for it has its card. */
+export function afterSetup(ledger: Ledger, setup: string): void {
+  for (const subscription of ledger.store.all('subscription')) {
+    if (subscription.pending_setup_intent !== setup) continue;
+    const { payment_method } = ledger.need('setup_intent', setup);
+    subscription.pending_setup_intent = null;
+    if (subscription.payment_settings.save_default_payment_method === 'on_subscription') {
+      subscription.default_payment_method = payment_method;
+    }
+    ledger.store.touch(subscription);
+  }
+}

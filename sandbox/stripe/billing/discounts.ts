@@ -1,0 +1,156 @@
+/** Coupons and promotion codes: who may use them, what they take off which lines, and until when. */
+import { invalid, noSuch } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Coupon, Customer, Discount, Line, PromotionCode, Subscription } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import { couponValid, promotionActive } from '../core/present.ts';
+import { addIntervals } from './calendar.ts';
+
+export interface Granted {
+  readonly coupon: Coupon;
+  readonly code: PromotionCode | null;
+  /** One that is there already and stays. */
+  readonly kept?: Discount;
+}
+
+/**
+ * What `discounts[0][coupon]`, `[promotion_code]` or `[discount]` ask for.
+ *
+ * @returns `undefined` when nothing is said of discounts, `[]` when all go
+ * @throws {ApiError} 400 for codes that are unknown, over, used up or somebody else's
+ */
+export function readDiscounts(ledger: Ledger, params: Params, customer: Customer): Granted[] | undefined {
+  const given = params.list('discounts');
+  if (given === undefined) return undefined;
+  return (given ?? []).map((one) => {
+    const [couponId, codeId, kept] = [one.text('coupon'), one.text('promotion_code'), one.text('discount')];
+    if (kept) {
+      const discount = ledger.need('discount', kept, one.name('discount'));
+      return { coupon: ledger.need('coupon', discount.source.coupon), code: null, kept: discount };
+    }
+    if (codeId) return { ...checkCode(ledger, codeId, customer, one.name('promotion_code')) };
+    if (!couponId) throw invalid('A discount needs a coupon, a promotion code or a discount.', one.name('coupon'));
+    const coupon = ledger.store.find('coupon', couponId);
+    if (!coupon) throw noSuch('coupon', couponId, one.name('coupon'), 400);
+    checkCoupon(ledger, coupon, customer, one.name('coupon'));
+    return { coupon, code: null };
+  });
+}
+
+function checkCoupon(ledger: Ledger, coupon: Coupon, customer: Customer, param: string): void {
+  const now = ledger.now(customer);
+  if (coupon.redeem_by !== null && now >= coupon.redeem_by) {
+    throw invalid(`Coupon expired: ${coupon.id}`, param, 'coupon_expired');
+  }
+  if (!couponValid(coupon, now)) {
+    throw invalid(`Coupon ${coupon.id} is used up and cannot be applied.`, param, 'coupon_expired');
+  }
+}
+
+function checkCode(ledger: Ledger, id: string, customer: Customer, param: string): Granted {
+  const code = ledger.store.find('promotion_code', id);
+  const coupon = code && ledger.store.find('coupon', code.promotion.coupon);
+  if (!code || !coupon) throw noSuch('promotion code', id, param, 400);
+  const now = ledger.now(customer);
+  if (!promotionActive(code, coupon, now)) {
+    const over = code.expires_at !== null && now >= code.expires_at;
+    throw invalid(
+      over ? 'This promotion code is expired.' : 'This promotion code is not active.',
+      param,
+      over ? 'coupon_expired' : 'promotion_code_inactive',
+    );
+  }
+  if (code.customer !== null && code.customer !== customer.id) {
+    throw invalid('This promotion code belongs to another customer.', param, 'promotion_code_customer_mismatch');
+  }
+  if (code.restrictions.first_time_transaction && hasPaid(ledger, customer)) {
+    throw invalid(
+      'This promotion code cannot be redeemed because the associated customer has prior transactions.',
+      param,
+      'customer_has_prior_transactions',
+    );
+  }
+  return { coupon, code };
+}
+
+const hasPaid = (ledger: Ledger, customer: Customer): boolean =>
+  [...ledger.store.all('invoice')].some((invoice) => invoice.customer === customer.id && invoice.amount_paid > 0);
+
+/** Replaces a subscription's discounts; each new one is a redemption. */
+export function grantDiscounts(ledger: Ledger, subscription: Subscription, granted: readonly Granted[]): void {
+  const kept = granted.flatMap((one) => one.kept?.id ?? []);
+  for (const id of subscription.discounts) if (!kept.includes(id)) ledger.store.remove('discount', id);
+  ledger.store.touch(subscription);
+  subscription.discounts = granted.map((one) => one.kept?.id ?? redeem(ledger, subscription, one).id);
+}
+
+function redeem(ledger: Ledger, subscription: Subscription, { coupon, code }: Granted): Discount {
+  const start = ledger.now(subscription);
+  coupon.times_redeemed += 1;
+  ledger.store.touch(coupon);
+  if (code) {
+    code.times_redeemed += 1;
+    ledger.store.touch(code);
+  }
+  const months = coupon.duration === 'repeating' ? (coupon.duration_in_months ?? 1) : null;
+  return ledger.add('discount', {
+    object: 'discount',
+    // The shape knows no date of creation.
+    created: undefined as unknown as number,
+    checkout_session: null,
+    customer: subscription.customer,
+    customer_account: null,
+    end: months === null ? null : addIntervals(start, { interval: 'month', interval_count: months }),
+    invoice: null,
+    invoice_item: null,
+    promotion_code: code?.id ?? null,
+    source: { type: 'coupon', coupon: coupon.id },
+    start,
+    subscription: subscription.id,
+    subscription_item: null,
+  });
+}
+
+/** Discounts of a subscription that still hold at a moment. */
+export const activeDiscounts = (ledger: Ledger, ids: readonly string[], moment: number): Discount[] =>
+  ids.flatMap((id) => {
+    const discount = ledger.store.find('discount', id);
+    return discount && !discount._usedUp && (discount.end === null || moment < discount.end) ? discount : [];
+  });
+
+/** Minor units, halves upwards, as Stripe rounds. */
+export const round = (amount: number): number => Math.sign(amount) * Math.round(Math.abs(amount));
+
+/** Takes the discounts off the lines, one after the other, each from what the ones before have left. */
+export function applyDiscounts(ledger: Ledger, lines: readonly Line[], discounts: readonly Discount[]): void {
+  const left = new Map(lines.map((line) => [line, line.discountable && line.amount > 0 ? line.amount : 0]));
+  for (const line of lines) line.discount_amounts = [];
+  for (const discount of discounts) {
+    const coupon = ledger.store.find('coupon', discount.source.coupon);
+    if (!coupon) continue;
+    const fitting = lines.filter(
+      (line) =>
+        (left.get(line) ?? 0) > 0 &&
+        (coupon._products.length === 0 || coupon._products.includes(line.pricing.price_details.product)) &&
+        (coupon.currency === null || coupon.currency === line.currency),
+    );
+    const whole = fitting.reduce((sum, line) => sum + (left.get(line) ?? 0), 0);
+    let fixed = Math.min(coupon.amount_off ?? 0, whole);
+    let rest = whole;
+    for (const line of fitting) {
+      const own = left.get(line) ?? 0;
+      const amount =
+        coupon.percent_off === null ? round((fixed * own) / rest) : round((own * coupon.percent_off) / 100);
+      if (coupon.percent_off === null) fixed -= amount;
+      rest -= own;
+      if (amount <= 0) continue;
+      line.discount_amounts.push({ amount, discount: discount.id });
+      left.set(line, own - amount);
+    }
+  }
+  for (const line of lines) line.discounts = [];
+}
+
+/** What a line costs after discounts. */
+export const net = (line: Line): number =>
+  line.amount - line.discount_amounts.reduce((sum, { amount }) => sum + amount, 0);

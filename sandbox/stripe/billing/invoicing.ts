@@ -1,0 +1,412 @@
+/** Invoices: their lines, sums and finalization. */
+import { invalid } from '../core/errors.ts';
+import { type Ledger, token } from '../core/ledger.ts';
+import type {
+  BillingReason,
+  Customer,
+  Invoice,
+  InvoiceItem,
+  Line,
+  Price,
+  Subscription,
+  SubscriptionItem,
+} from '../core/model.ts';
+import { makePaymentIntent } from '../payments/intents.ts';
+import { hour, money } from './calendar.ts';
+import { activeDiscounts, applyDiscounts, net } from './discounts.ts';
+
+/** Stripe charges no less, in US cents; smaller sums wait on the customer's balance. */
+const smallestCharge = 50;
+
+type LineDraft = Omit<Line, 'id' | 'invoice'>;
+
+const emptyLine = {
+  object: 'line_item',
+  discount_amounts: [],
+  discounts: [],
+  livemode: false,
+  pretax_credit_amounts: [],
+  taxes: [],
+};
+
+const pricing = (price: string, product: string, amount: number): Line['pricing'] => ({
+  price_details: { price, product },
+  type: 'price_details',
+  unit_amount_decimal: String(amount),
+});
+
+const recurrence = ({ recurring }: Price): string =>
+  recurring ? ` / ${recurring.interval_count > 1 ? `${recurring.interval_count} ` : ''}${recurring.interval}` : '';
+
+/** The time from `start` to `end` of an item; free of charge during a trial. */
+export function periodLine(
+  ledger: Ledger,
+  subscription: Subscription,
+  item: SubscriptionItem,
+  { start, end, trial }: { start: number; end: number; trial: boolean },
+): LineDraft {
+  const price = ledger.need('price', item.price);
+  const product = ledger.store.find('product', price.product);
+  const amount = trial ? 0 : price.unit_amount * item.quantity;
+  return {
+    ...emptyLine,
+    amount,
+    subtotal: amount,
+    currency: price.currency,
+    description: trial
+      ? `Trial period for ${product?.name}`
+      : `${item.quantity} × ${product?.name} (at ${money(price.unit_amount, price.currency)}${recurrence(price)})`,
+    discountable: true,
+    metadata: subscription.metadata,
+    parent: {
+      invoice_item_details: null,
+      subscription_item_details: {
+        ...{ invoice_item: null, proration: false, proration_details: null },
+        ...{ subscription: subscription.id, subscription_item: item.id },
+      },
+      type: 'subscription_item_details',
+    },
+    period: { start, end },
+    pricing: pricing(price.id, price.product, trial ? 0 : price.unit_amount),
+    quantity: item.quantity,
+    quantity_decimal: String(item.quantity),
+    subscription: subscription.id,
+    _item: item.id,
+  };
+}
+
+function itemLine(item: InvoiceItem): LineDraft {
+  const credited = item._credited && {
+    credited_items: { invoice: item._credited.invoice, invoice_line_items: [item._credited.line] },
+  };
+  const details = {
+    proration: item.proration,
+    proration_details: item.proration ? (credited ?? { credited_items: null }) : null,
+  };
+  return {
+    ...emptyLine,
+    amount: item.amount,
+    subtotal: item.amount,
+    currency: item.currency,
+    description: item.description,
+    discountable: item.discountable,
+    metadata: {},
+    parent: item._item
+      ? {
+          invoice_item_details: null,
+          subscription_item_details: {
+            ...details,
+            ...{ invoice_item: item.id, subscription: item._subscription, subscription_item: item._item },
+          },
+          type: 'subscription_item_details',
+        }
+      : {
+          invoice_item_details: { ...details, invoice_item: item.id, subscription: item._subscription },
+          subscription_item_details: null,
+          type: 'invoice_item_details',
+        },
+    period: item.period,
+    pricing: pricing(item._price, item._product, item.amount / (item.quantity || 1)),
+    quantity: item.quantity,
+    quantity_decimal: String(item.quantity),
+    subscription: item._subscription,
+    ...(item._item && { _item: item._item }),
+  };
+}
+
+/** Something to be charged or credited with the next invoice. */
+export function addItem(
+  ledger: Ledger,
+  wanted: Pick<InvoiceItem, 'customer' | 'amount' | 'currency' | 'description'> & Partial<InvoiceItem>,
+): InvoiceItem {
+  const owner = ledger.need('customer', wanted.customer);
+  const now = ledger.now(owner);
+  const { _price = `price_${token(24)}`, _product = `prod_${token(14)}`, quantity = 1 } = wanted;
+  return ledger.add(
+    'invoiceitem',
+    {
+      object: 'invoiceitem',
+      date: now,
+      discountable: true,
+      discounts: [],
+      invoice: null,
+      livemode: false,
+      metadata: {},
+      net_amount: wanted.amount,
+      parent: wanted._subscription
+        ? {
+            type: 'subscription_details',
+            subscription_details: { subscription: wanted._subscription, subscription_item: wanted._item ?? null },
+          }
+        : null,
+      period: { start: now, end: now },
+      pricing: pricing(_price, _product, wanted.amount / quantity),
+      proration: false,
+      quantity,
+      tax_rates: [],
+      test_clock: owner.test_clock,
+      _subscription: null,
+      _item: null,
+      _credited: null,
+      ...wanted,
+      _price,
+      _product,
+    } as Omit<InvoiceItem, 'id'>,
+    owner,
+  );
+}
+
+export interface InvoiceDraft {
+  readonly customer: Customer;
+  readonly subscription?: Subscription | null;
+  readonly reason: BillingReason;
+  readonly lines?: readonly LineDraft[];
+  readonly periodStart?: number;
+  readonly periodEnd?: number;
+  readonly prorationDate?: number;
+  /** Whether what waits for the next invoice comes on this one. */
+  readonly pending?: boolean;
+  readonly description?: string | null;
+  readonly metadata?: Record<string, string>;
+}
+
+/** A draft with its lines and sums. */
+export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
+  const { customer, subscription, reason } = draft;
+  const now = ledger.now(customer);
+  const id = `in_${token(24)}`;
+  const waiting =
+    draft.pending === false
+      ? []
+      : [...ledger.store.all('invoiceitem')].filter(
+          (item) =>
+            item.customer === customer.id &&
+            item.invoice === null &&
+            (item._subscription === null || item._subscription === subscription?.id),
+        );
+  for (const item of waiting) {
+    item.invoice = id;
+    ledger.store.touch(item);
+  }
+  const lines = [...waiting.map(itemLine), ...(draft.lines ?? [])].map(
+    (line): Line => ({ id: `il_${token(24)}`, ...line, invoice: id }) as Line,
+  );
+  const [first] = lines;
+  const method = subscription?.default_payment_method ?? null;
+  const invoice = ledger.add(
+    'invoice',
+    {
+      id,
+      object: 'invoice',
+      account_country: 'US',
+      account_name: 'Broadsheet sandbox',
+      account_tax_ids: null,
+      amount_due: 0,
+      amount_overpaid: 0,
+      amount_paid: 0,
+      amount_remaining: 0,
+      amount_shipping: 0,
+      application: null,
+      attempt_count: 0,
+      attempted: false,
+      auto_advance: reason !== 'manual',
+      automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+      automatically_finalizes_at: reason === 'subscription_cycle' ? now + hour : null,
+      billing_reason: reason,
+      collection_method: 'charge_automatically',
+      created: now,
+      currency: first?.currency ?? subscription?.currency ?? 'usd',
+      custom_fields: null,
+      customer: customer.id,
+      customer_account: null,
+      customer_address: customer.address ?? null,
+      customer_email: customer.email,
+      customer_name: customer.name,
+      customer_phone: customer.phone ?? null,
+      customer_shipping: customer.shipping,
+      customer_tax_exempt: 'none',
+      customer_tax_ids: [],
+      default_payment_method: method,
+      default_source: null,
+      default_tax_rates: [],
+      description: draft.description ?? null,
+      discounts: [],
+      due_date: null,
+      effective_at: null,
+      ending_balance: null,
+      footer: null,
+      from_invoice: null,
+      hosted_invoice_url: null,
+      invoice_pdf: null,
+      issuer: { type: 'self' },
+      last_finalization_error: null,
+      latest_revision: null,
+      lines: {
+        object: 'list',
+        data: lines,
+        has_more: false,
+        url: `/v1/invoices/${id}/lines`,
+        total_count: lines.length,
+      },
+      livemode: false,
+      metadata: draft.metadata ?? {},
+      next_payment_attempt: reason === 'subscription_cycle' ? now + hour : null,
+      number: null,
+      on_behalf_of: null,
+      parent: subscription
+        ? {
+            quote_details: null,
+            subscription_details: {
+              metadata: subscription.metadata,
+              subscription: subscription.id,
+              ...(draft.prorationDate && { subscription_proration_date: draft.prorationDate }),
+            },
+            type: 'subscription_details',
+          }
+        : null,
+      payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+      period_end: draft.periodEnd ?? now,
+      period_start: draft.periodStart ?? now,
+      post_payment_credit_notes_amount: 0,
+      pre_payment_credit_notes_amount: 0,
+      receipt_number: null,
+      rendering: null,
+      shipping_cost: null,
+      shipping_details: null,
+      starting_balance: customer.balance,
+      statement_descriptor: null,
+      status: 'draft',
+      status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+      subtotal: 0,
+      subtotal_excluding_tax: 0,
+      test_clock: customer.test_clock,
+      total: 0,
+      total_discount_amounts: [],
+      total_excluding_tax: 0,
+      total_pretax_credit_amounts: [],
+      total_taxes: [],
+      webhooks_delivered_at: null,
+      _intent: null,
+      _token: token(32),
+    } as unknown as Omit<Invoice, 'id'> & { id: string },
+    customer,
+  );
+  reckon(ledger, invoice);
+  if (subscription) {
+    subscription.latest_invoice = invoice.id;
+    ledger.store.touch(subscription);
+  }
+  return invoice;
+}
+
+const subscriptionOf = (ledger: Ledger, invoice: Invoice): Subscription | undefined =>
+  ledger.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
+
+/** Works out the sums of a draft anew. */
+export function reckon(ledger: Ledger, invoice: Invoice): void {
+  const subscription = subscriptionOf(ledger, invoice);
+  const discounts = activeDiscounts(ledger, subscription?.discounts ?? [], invoice.created);
+  const lines = invoice.lines.data;
+  applyDiscounts(ledger, lines, discounts);
+  const customer = ledger.need('customer', invoice.customer);
+  invoice.discounts = discounts.map(({ id }) => id);
+  invoice.subtotal = lines.reduce((sum, { amount }) => sum + amount, 0);
+  invoice.total = lines.reduce((sum, line) => sum + net(line), 0);
+  invoice.subtotal_excluding_tax = invoice.subtotal;
+  invoice.total_excluding_tax = invoice.total;
+  invoice.total_discount_amounts = discounts.map(({ id }) => ({
+    amount: lines
+      .flatMap((line) => line.discount_amounts)
+      .reduce((sum, one) => sum + (one.discount === id ? one.amount : 0), 0),
+    discount: id,
+  }));
+  invoice.starting_balance = customer.balance;
+  const after = invoice.total + customer.balance;
+  const small = after > 0 && after < smallestCharge;
+  invoice.amount_due = after <= 0 || small ? 0 : after;
+  invoice.amount_remaining = invoice.amount_due;
+  invoice.ending_balance = invoice.total === 0 ? customer.balance : after <= 0 || small ? after : 0;
+  ledger.store.touch(invoice);
+}
+
+/**
+ * Fixes an invoice: it gets a number, and an intent when something is to be paid.
+ * Whatever is due is collected by collecting.ts.
+ */
+export function finalize(ledger: Ledger, invoice: Invoice): void {
+  if (invoice.status !== 'draft') {
+    throw invalid(
+      "This invoice is already finalized, you can't re-finalize a non-draft invoice.",
+      undefined,
+      'invoice_not_editable',
+    );
+  }
+  reckon(ledger, invoice);
+  const customer = ledger.need('customer', invoice.customer);
+  const now = ledger.now(customer);
+  customer.balance = invoice.ending_balance ?? 0;
+  customer._invoices += 1;
+  ledger.store.touch(customer);
+  invoice.status = 'open';
+  invoice.number = `${customer.invoice_prefix}-${String(customer._invoices).padStart(4, '0')}`;
+  invoice.effective_at = now;
+  invoice.status_transitions = { ...invoice.status_transitions, finalized_at: now };
+  invoice.automatically_finalizes_at = null;
+  invoice.hosted_invoice_url = `/invoices/${invoice._token}`;
+  invoice.invoice_pdf = `/invoices/${invoice._token}/pdf`;
+  remember(ledger, invoice);
+  if (invoice.amount_due > 0) openPayment(ledger, invoice);
+  ledger.emit('invoice.finalized', invoice);
+}
+
+/** Notes at each item what was debited for it, and lets go of discounts that hold for one invoice. */
+function remember(ledger: Ledger, invoice: Invoice): void {
+  const subscription = subscriptionOf(ledger, invoice);
+  if (!subscription) return;
+  ledger.store.touch(subscription);
+  for (const line of invoice.lines.data) {
+    const item = subscription.items.data.find(({ id }) => id === line._item);
+    if (!item || line.amount < 0 || line.period.end <= line.period.start) continue;
+    const fits = line.pricing.price_details.price === item.price && line.period.end === item.current_period_end;
+    if (!fits) continue;
+    const { start, end } = line.period;
+    item._billed = { amount: net(line), start, end, invoice: invoice.id, line: line.id };
+  }
+  for (const { amount, discount: id } of invoice.total_discount_amounts) {
+    const discount = ledger.store.find('discount', id);
+    const coupon = discount && ledger.store.find('coupon', discount.source.coupon);
+    if (!discount || amount === 0 || coupon?.duration !== 'once') continue;
+    discount._usedUp = true;
+    ledger.store.touch(discount);
+    subscription.discounts = subscription.discounts.filter((one) => one !== id);
+    ledger.emit('customer.discount.deleted', discount);
+  }
+}
+
+function openPayment(ledger: Ledger, invoice: Invoice): void {
+  const intent = makePaymentIntent(ledger, {
+    amount: invoice.amount_due,
+    currency: invoice.currency,
+    customer: invoice.customer,
+    description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+    invoice: invoice.id,
+    setupFutureUsage: invoice.parent ? 'off_session' : null,
+  });
+  invoice._intent = intent.id;
+  ledger.add(
+    'invoice_payment',
+    {
+      object: 'invoice_payment',
+      amount_paid: null,
+      amount_requested: invoice.amount_due,
+      currency: invoice.currency,
+      invoice: invoice.id,
+      is_default: true,
+      livemode: false,
+      payment: { payment_intent: intent.id, type: 'payment_intent' },
+      status: 'open',
+      status_transitions: { canceled_at: null, paid_at: null },
+    },
+    ledger.need('customer', invoice.customer),
+  );
+}

@@ -1,0 +1,265 @@
+/**
+ * What happens by itself as time goes by: trials end, periods are renewed, drafts are finalized after an hour, failed
+ * payments are tried again, first payments are waited for no longer.
+ */
+import type { Ledger } from '../core/ledger.ts';
+import type { Invoice, Schedule, Subscription, Thing } from '../core/model.ts';
+import { addIntervals, boundaryAfter, day, hour } from './calendar.ts';
+import { collect, end, expire, voidInvoice } from './collecting.ts';
+import { recurring } from './creating.ts';
+import { finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { nextPhase, phaseEnd } from './scheduling.ts';
+
+/** Days before a renewal on which it is announced. */
+const announcedAhead = 7 * day;
+/** Days before the end of a trial on which that is announced. */
+const trialAnnouncedAhead = 3 * day;
+const firstPaymentPatience = 23 * hour;
+
+interface Task {
+  /** Unix seconds. */
+  readonly at: number;
+  readonly work: () => void;
+}
+
+const living: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid'];
+
+const periodEnd = (subscription: Subscription): number =>
+  Math.min(...subscription.items.data.map((item) => item.current_period_end));
+
+/** What happens next with one object. */
+function nextOf(ledger: Ledger, thing: Thing): Task | null {
+  if (thing.object === 'subscription') return earliest(subscriptionTasks(ledger, thing as Subscription));
+  if (thing.object === 'invoice') return invoiceTask(ledger, thing as Invoice);
+  if (thing.object === 'subscription_schedule') {
+    const schedule = thing as Schedule;
+    const at = phaseEnd(schedule);
+    return at === null ? null : { at, work: () => nextPhase(ledger, schedule) };
+  }
+  return null;
+}
+
+function* subscriptionTasks(ledger: Ledger, subscription: Subscription): Generator<Task> {
+  if (subscription.status === 'incomplete') {
+    yield { at: subscription.created + firstPaymentPatience, work: () => expire(ledger, subscription) };
+    return;
+  }
+  if (!living.includes(subscription.status)) return;
+  const at = periodEnd(subscription);
+  const { _announced: announced, trial_end: trialEnd } = subscription;
+  if (subscription.status === 'trialing' && trialEnd !== null && announced.trial !== trialEnd) {
+    yield {
+      at: Math.max(trialEnd - trialAnnouncedAhead, subscription.created),
+      work: () => announceTrialEnd(ledger, subscription),
+    };
+  }
+  if (announced.invoice !== at && subscription.cancel_at === null) {
+    yield {
+      at: Math.max(at - announcedAhead, subscription.created + 1),
+      work: () => announceInvoice(ledger, subscription, at),
+    };
+  }
+  const waiting = subscription.pending_update as { expires_at: number } | null;
+  if (waiting) yield { at: waiting.expires_at, work: () => forgetChange(ledger, subscription) };
+  if (subscription.cancel_at !== null && subscription.cancel_at <= at) {
+    yield { at: subscription.cancel_at, work: () => end(ledger, subscription, 'cancellation_requested') };
+    return;
+  }
+  const schedule = subscription.schedule ? ledger.store.find('subscription_schedule', subscription.schedule) : null;
+  const phase = schedule ? phaseEnd(schedule) : null;
+  // A phase that ends with the period is left before the renewal.
+  if (phase !== null && phase <= at) return;
+  yield { at, work: () => renew(ledger, subscription) };
+}
+
+function invoiceTask(ledger: Ledger, invoice: Invoice): Task | null {
+  if (!invoice.auto_advance) return null;
+  if (invoice.status === 'draft' && invoice.automatically_finalizes_at !== null) {
+    return {
+      at: invoice.automatically_finalizes_at,
+      work() {
+        finalize(ledger, invoice);
+        collect(ledger, invoice, { offSession: true });
+      },
+    };
+  }
+  if (invoice.status === 'open' && invoice.next_payment_attempt !== null) {
+    return { at: invoice.next_payment_attempt, work: () => void collect(ledger, invoice, { offSession: true }) };
+  }
+  return null;
+}
+
+function announceTrialEnd(ledger: Ledger, subscription: Subscription): void {
+  ledger.store.touch(subscription);
+  subscription._announced = {
+    ...subscription._announced,
+    ...(subscription.trial_end !== null && { trial: subscription.trial_end }),
+  };
+  ledger.emit('customer.subscription.trial_will_end', subscription);
+}
+
+function announceInvoice(ledger: Ledger, subscription: Subscription, at: number): void {
+  ledger.store.touch(subscription);
+  subscription._announced = { ...subscription._announced, invoice: at };
+  const amount = subscription.items.data.reduce(
+    (sum, { price, quantity }) => sum + (ledger.store.find('price', price)?.unit_amount ?? 0) * quantity,
+    0,
+  );
+  ledger.emit('invoice.upcoming', {
+    id: `upcoming_${subscription.id}`,
+    object: 'invoice',
+    amount_due: amount,
+    billing_reason: 'upcoming',
+    currency: subscription.currency,
+    customer: subscription.customer,
+    next_payment_attempt: at + hour,
+    parent: {
+      type: 'subscription_details',
+      quote_details: null,
+      subscription_details: { subscription: subscription.id, metadata: subscription.metadata },
+    },
+    period_end: at,
+    status: 'draft',
+    total: amount,
+  });
+}
+
+function forgetChange(ledger: Ledger, subscription: Subscription): void {
+  const waiting = subscription._pending as { invoice: string } | undefined;
+  ledger.store.touch(subscription);
+  subscription.pending_update = null;
+  delete subscription._pending;
+  const invoice = waiting && ledger.store.find('invoice', waiting.invoice);
+  if (invoice?.status === 'open') voidInvoice(ledger, invoice);
+  ledger.emit('customer.subscription.pending_update_expired', subscription);
+}
+
+/** Begins the next period; its invoice is a draft for an hour. */
+export function renew(ledger: Ledger, subscription: Subscription): Invoice | null {
+  const customer = ledger.need('customer', subscription.customer);
+  const start = periodEnd(subscription);
+  const [first] = subscription.items.data;
+  const periodStart = first?.current_period_start ?? start;
+  ledger.store.touch(subscription);
+  if (subscription.status === 'trialing') {
+    const card = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
+    const without = subscription.trial_settings.end_behavior.missing_payment_method;
+    if (!card && without === 'cancel') {
+      end(ledger, subscription, 'cancellation_requested');
+      return null;
+    }
+    if (!card && without === 'pause') {
+      subscription.status = 'paused';
+      ledger.emit('customer.subscription.paused', subscription);
+      return null;
+    }
+    subscription.status = 'active';
+  }
+  for (const item of subscription.items.data) {
+    if (item.current_period_end > start) continue;
+    const cycle = recurring(ledger.need('price', item.price));
+    item.current_period_start = start;
+    item.current_period_end =
+      subscription.billing_cycle_anchor === start
+        ? addIntervals(start, cycle)
+        : boundaryAfter(subscription.billing_cycle_anchor, cycle, start);
+    item._billed = null;
+  }
+  const lines = subscription.items.data
+    .filter((item) => item.current_period_start === start)
+    .map((item) => periodLine(ledger, subscription, item, { start, end: item.current_period_end, trial: false }));
+  const invoice = makeInvoice(ledger, {
+    ...{ customer, subscription, lines, periodStart, periodEnd: start },
+    reason: 'subscription_cycle',
+  });
+  // Who has stopped paying gets invoices that nobody collects.
+  if (subscription.status === 'unpaid') invoice.auto_advance = false;
+  return invoice;
+}
+
+function earliest(tasks: Iterable<Task>): Task | null {
+  let first: Task | null = null;
+  for (const task of tasks) if (!first || task.at < first.at) first = task;
+  return first;
+}
+
+export interface Lifecycle {
+  /** Does what has become due on the sandbox's own clock. */
+  catchUp(): void;
+  /** Moves the sandbox's own clock forward to a moment, doing everything on its way. */
+  advance(to: number): void;
+  /** Moves a test clock. */
+  advanceClock(clock: string, to: number): void;
+  /** Moment of the next renewal on a clock, with the hour until its invoice is charged; `null` when there is none. */
+  nextRenewal(clock?: string): number | null;
+}
+
+const watched = ['subscription_schedule', 'subscription', 'invoice'] as const;
+
+export function makeLifecycle(ledger: Ledger): Lifecycle {
+  /** Nothing on the sandbox's own clock is due before. */
+  let quietUntil = 0;
+  ledger.onChanges((things) => {
+    for (const thing of things) {
+      if (typeof thing.test_clock === 'string') continue;
+      const task = nextOf(ledger, thing);
+      if (task && task.at < quietUntil) quietUntil = task.at;
+    }
+  });
+
+  const nextOn = (clock: string): Task | null => {
+    let first: Task | null = null;
+    for (const kind of watched) {
+      for (const thing of ledger.store.all(kind)) {
+        if ((thing.test_clock ?? '') !== clock) continue;
+        const task = nextOf(ledger, thing);
+        if (task && (!first || task.at < first.at)) first = task;
+      }
+    }
+    return first;
+  };
+
+  function work(clock: string, until: number): void {
+    for (;;) {
+      const task = nextOn(clock);
+      if (!task || task.at > until) {
+        if (clock === '') quietUntil = task?.at ?? Number.POSITIVE_INFINITY;
+        return;
+      }
+      ledger.during(clock, task.at, () => ledger.run(task.work));
+    }
+  }
+
+  const catchUp = () => {
+    const now = ledger.now();
+    if (now >= quietUntil) work('', now);
+  };
+  return {
+    catchUp,
+    advance(to) {
+      catchUp();
+      work('', to);
+      ledger.shift(Math.max(0, to - ledger.now()));
+    },
+    advanceClock(clock, to) {
+      work(clock, to);
+      ledger.run(() => {
+        const found = ledger.need('test_helpers.test_clock', clock);
+        ledger.store.touch(found);
+        found.frozen_time = to;
+        found.status = 'ready';
+        ledger.emit('test_helpers.test_clock.ready', found);
+      });
+    },
+    nextRenewal(clock = '') {
+      let first: number | null = null;
+      for (const subscription of ledger.store.all('subscription')) {
+        if ((subscription.test_clock ?? '') !== clock || !living.includes(subscription.status)) continue;
+        if (subscription.cancel_at !== null) continue;
+        const at = periodEnd(subscription) + hour;
+        if (first === null || at < first) first = at;
+      }
+      return first;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
+import { missing } from '../core/errors.ts';
+import { type Ledger, token } from '../core/ledger.ts';
+import type { Customer, Invoice, Subscription } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import type { Wire } from '../core/present.ts';
+import { hour } from './calendar.ts';
+import { change } from './changing.ts';
+import { build, firstInvoice, readItems, readMoment, readOneOff } from './creating.ts';
+import { grantDiscounts, readDiscounts } from './discounts.ts';
+import { makeInvoice, reckon } from './invoicing.ts';
+import { renew } from './lifecycle.ts';
+
+export function preview(ledger: Ledger, params: Params): Wire {
+  params.allow(
+    'expand',
+    'automatic_tax',
+    'currency',
+    'preview_mode',
+    'customer_details',
+    'issuer',
+    'schedule',
+    'on_behalf_of',
+  );
+  return ledger.dry(() => {
+    const subscriptionId = params.text('subscription');
+    const subscription = subscriptionId ? ledger.need('subscription', subscriptionId, 'subscription') : null;
+    const customer = customerFor(ledger, params, subscription);
+    const details = params.object('subscription_details') ?? null;
+    details?.allow('billing_mode', 'default_tax_rates', 'start_date', 'resume_at');
+    const invoice = subscription
+      ? ofChange(ledger, params, details, customer, subscription)
+      : ofNew(ledger, params, details, customer);
+    const wire = ledger.present(invoice, params.texts('expand') ?? []);
+    return {
+      ...wire,
+      id: `upcoming_${invoice.id}`,
+      billing_reason: 'upcoming',
+      automatically_finalizes_at: null,
+      next_payment_attempt: invoice.created + hour,
+      ...(!subscription && { parent: null }),
+    };
+  });
+}
+
+function customerFor(ledger: Ledger, params: Params, subscription: Subscription | null): Customer {
+  const id = params.text('customer') ?? subscription?.customer;
+  if (id) return ledger.need('customer', id, 'customer');
+  return ledger.add('customer', {
+    ...{ object: 'customer', balance: 0, email: null, name: null, metadata: {}, shipping: null, test_clock: null },
+    ...{ invoice_settings: { default_payment_method: null }, invoice_prefix: token(8), _invoices: 0 },
+  });
+}
+
+const waits = (ledger: Ledger, params: Params, customer: Customer, subscription: Subscription) => {
+  for (const one of params.list('invoice_items') ?? []) readOneOff(ledger, one, customer.id, subscription.id);
+  const granted = readDiscounts(ledger, params, customer);
+  if (granted) grantDiscounts(ledger, subscription, granted);
+};
+
+function ofNew(ledger: Ledger, params: Params, details: Params | null, customer: Customer): Invoice {
+  if (!details) throw missing('subscription_details');
+  const now = ledger.now(customer);
+  details.allow(
+    'proration_behavior',
+    'proration_date',
+    'billing_cycle_anchor',
+    'cancel_at_period_end',
+    'cancel_at',
+    'cancel_now',
+  );
+  const trial = details.text('trial_end');
+  const subscription = build(ledger, customer, readItems(ledger, details), {
+    trialEnd: trial && trial !== 'now' ? readMoment(trial, now, details.name('trial_end')) : null,
+  });
+  waits(ledger, params, customer, subscription);
+  return firstInvoice(ledger, customer, subscription);
+}
+
+function ofChange(
+  ledger: Ledger,
+  params: Params,
+  details: Params | null,
+  customer: Customer,
+  subscription: Subscription,
+): Invoice {
+  waits(ledger, params, customer, subscription);
+  const trial = details?.text('trial_end');
+  const proration =
+    details?.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
+  const atEnd = details?.bool('cancel_at_period_end');
+  details?.allow('cancel_at', 'cancel_now');
+  const asked = details
+    ? change(ledger, subscription, {
+        items: readChanges(ledger, details),
+        proration,
+        prorationDate: details.int('proration_date'),
+        restart: details.text('billing_cycle_anchor') === 'now',
+        trialEnd: trial === 'now' ? 'now' : trial ? Number(trial) : undefined,
+      })
+    : null;
+  if (asked) return asked;
+  // What is left is the invoice of the next renewal.
+  const next = Math.min(...subscription.items.data.map((item) => item.current_period_end));
+  const clock = subscription.test_clock ?? '';
+  return ledger.during(clock, next, () => {
+    const invoice = atEnd ? null : renew(ledger, subscription);
+    const made = invoice ?? makeInvoice(ledger, { customer, subscription, reason: 'subscription_cycle' });
+    reckon(ledger, made);
+    return made;
+  });
+}
+
+/** `items` of an update or a preview. */
+export function readChanges(ledger: Ledger, params: Params) {
+  return params.list('items')?.map((item) => {
+    item.allow('discounts', 'tax_rates', 'billing_thresholds', 'clear_usage', 'metadata');
+    const price = item.text('price');
+    return {
+      id: item.text('id'),
+      price: price ? ledger.need('price', price, item.name('price')) : undefined,
+      quantity: item.int('quantity') ?? undefined,
+      deleted: item.bool('deleted'),
+    };
+  });
+}

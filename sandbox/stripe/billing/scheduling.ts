@@ -1,0 +1,210 @@
+/** Subscription schedules: phases that follow each other, and what the subscription becomes at each of their ends. */
+import { invalid, missing } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Interval, Phase, Schedule, Subscription } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import { addIntervals } from './calendar.ts';
+import { before, change, settleChange } from './changing.ts';
+import { end } from './collecting.ts';
+import { recurring } from './creating.ts';
+import { grantDiscounts } from './discounts.ts';
+
+const intervals: readonly Interval[] = ['day', 'week', 'month', 'year'];
+
+export const emptyPhase = {
+  add_invoice_items: [],
+  application_fee_percent: null,
+  billing_cycle_anchor: null,
+  billing_thresholds: null,
+  collection_method: null,
+  default_payment_method: null,
+  default_tax_rates: [],
+  description: null,
+  invoice_settings: null,
+  on_behalf_of: null,
+  transfer_data: null,
+};
+
+/** The phase that a subscription is in when a schedule is made of it. */
+export const phaseOf = (subscription: Subscription): Phase => ({
+  ...emptyPhase,
+  currency: subscription.currency,
+  discounts: subscription.discounts.map((discount) => ({ coupon: null, promotion_code: null, discount })),
+  start_date: subscription.items.data[0]?.current_period_start ?? subscription.created,
+  end_date: subscription.items.data[0]?.current_period_end ?? subscription.created,
+  items: subscription.items.data.map(({ price, quantity }) => phaseItem(price, quantity)),
+  metadata: {},
+  proration_behavior: 'create_prorations',
+  trial_end: subscription.trial_end,
+});
+
+const phaseItem = (price: string, quantity: number): Phase['items'][number] => ({
+  ...{ billing_thresholds: null, discounts: [], metadata: {}, plan: price, price, quantity, tax_rates: [] },
+});
+
+/** `phases` of an update; the first begins where the one that runs began. */
+export function readPhases(
+  ledger: Ledger,
+  params: Params,
+  running: { start_date: number } | null,
+  now: number,
+): Phase[] {
+  const given = params.list('phases');
+  if (!given || given.length === 0) throw missing('phases');
+  let start = running?.start_date ?? now;
+  return given.map((one, index) => {
+    one.allow(
+      'billing_cycle_anchor',
+      'collection_method',
+      'automatic_tax',
+      'invoice_settings',
+      'description',
+      'currency',
+    );
+    one.allow('default_payment_method', 'add_invoice_items', 'trial', 'iterations', 'transfer_data');
+    const from = one.text('start_date');
+    const startDate = !from || from === 'now' ? start : Number(from);
+    if (index > 0 && startDate !== start) {
+      throw invalid('The start date of each phase must be the end date of the phase before.', one.name('start_date'));
+    }
+    const items = (one.list('items') ?? []).map((item) => {
+      item.allow('metadata', 'discounts', 'tax_rates', 'billing_thresholds');
+      const price = ledger.need('price', item.need('price'), item.name('price'));
+      recurring(price);
+      return { price, item: phaseItem(price.id, item.int('quantity') ?? 1) };
+    });
+    const first = items[0];
+    if (!first) throw missing(one.name('items'));
+    const duration = one.object('duration');
+    const until = one.text('end_date');
+    const trialEnd = one.int('trial_end') ?? null;
+    const endDate =
+      until === 'now'
+        ? now
+        : until
+          ? Number(until)
+          : duration
+            ? addIntervals(startDate, {
+                interval: duration.one('interval', intervals) ?? 'month',
+                interval_count: duration.int('interval_count') ?? 1,
+              })
+            : addIntervals(startDate, recurring(first.price));
+    if (endDate <= startDate) throw invalid('The end of a phase must come after its start.', one.name('end_date'));
+    start = endDate;
+    return {
+      ...emptyPhase,
+      currency: first.price.currency,
+      discounts: (one.list('discounts') ?? []).map((discount) => ({
+        coupon: discount.text('coupon') ?? null,
+        promotion_code: discount.text('promotion_code') ?? null,
+        discount: discount.text('discount') ?? null,
+      })),
+      start_date: startDate,
+      end_date: endDate,
+      items: items.map(({ item }) => item),
+      metadata: one.metadata(),
+      proration_behavior:
+        one.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations',
+      trial_end: trialEnd,
+    };
+  });
+}
+
+/** The phase that holds at a moment. */
+export const phaseAt = (schedule: Schedule, moment: number): Phase | undefined =>
+  schedule.phases.find(({ start_date, end_date }) => start_date <= moment && moment < end_date);
+
+/** When the running phase ends; `null` when the schedule is over. */
+export const phaseEnd = (schedule: Schedule): number | null =>
+  schedule.status === 'active' ? (schedule.current_phase?.end_date ?? null) : null;
+
+/** Goes into the next phase, or out of the schedule. Called at the end of a phase, before the renewal of that moment. */
+export function nextPhase(ledger: Ledger, schedule: Schedule): void {
+  const now = ledger.now(schedule);
+  const subscription = schedule.subscription ? ledger.store.find('subscription', schedule.subscription) : null;
+  ledger.store.touch(schedule);
+  const next = phaseAt(schedule, now);
+  if (!subscription || !next) {
+    schedule.current_phase = null;
+    if (schedule.end_behavior === 'cancel' && subscription) {
+      schedule.status = 'completed';
+      schedule.completed_at = now;
+      end(ledger, subscription, 'cancellation_requested');
+      ledger.emit('subscription_schedule.completed', schedule);
+      return;
+    }
+    release(ledger, schedule);
+    return;
+  }
+  schedule.current_phase = { start_date: next.start_date, end_date: next.end_date };
+  enter(ledger, subscription, next, next.proration_behavior as 'none');
+}
+
+/** Gives a subscription what a phase says. */
+export function enter(
+  ledger: Ledger,
+  subscription: Subscription,
+  phase: Phase,
+  proration: 'create_prorations' | 'always_invoice' | 'none',
+): void {
+  ledger.store.touch(subscription);
+  const now = ledger.now(subscription);
+  const old = before(subscription);
+  const wanted = phase.items.map(({ price, quantity }) => ({ price: ledger.need('price', price), quantity }));
+  const same =
+    wanted.length === subscription.items.data.length &&
+    wanted.every(({ price, quantity }, index) => {
+      const item = subscription.items.data[index];
+      return item?.price === price.id && item.quantity === quantity;
+    });
+  const coupons = phase.discounts.filter(({ discount }) => !discount || !subscription.discounts.includes(discount));
+  if (coupons.length > 0) {
+    grantDiscounts(
+      ledger,
+      subscription,
+      phase.discounts.map(({ coupon, promotion_code, discount }) => {
+        const code = promotion_code ? ledger.need('promotion_code', promotion_code) : null;
+        const kept = discount ? ledger.store.find('discount', discount) : undefined;
+        const id = coupon ?? code?.promotion.coupon ?? kept?.source.coupon ?? '';
+        return { coupon: ledger.need('coupon', id), code, ...(kept && { kept }) };
+      }),
+    );
+  }
+  subscription.metadata = { ...subscription.metadata, ...phase.metadata };
+  if (same) return;
+  const items = subscription.items.data.map((item, index) => ({
+    id: item.id,
+    ...(wanted[index] ?? { deleted: true }),
+  }));
+  // At the very end of a period nothing is left to credit; the renewal that follows charges the new price.
+  const boundary = subscription.items.data.every((item) => item.current_period_end <= now);
+  if (boundary) {
+    subscription.items.data.forEach((item, index) => {
+      const next = wanted[index];
+      if (!next) return;
+      item.price = next.price.id;
+      item.quantity = next.quantity;
+      item._billed = null;
+    });
+    subscription.billing_cycle_anchor = now;
+    return;
+  }
+  const invoice = change(ledger, subscription, { items, proration });
+  if (invoice)
+    settleChange(ledger, subscription, invoice, { behaviour: 'allow_incomplete', offSession: true, before: old });
+}
+
+export function release(ledger: Ledger, schedule: Schedule): void {
+  const subscription = schedule.subscription ? ledger.store.find('subscription', schedule.subscription) : null;
+  ledger.store.touch(schedule);
+  schedule.status = 'released';
+  schedule.released_at = ledger.now(schedule);
+  schedule.released_subscription = schedule.subscription;
+  schedule.current_phase = null;
+  schedule.subscription = null;
+  if (subscription) {
+    subscription.schedule = null;
+    ledger.store.touch(subscription);
+  }
+  ledger.emit('subscription_schedule.released', schedule);
+}

@@ -1,0 +1,132 @@
+/**
+ * What tests, and the page, ask of the sandbox's Stripe:
+ *
+ *     GET    /_sandbox/state                      everything, by kind: {"customer": [...], "subscription": [...], ...}
+ *     GET    /_sandbox/clock                      {"now": Unix seconds, "ahead": seconds, "nextRenewal": Unix seconds | null}
+ *     POST   /_sandbox/clock                      {"seconds"} | {"days"} | {"to": Unix seconds} | {"to": "next-renewal"}
+ *     POST   /_sandbox/reset                      forgets everything, sells the same again
+ *     GET    /_sandbox/faults                     what goes wrong with the next calls
+ *     POST   /_sandbox/faults                     {"path"?, "method"?, "status"?, "when"?, "delay"?, "hang"?, "times"?} (faults.ts)
+ *     DELETE /_sandbox/faults
+ *     POST   /_sandbox/challenge                  {"intent": "pi_…" | "seti_…", "passed": boolean}: the bank's question answered
+ *     POST   /_sandbox/card                       {"customer", "number"}: gives a customer another card for the next charge
+ *     PUT    /_sandbox/settings                   {"afterLastRetry": "cancel" | "unpaid" | "past_due"}
+ *
+ * A clock that is moved renews, charges and retries on its way.
+ */
+import { ApiError } from './core/errors.ts';
+import { attach, makeMethod } from './payments/methods.ts';
+import type { StripeState } from './state.ts';
+
+export type Inside = (request: Request, url: URL) => Promise<Response | null>;
+
+type Body = Record<string, unknown>;
+
+export function controls(state: StripeState): Inside {
+  const { ledger, lifecycle, faults } = state;
+
+  const clock = () => ({ now: state.now(), ahead: ledger.ahead(), nextRenewal: lifecycle.nextRenewal() });
+
+  function move(body: Body): Response {
+    const now = state.now();
+    const to =
+      body.to === 'next-renewal'
+        ? lifecycle.nextRenewal()
+        : typeof body.to === 'number'
+          ? body.to
+          : now + Number(body.seconds ?? 0) + Number(body.days ?? 0) * 86_400;
+    if (to === null) return Response.json({ error: 'Nothing is to be renewed.' }, { status: 409 });
+    if (!Number.isFinite(to) || to < now)
+      return Response.json({ error: 'The clock goes forwards only.' }, { status: 400 });
+    state.advanceTo(Math.ceil(to));
+    return Response.json(clock());
+  }
+
+  /** Another card becomes the one that is charged, for this customer and all of the customer's subscriptions. */
+  function changeCard({ customer: id, number }: Body): Response {
+    const made = ledger.run(() => {
+      const customer = ledger.need('customer', String(id));
+      const expYear = new Date(state.now() * 1000).getUTCFullYear() + 3;
+      const method = makeMethod(ledger, { number: String(number), expMonth: 12, expYear, cvc: '314' });
+      attach(ledger, method, customer, true);
+      customer.invoice_settings = { ...customer.invoice_settings, default_payment_method: method.id };
+      ledger.store.touch(customer);
+      for (const subscription of ledger.store.all('subscription')) {
+        if (subscription.customer !== customer.id || subscription.default_payment_method === null) continue;
+        subscription.default_payment_method = method.id;
+        ledger.store.touch(subscription);
+      }
+      return method.id;
+    });
+    return Response.json({ payment_method: made });
+  }
+
+  function everything(): Response {
+    const kinds = [
+      ...(['customer', 'payment_method', 'product', 'price', 'coupon', 'promotion_code', 'discount'] as const),
+      ...([
+        'subscription',
+        'subscription_schedule',
+        'invoice',
+        'invoiceitem',
+        'invoice_payment',
+        'payment_intent',
+      ] as const),
+      ...(['setup_intent', 'charge', 'refund', 'test_helpers.test_clock', 'event', 'delivery'] as const),
+    ];
+    return Response.json(
+      Object.fromEntries(
+        kinds.map((kind) => [kind, [...ledger.store.all(kind)].map((thing) => ledger.present(thing))]),
+      ),
+    );
+  }
+
+  return async (request, url) => {
+    const call = `${request.method} ${url.pathname}`;
+    if (!url.pathname.startsWith('/_sandbox/')) return null;
+    const text = await request.text();
+    const body = (text ? JSON.parse(text) : {}) as Body;
+    try {
+      state.lifecycle.catchUp();
+      switch (call) {
+        case 'GET /_sandbox/state':
+          return everything();
+        case 'GET /_sandbox/clock':
+          return Response.json(clock());
+        case 'POST /_sandbox/clock':
+          return move(body);
+        case 'POST /_sandbox/reset':
+          state.reset();
+          return Response.json(clock());
+        case 'GET /_sandbox/faults':
+          return Response.json(faults.list());
+        case 'POST /_sandbox/faults':
+          faults.add(body);
+          return Response.json(faults.list());
+        case 'DELETE /_sandbox/faults':
+          faults.clear();
+          return Response.json([]);
+        case 'POST /_sandbox/challenge':
+          state.finishChallenge(String(body.intent), body.passed !== false);
+          return Response.json({ done: true });
+        case 'POST /_sandbox/card':
+          return changeCard(body);
+        case 'PUT /_sandbox/settings': {
+          const there = ledger.store.find('setting', 'billing');
+          if (there)
+            ledger.run(() => {
+              ledger.store.touch(there);
+              Object.assign(there, body);
+            });
+          else ledger.run(() => ledger.store.add('setting', { id: 'billing', object: 'setting', ...body }));
+          return Response.json(body);
+        }
+        default:
+          return null;
+      }
+    } catch (error) {
+      if (error instanceof ApiError) return Response.json({ error: error.message }, { status: error.status });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,44 @@
+/** Stripe's errors (docs.stripe.com/api/errors, /error-codes). */
+import type { CardProblem } from './model.ts';
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  /** Whether what was changed before stays changed: a declined card leaves its traces. */
+  readonly keeps: boolean;
+
+  constructor(status: number, body: { type: string; message: string; [field: string]: unknown }, keeps = false) {
+    super(body.message);
+    this.status = status;
+    this.body = body;
+    this.keeps = keeps;
+  }
+}
+
+export const invalid = (message: string, param?: string, code?: string): ApiError =>
+  new ApiError(400, {
+    type: 'invalid_request_error',
+    message,
+    ...(code && { code, doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }),
+    ...(param && { param }),
+  });
+
+export const missing = (name: string): ApiError =>
+  invalid(`Missing required param: ${name}.`, name, 'parameter_missing');
+
+/** @param what Stripe's word, for instance `customer` */
+export const noSuch = (what: string, id: string, param = 'id', status = 404): ApiError =>
+  new ApiError(status, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    doc_url: 'https://stripe.com/docs/error-codes/resource-missing',
+    message: `No such ${what}: '${id}'`,
+    param,
+  });
+
+/** 402; what had been changed stays. */
+export const cardError = (problem: CardProblem, more: Record<string, unknown> = {}, keeps = true): ApiError =>
+  new ApiError(402, { ...problem, ...more }, keeps);
+
+export const unauthorized = (message: string): ApiError =>
+  new ApiError(401, { type: 'invalid_request_error', message });

@@ -1,0 +1,259 @@
+/**
+ * The books: objects, the time, and the events that tell of changes. Every call is one transaction; whatever it changes
+ * is kept, told as an event and answered together, or not at all.
+ */
+import { randomBytes } from 'node:crypto';
+import { ApiError, noSuch } from './errors.ts';
+import type { Event, Kind, Kinds, Thing } from './model.ts';
+import { makePresenter, type Presenter, type Wire } from './present.ts';
+import { type Change, openStore, type Store } from './store.ts';
+
+export interface Ledger extends Presenter {
+  readonly store: Store;
+  /** Unix seconds, by the test clock of this customer or by the sandbox's own clock. */
+  now(owner?: Thing | null): number;
+  /** Makes a moment the present while something is worked off that was due then. `clock` is '' for the sandbox's own. */
+  during<T>(clock: string, moment: number, work: () => T): T;
+  /** Moves the sandbox's own clock; seconds, forwards only. */
+  shift(seconds: number): void;
+  /** How far the sandbox's own clock is ahead, seconds. */
+  ahead(): number;
+  /** @throws {ApiError} 404 */
+  need<K extends Kind>(kind: K, id: string, param?: string): Kinds[K];
+  /** Adds an object; gives it an id, a number and a date when it has none. */
+  add<K extends Kind>(kind: K, thing: Omit<Kinds[K], 'id'> & { id?: string }, owner?: Thing | null): Kinds[K];
+  emit(type: string, thing: Thing, previous?: Wire): void;
+  /** Does something as one transaction. */
+  run<T>(work: () => T): T;
+  /** Does something, looks at what came of it, and takes it back. */
+  dry<T>(work: () => T): T;
+  /** Called with the events of a transaction once they are kept. */
+  onEvents(listener: (events: readonly Event[]) => void): void;
+  /** Called with what a transaction changed, once it is kept. */
+  onChanges(listener: (things: readonly Thing[]) => void): void;
+  clear(): void;
+  close(): void;
+}
+
+const prefixOf: Partial<Record<Kind, string>> = {
+  customer: 'cus_',
+  payment_method: 'pm_',
+  product: 'prod_',
+  price: 'price_',
+  promotion_code: 'promo_',
+  discount: 'di_',
+  subscription: 'sub_',
+  subscription_schedule: 'sub_sched_',
+  invoice: 'in_',
+  invoiceitem: 'ii_',
+  invoice_payment: 'inpay_',
+  payment_intent: 'pi_',
+  setup_intent: 'seti_',
+  charge: 'ch_',
+  refund: 're_',
+  'test_helpers.test_clock': 'clock_',
+  event: 'evt_',
+  delivery: 'del_',
+};
+
+/** Events that follow from a change by themselves: of something new, of something changed, of something removed. */
+const automatic: Partial<Record<Kind, { created?: string; updated?: string; removed?: string }>> = {
+  customer: { created: 'customer.created', updated: 'customer.updated' },
+  product: { created: 'product.created', updated: 'product.updated', removed: 'product.deleted' },
+  price: { created: 'price.created', updated: 'price.updated', removed: 'price.deleted' },
+  coupon: { created: 'coupon.created', updated: 'coupon.updated', removed: 'coupon.deleted' },
+  promotion_code: { created: 'promotion_code.created', updated: 'promotion_code.updated' },
+  discount: { created: 'customer.discount.created', removed: 'customer.discount.deleted' },
+  subscription: { created: 'customer.subscription.created', updated: 'customer.subscription.updated' },
+  subscription_schedule: { created: 'subscription_schedule.created', updated: 'subscription_schedule.updated' },
+  invoice: { created: 'invoice.created', updated: 'invoice.updated', removed: 'invoice.deleted' },
+  invoiceitem: { created: 'invoiceitem.created', removed: 'invoiceitem.deleted' },
+  payment_intent: { created: 'payment_intent.created' },
+  setup_intent: { created: 'setup_intent.created' },
+  refund: { created: 'refund.created', updated: 'refund.updated' },
+  'test_helpers.test_clock': { created: 'test_helpers.test_clock.created' },
+};
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Letters and digits that nobody guesses. */
+export const token = (length: number): string =>
+  Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('');
+
+export interface LedgerOptions {
+  readonly file?: string | undefined;
+  /** Epoch milliseconds. */
+  readonly wall?: () => number;
+  /** Written into events. */
+  readonly apiVersion: string;
+}
+
+export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions): Ledger {
+  const store = openStore(file);
+  const moments = new Map<string, number>();
+  const listeners: ((events: readonly Event[]) => void)[] = [];
+  const watchers: ((things: readonly Thing[]) => void)[] = [];
+  let told: { thing: Thing; type: string }[] = [];
+  let fresh: Event[] = [];
+  let depth = 0;
+  /** Nothing is announced of what is taken back anyway. */
+  let silent = false;
+
+  const ahead = (): number => Number(store.find('setting', 'clock')?.shift ?? 0);
+  const now: Ledger['now'] = (owner) => {
+    const clock = typeof owner?.test_clock === 'string' ? owner.test_clock : '';
+    const moment = moments.get(clock);
+    if (moment !== undefined) return moment;
+    const frozen = clock && store.find('test_helpers.test_clock', clock)?.frozen_time;
+    return frozen || Math.floor(wall() / 1000) + ahead();
+  };
+  const presenter = makePresenter(store, () => now());
+
+  const add: Ledger['add'] = (kind, thing, owner) => {
+    const whole = { ...thing } as unknown as Thing;
+    whole.id ??= `${prefixOf[kind] ?? `${kind}_`}${token(24)}`;
+    if (whole.created === undefined) whole.created = now(owner);
+    return store.add(kind, whole as unknown as Kinds[typeof kind]);
+  };
+
+  /** When it happened, by the clock of whom it is about. */
+  const momentOf = (thing: Thing): number => {
+    if (typeof thing.test_clock === 'string') return now(thing);
+    const customer = typeof thing.customer === 'string' ? store.find('customer', thing.customer) : null;
+    return now(customer);
+  };
+
+  function emit(type: string, thing: Thing, previous?: Wire): void {
+    told.push({ thing, type });
+    if (silent) return;
+    const event = add('event', {
+      object: 'event',
+      api_version: apiVersion,
+      created: momentOf(thing),
+      data: { object: presenter.present(thing), ...(previous && { previous_attributes: previous }) },
+      livemode: false,
+      pending_webhooks: 1,
+      request: { id: null, idempotency_key: null },
+      type,
+    } as Omit<Event, 'id'>);
+    fresh.push(event);
+  }
+
+  function announce({ kind, thing, before, removed }: Change): void {
+    const types = automatic[kind];
+    if (!types) return;
+    const said = told.filter((one) => one.thing === thing).map(({ type }) => type);
+    if (removed) {
+      if (types.removed && !said.includes(types.removed)) emit(types.removed, thing);
+      return;
+    }
+    if (!before) {
+      if (types.created && !said.includes(types.created)) emit(types.created, thing);
+      return;
+    }
+    if (!types.updated || said.includes(types.updated) || said.some((type) => /subscription\.deleted$/.test(type)))
+      return;
+    const previous = difference(presenter.present(before), presenter.present(thing));
+    if (previous) emit(types.updated, thing, previous);
+  }
+
+  /** Those who come later in this order have been caused by those before. */
+  function settle(): void {
+    const changes = store.changes();
+    for (const change of changes.filter(({ before }) => before)) announce(change);
+    for (const change of changes.filter(({ before }) => !before)) announce(change);
+    store.keep();
+    const events = fresh;
+    told = [];
+    fresh = [];
+    const things = changes.map(({ thing }) => thing);
+    for (const watcher of watchers) watcher(things);
+    if (events.length > 0) for (const listener of listeners) listener(events);
+  }
+
+  function takeBack(): void {
+    store.takeBack();
+    told = [];
+    fresh = [];
+  }
+
+  return {
+    store,
+    now,
+    ahead,
+    during(clock, moment, work) {
+      const before = moments.get(clock);
+      moments.set(clock, moment);
+      try {
+        return work();
+      } finally {
+        if (before === undefined) moments.delete(clock);
+        else moments.set(clock, before);
+      }
+    },
+    shift(seconds) {
+      const setting = store.find('setting', 'clock');
+      if (setting) {
+        setting.shift = Number(setting.shift ?? 0) + seconds;
+        store.touch(setting);
+      } else store.add('setting', { id: 'clock', object: 'setting', shift: seconds });
+      store.keep();
+    },
+    need(kind, id, param) {
+      const thing = store.find(kind, id);
+      const word = kind === 'invoice_payment' ? 'invoice payment' : kind.replace('test_helpers.', '');
+      // Stripe writes PaymentMethod in one word, and the intents without capitals.
+      const name = { payment_method: 'PaymentMethod', test_clock: 'test clock' }[word] ?? word;
+      if (!thing) throw noSuch(name, id, param, param && param !== 'id' ? 400 : 404);
+      return thing;
+    },
+    add,
+    emit,
+    present: presenter.present,
+    run(work) {
+      if (depth > 0) return work();
+      depth += 1;
+      try {
+        const result = work();
+        settle();
+        return result;
+      } catch (error) {
+        if (error instanceof ApiError && error.keeps) settle();
+        else takeBack();
+        throw error;
+      } finally {
+        depth -= 1;
+      }
+    },
+    dry(work) {
+      const [wasSilent, wasTold] = [silent, told];
+      silent = true;
+      try {
+        return work();
+      } finally {
+        silent = wasSilent;
+        told = wasTold;
+        takeBack();
+      }
+    },
+    onEvents: (listener) => listeners.push(listener),
+    onChanges: (watcher) => watchers.push(watcher),
+    clear() {
+      store.clear();
+      takeBack();
+    },
+    close: store.close,
+  };
+}
+
+/** What was there before, of what is different now; `null` when nothing is. */
+function difference(before: Wire, after: Wire): Wire | null {
+  const result: Wire = {};
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, young] = [before[field], after[field]];
+    if (JSON.stringify(old) === JSON.stringify(young)) continue;
+    const both = [old, young].every((value) => value !== null && typeof value === 'object' && !Array.isArray(value));
+    result[field] = both ? difference(old as Wire, young as Wire) : (old ?? null);
+  }
+  return Object.keys(result).length > 0 ? result : null;
+}

@@ -1,0 +1,386 @@
+/**
+ * The objects of the sandbox's Stripe, as far as its rules look into them; the other fields of Stripe's shapes are there
+ * too. References are ids, as on the wire before they are expanded. Fields that begin with `_` never leave the sandbox.
+ * Amounts are minor units, moments are Unix seconds.
+ */
+export interface Thing {
+  id: string;
+  object: string;
+  created?: number;
+  /** Rises by one with each new object: the order of lists. */
+  _n?: number;
+  [field: string]: unknown;
+}
+
+export type Metadata = Record<string, string>;
+
+export interface ListOf<T> {
+  object: 'list';
+  data: T[];
+  has_more: boolean;
+  url: string;
+}
+
+export interface Customer extends Thing {
+  balance: number;
+  email: string | null;
+  name: string | null;
+  metadata: Metadata;
+  invoice_settings: { default_payment_method: string | null; [field: string]: unknown };
+  shipping: unknown;
+  test_clock: string | null;
+  deleted?: true;
+  _invoices: number;
+}
+
+export interface PaymentMethod extends Thing {
+  customer: string | null;
+  type: string;
+  card: { last4: string; brand: string; exp_month: number; exp_year: number; [field: string]: unknown };
+  metadata: Metadata;
+  /** The number, which decides what happens; only test numbers come this far. */
+  _number: string;
+  /** Whether its owner has already authenticated it for later use. */
+  _setUp: boolean;
+  _cvc: string | null;
+}
+
+export interface Product extends Thing {
+  active: boolean;
+  name: string;
+  metadata: Metadata;
+}
+
+export type Interval = 'day' | 'week' | 'month' | 'year';
+
+export interface Price extends Thing {
+  active: boolean;
+  currency: string;
+  unit_amount: number;
+  product: string;
+  nickname: string | null;
+  metadata: Metadata;
+  lookup_key: string | null;
+  recurring: { interval: Interval; interval_count: number; [field: string]: unknown } | null;
+}
+
+export interface Coupon extends Thing {
+  amount_off: number | null;
+  percent_off: number | null;
+  currency: string | null;
+  duration: 'once' | 'repeating' | 'forever';
+  duration_in_months: number | null;
+  max_redemptions: number | null;
+  redeem_by: number | null;
+  times_redeemed: number;
+  valid: boolean;
+  metadata: Metadata;
+  _products: string[];
+}
+
+export interface PromotionCode extends Thing {
+  active: boolean;
+  code: string;
+  customer: string | null;
+  expires_at: number | null;
+  max_redemptions: number | null;
+  times_redeemed: number;
+  metadata: Metadata;
+  promotion: { type: 'coupon'; coupon: string };
+  restrictions: {
+    first_time_transaction: boolean;
+    minimum_amount: number | null;
+    minimum_amount_currency: string | null;
+  };
+}
+
+export interface Discount extends Thing {
+  customer: string | null;
+  end: number | null;
+  promotion_code: string | null;
+  source: { type: 'coupon'; coupon: string };
+  start: number;
+  subscription: string | null;
+  _usedUp?: true;
+}
+
+export interface SubscriptionItem extends Thing {
+  subscription: string;
+  price: string;
+  quantity: number;
+  current_period_start: number;
+  current_period_end: number;
+  metadata: Metadata;
+  /** What was last debited for this item, after discounts: what a credit for unused time is reckoned from. */
+  _billed: { amount: number; start: number; end: number; invoice: string; line: string } | null;
+}
+
+export type SubscriptionStatus =
+  | 'incomplete'
+  | 'incomplete_expired'
+  | 'trialing'
+  | 'active'
+  | 'past_due'
+  | 'canceled'
+  | 'unpaid'
+  | 'paused';
+
+export interface Subscription extends Thing {
+  created: number;
+  billing_cycle_anchor: number;
+  cancel_at: number | null;
+  cancel_at_period_end: boolean;
+  canceled_at: number | null;
+  cancellation_details: { comment: string | null; feedback: string | null; reason: string | null };
+  currency: string;
+  customer: string;
+  default_payment_method: string | null;
+  discounts: string[];
+  ended_at: number | null;
+  items: ListOf<SubscriptionItem>;
+  latest_invoice: string | null;
+  metadata: Metadata;
+  payment_settings: { save_default_payment_method: string | null; [field: string]: unknown };
+  pending_setup_intent: string | null;
+  schedule: string | null;
+  status: SubscriptionStatus;
+  test_clock: string | null;
+  trial_end: number | null;
+  trial_start: number | null;
+  trial_settings: { end_behavior: { missing_payment_method: string } };
+  /** Moments whose announcement has been made: of the end of the trial, and of the next invoice. */
+  _announced: { trial?: number; invoice?: number };
+}
+
+export interface Phase {
+  start_date: number;
+  end_date: number;
+  items: { price: string; quantity: number; [field: string]: unknown }[];
+  proration_behavior: string;
+  trial_end: number | null;
+  discounts: { coupon: string | null; promotion_code: string | null; discount: string | null }[];
+  metadata: Metadata;
+  [field: string]: unknown;
+}
+
+export interface Schedule extends Thing {
+  customer: string;
+  subscription: string | null;
+  status: 'not_started' | 'active' | 'completed' | 'released' | 'canceled';
+  phases: Phase[];
+  current_phase: { start_date: number; end_date: number } | null;
+  end_behavior: 'release' | 'cancel';
+  metadata: Metadata;
+  test_clock: string | null;
+}
+
+export interface Line extends Thing {
+  amount: number;
+  subtotal: number;
+  currency: string;
+  description: string;
+  discount_amounts: { amount: number; discount: string }[];
+  discountable: boolean;
+  discounts: string[];
+  invoice: string;
+  period: { start: number; end: number };
+  parent: unknown;
+  pricing: { type: 'price_details'; price_details: { price: string; product: string }; unit_amount_decimal: string };
+  quantity: number;
+  /** Item of the subscription whose time this line pays for. */
+  _item?: string;
+}
+
+export interface InvoiceItem extends Thing {
+  customer: string;
+  amount: number;
+  currency: string;
+  description: string;
+  discountable: boolean;
+  invoice: string | null;
+  period: { start: number; end: number };
+  proration: boolean;
+  quantity: number;
+  _subscription: string | null;
+  _item: string | null;
+  _price: string;
+  _product: string;
+  _credited: { invoice: string; line: string } | null;
+}
+
+export type BillingReason =
+  | 'subscription_create'
+  | 'subscription_cycle'
+  | 'subscription_update'
+  | 'manual'
+  | 'upcoming';
+
+export interface Invoice extends Thing {
+  created: number;
+  amount_due: number;
+  amount_paid: number;
+  amount_remaining: number;
+  attempt_count: number;
+  attempted: boolean;
+  auto_advance: boolean;
+  automatically_finalizes_at: number | null;
+  billing_reason: BillingReason;
+  currency: string;
+  customer: string;
+  default_payment_method: string | null;
+  discounts: string[];
+  lines: ListOf<Line>;
+  metadata: Metadata;
+  next_payment_attempt: number | null;
+  number: string | null;
+  parent: {
+    type: 'subscription_details';
+    quote_details: null;
+    subscription_details: { subscription: string; metadata: Metadata; subscription_proration_date?: number };
+  } | null;
+  status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void';
+  status_transitions: Record<'finalized_at' | 'marked_uncollectible_at' | 'paid_at' | 'voided_at', number | null>;
+  subtotal: number;
+  total: number;
+  starting_balance: number;
+  ending_balance: number | null;
+  period_start: number;
+  period_end: number;
+  total_discount_amounts: { amount: number; discount: string }[];
+  /** Its payment intent. */
+  _intent: string | null;
+  _token: string;
+}
+
+export interface InvoicePayment extends Thing {
+  invoice: string;
+  status: 'open' | 'paid' | 'canceled';
+  amount_paid: number | null;
+  payment: { type: 'payment_intent'; payment_intent: string };
+  status_transitions: { canceled_at: number | null; paid_at: number | null };
+}
+
+export interface CardProblem {
+  type: 'card_error';
+  code: string;
+  decline_code?: string;
+  message: string;
+  param?: string;
+  [field: string]: unknown;
+}
+
+export type IntentStatus =
+  | 'requires_payment_method'
+  | 'requires_confirmation'
+  | 'requires_action'
+  | 'processing'
+  | 'succeeded'
+  | 'canceled';
+
+interface Intent extends Thing {
+  client_secret: string;
+  customer: string | null;
+  metadata: Metadata;
+  next_action: unknown;
+  payment_method: string | null;
+  status: IntentStatus;
+  /** Ticket of the challenge that is open: see payments/challenge.ts. */
+  _challenge?: string | null;
+}
+
+export interface PaymentIntent extends Intent {
+  amount: number;
+  amount_received: number;
+  currency: string;
+  canceled_at: number | null;
+  cancellation_reason: string | null;
+  description: string | null;
+  last_payment_error: CardProblem | null;
+  latest_charge: string | null;
+  setup_future_usage: string | null;
+  /** Invoice that it pays; today's API does not tell. */
+  _invoice: string | null;
+}
+
+export interface SetupIntent extends Intent {
+  last_setup_error: CardProblem | null;
+  usage: string;
+  cancellation_reason: string | null;
+  /** Subscription that waits for it. */
+  _subscription: string | null;
+}
+
+export interface Charge extends Thing {
+  created: number;
+  amount: number;
+  amount_captured: number;
+  amount_refunded: number;
+  currency: string;
+  customer: string | null;
+  paid: boolean;
+  payment_intent: string;
+  payment_method: string;
+  refunded: boolean;
+  status: 'succeeded' | 'failed';
+  failure_code: string | null;
+  failure_message: string | null;
+}
+
+export interface Refund extends Thing {
+  amount: number;
+  charge: string;
+  payment_intent: string;
+  currency: string;
+}
+
+export interface TestClock extends Thing {
+  frozen_time: number;
+  name: string | null;
+  status: 'ready' | 'advancing';
+}
+
+export interface Event extends Thing {
+  type: string;
+  created: number;
+  data: { object: Record<string, unknown>; previous_attributes?: Record<string, unknown> };
+  pending_webhooks: number;
+}
+
+/** One event on its way to the site. */
+export interface Delivery extends Thing {
+  event: string;
+  type: string;
+  /** Epoch milliseconds of the next attempt; `null` when it is over. */
+  next: number | null;
+  attempts: { at: number; status: number | null; error: string | null }[];
+  state: 'waiting' | 'delivered' | 'failed' | 'lost';
+}
+
+/** Every kind of object by the name that Stripe gives it in `object`. */
+export interface Kinds {
+  customer: Customer;
+  payment_method: PaymentMethod;
+  product: Product;
+  price: Price;
+  coupon: Coupon;
+  promotion_code: PromotionCode;
+  discount: Discount;
+  subscription: Subscription;
+  subscription_schedule: Schedule;
+  invoice: Invoice;
+  invoiceitem: InvoiceItem;
+  invoice_payment: InvoicePayment;
+  payment_intent: PaymentIntent;
+  setup_intent: SetupIntent;
+  charge: Charge;
+  refund: Refund;
+  'test_helpers.test_clock': TestClock;
+  event: Event;
+  webhook_endpoint: Thing;
+  delivery: Delivery;
+  /** Answers that are given again to the same key. */
+  answer: Thing;
+  /** The clock's shift, the faults that are asked for, and the like; one each. */
+  setting: Thing;
+}
+export type Kind = keyof Kinds;

@@ -1,0 +1,171 @@
+/** Parameters as the SDK sends them: forms whose names have brackets. Values are text; an empty one unsets. */
+import { invalid, missing } from './errors.ts';
+import type { Metadata } from './model.ts';
+
+export type Fields = { [name: string]: string | Fields };
+
+/** `a[b]=1&c[]=2&c[]=3` → `{a: {b: '1'}, c: {0: '2', 1: '3'}}`. */
+export function parseForm(text: string): Fields {
+  const fields: Fields = Object.create(null) as Fields;
+  for (const [name, value] of new URLSearchParams(text)) {
+    const parts = [name.split('[', 1)[0] ?? '', ...[...name.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '')];
+    let here = fields;
+    parts.forEach((part, index) => {
+      const key = part === '' ? String(Object.keys(here).length) : part;
+      if (index === parts.length - 1) {
+        here[key] = value;
+        return;
+      }
+      const next = here[key];
+      if (typeof next === 'object') {
+        here = next;
+        return;
+      }
+      const made = Object.create(null) as Fields;
+      here[key] = made;
+      here = made;
+    });
+  }
+  return fields;
+}
+
+/** Reads parameters by name; whatever nobody has read when the call is over is unknown to Stripe. */
+export class Params {
+  readonly #fields: Fields;
+  readonly #path: string;
+  readonly #read = new Set<string>();
+  readonly #inner: Params[] = [];
+
+  constructor(fields: Fields, path = '') {
+    this.#fields = fields;
+    this.#path = path;
+  }
+
+  name(key: string): string {
+    return this.#path ? `${this.#path}[${key}]` : key;
+  }
+
+  keys(): string[] {
+    return Object.keys(this.#fields);
+  }
+
+  has(key: string): boolean {
+    return this.#fields[key] !== undefined;
+  }
+
+  /** Takes these as read: they are allowed, and nothing here depends on them. */
+  allow(...keys: string[]): this {
+    for (const key of keys) this.#read.add(key);
+    return this;
+  }
+
+  /** `undefined` when absent, `null` when it is to be unset. */
+  text(key: string): string | null | undefined {
+    this.#read.add(key);
+    const value = this.#fields[key];
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') throw invalid(`Invalid string: ${JSON.stringify(value)}`, this.name(key));
+    return value === '' ? null : value;
+  }
+
+  need(key: string): string {
+    const value = this.text(key);
+    if (!value) throw missing(this.name(key));
+    return value;
+  }
+
+  int(key: string): number | null | undefined {
+    const value = this.text(key);
+    if (value === undefined || value === null) return value;
+    if (!/^-?\d+$/.test(value)) throw invalid(`Invalid integer: ${value}`, this.name(key), 'parameter_invalid_integer');
+    return Number(value);
+  }
+
+  number(key: string): number | null | undefined {
+    const value = this.text(key);
+    if (value === undefined || value === null) return value;
+    if (!Number.isFinite(Number(value))) throw invalid(`Invalid decimal: ${value}`, this.name(key));
+    return Number(value);
+  }
+
+  bool(key: string): boolean | undefined {
+    const value = this.text(key);
+    if (value === undefined || value === null) return undefined;
+    if (value !== 'true' && value !== 'false') throw invalid(`Invalid boolean: ${value}`, this.name(key));
+    return value === 'true';
+  }
+
+  one<T extends string>(key: string, options: readonly T[]): T | undefined {
+    const value = this.text(key);
+    if (value === undefined || value === null) return undefined;
+    if (!options.includes(value as T)) {
+      throw invalid(
+        `Invalid ${this.name(key)}: must be one of ${options.slice(0, -1).join(', ')}${options.length > 1 ? ', or ' : ''}${options.at(-1)}`,
+        this.name(key),
+      );
+    }
+    return value as T;
+  }
+
+  object(key: string): Params | null | undefined {
+    this.#read.add(key);
+    const value = this.#fields[key];
+    if (value === undefined) return undefined;
+    if (value === '') return null;
+    if (typeof value === 'string') throw invalid('Invalid object', this.name(key));
+    const inner = new Params(value, this.name(key));
+    this.#inner.push(inner);
+    return inner;
+  }
+
+  /** The members of a list; `null` when it is emptied. */
+  list(key: string): Params[] | null | undefined {
+    const whole = this.object(key);
+    if (!whole) return whole;
+    return whole.keys().flatMap((member) => whole.object(member) ?? []);
+  }
+
+  texts(key: string): string[] | undefined {
+    const value = this.#fields[key];
+    if (typeof value === 'string') {
+      this.#read.add(key);
+      return value === '' ? [] : [value];
+    }
+    const whole = this.object(key);
+    return whole?.keys().map((member) => whole.need(member));
+  }
+
+  /** Whatever it holds, as it came. */
+  raw(key: string): string | Fields | undefined {
+    this.#read.add(key);
+    return this.#fields[key];
+  }
+
+  /** What there was, changed as asked: an empty value removes a key, an empty object all of them. */
+  metadata(before: Metadata = {}, key = 'metadata'): Metadata {
+    this.#read.add(key);
+    const given = this.#fields[key];
+    if (given === undefined) return before;
+    if (typeof given === 'string') return {};
+    const after = { ...before };
+    for (const [name, value] of Object.entries(given)) {
+      if (name.length > 40) {
+        throw invalid(`Metadata keys can have up to 40 characters: ${name}`, this.name(key));
+      }
+      if (typeof value !== 'string') throw invalid('Metadata values must be strings.', this.name(key));
+      if (value.length > 500) throw invalid('Metadata values can have up to 500 characters.', this.name(key));
+      if (value === '') delete after[name];
+      else after[name] = value;
+    }
+    return after;
+  }
+
+  /** @throws {ApiError} 400 when something was given that nobody has read */
+  finish(): void {
+    const strange = this.keys().find((key) => !this.#read.has(key));
+    if (strange !== undefined) {
+      throw invalid(`Received unknown parameter: ${this.name(strange)}`, this.name(strange), 'parameter_unknown');
+    }
+    for (const inner of this.#inner) inner.finish();
+  }
+}

@@ -1,0 +1,67 @@
+/** The calls as msw handlers: `setupServer(...stripeHandlers(state))` in tests, served over HTTP by stripe.ts. */
+import { type HttpHandler, HttpResponse, http } from 'msw';
+import { token } from './core/ledger.ts';
+import type { Fault } from './faults.ts';
+import type { Route } from './resources/route.ts';
+import { answer, routes, type StripeState } from './state.ts';
+
+/** One handler per call. Their paths begin with `*`, so that they answer whatever host the SDK was given. */
+export function stripeHandlers(state: StripeState): HttpHandler[] {
+  return routes.map((route) => handlerOf(state, route));
+}
+
+/** The same by the first part of the path, which spares a server looking through all of them. */
+export function handlersByResource(state: StripeState): (pathname: string) => readonly HttpHandler[] {
+  const groups = new Map<string, HttpHandler[]>();
+  for (const route of routes) {
+    const name = resourceOf(route.path);
+    groups.set(name, [...(groups.get(name) ?? []), handlerOf(state, route)]);
+  }
+  return (pathname) => groups.get(resourceOf(pathname)) ?? [];
+}
+
+const resourceOf = (path: string): string => path.split('/')[2] ?? '';
+
+const handlerOf = (state: StripeState, route: Route): HttpHandler =>
+  http[route.method](`*${route.path}`, async ({ request, params }) => {
+    const url = new URL(request.url);
+    const fault = state.faults.take(request.method, url.pathname);
+    const key = request.headers.get('idempotency-key');
+    if (fault && fault.when !== 'after') {
+      const held = key !== null && state.idempotency.hold(key);
+      const failure = await suffer(fault).finally(() => held && state.idempotency.finish(key));
+      if (failure) return failure;
+    }
+    const body = await request.text();
+    const {
+      status,
+      headers,
+      body: text,
+    } = answer(state, {
+      route,
+      path: url.pathname,
+      query: url.search.slice(1),
+      id: String(params.id ?? ''),
+      second: String(params.second ?? ''),
+      authorization: request.headers.get('authorization'),
+      idempotencyKey: key,
+      body,
+    });
+    if (fault?.when === 'after') {
+      const failure = await suffer(fault);
+      if (failure) return failure;
+    }
+    return new HttpResponse(text, { status, headers });
+  });
+
+/** Waits as long as asked, then fails if asked. */
+async function suffer({ delay = 0, hang, status }: Fault): Promise<Response | null> {
+  if (hang) return new Promise(() => {});
+  if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+  if (status === undefined) return null;
+  if (status === 0) return HttpResponse.error();
+  return HttpResponse.json(
+    { error: { type: 'api_error', message: 'An unknown error occurred, as the sandbox was asked for.' } },
+    { status, headers: { 'request-id': `req_${token(14)}` } },
+  );
+}

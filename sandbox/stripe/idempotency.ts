@@ -1,0 +1,67 @@
+/**
+ * Idempotency keys (docs.stripe.com/api/idempotent_requests): the first answer of a key, whatever its status, is given
+ * again for a day; the same key with other parameters is an error, and so is using it twice at once.
+ */
+import { createHash } from 'node:crypto';
+import { ApiError } from './core/errors.ts';
+import type { Ledger } from './core/ledger.ts';
+
+export interface Kept {
+  readonly status: number;
+  readonly body: string;
+}
+
+const day = 86_400_000;
+
+export const fingerprint = (method: string, path: string, body: string): string =>
+  createHash('sha256').update(`${method} ${path}\n${body}`).digest('base64url');
+
+export interface Idempotency {
+  /**
+   * What was answered before; `null` when the key is new, which is then in use until `finish`.
+   * @throws {ApiError} 400 for other parameters, 409 while the first call is still running
+   */
+  begin(key: string, print: string): Kept | null;
+  /** Keeps the answer in the transaction of the call itself, so that neither outlives the other. */
+  keep(key: string, print: string, answer: Kept): void;
+  finish(key: string): void;
+  /** Takes a key into use while its call is slowed down; `false` when it is already. */
+  hold(key: string): boolean;
+}
+
+export function makeIdempotency(ledger: Ledger, wall: () => number): Idempotency {
+  const running = new Set<string>();
+  return {
+    begin(key, print) {
+      if (running.has(key)) {
+        throw new ApiError(409, {
+          type: 'idempotency_error',
+          code: 'idempotency_key_in_use',
+          message:
+            'There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through). Please try again later.',
+        });
+      }
+      const kept = ledger.store.find('answer', key);
+      if (kept && wall() - Number(kept.at) < day) {
+        if (kept.print !== print) {
+          throw new ApiError(400, {
+            type: 'idempotency_error',
+            message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${key}' if you meant to execute a different request.`,
+          });
+        }
+        return { status: Number(kept.status), body: String(kept.body) };
+      }
+      running.add(key);
+      return null;
+    },
+    keep(key, print, { status, body }) {
+      ledger.store.add('answer', { id: key, object: 'answer', at: wall(), print, status, body });
+    },
+    finish: (key) => running.delete(key),
+    hold(key) {
+      if (running.has(key)) return false;
+      running.add(key);
+      return true;
+    },
+  };
+}

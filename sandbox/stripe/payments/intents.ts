@@ -1,0 +1,393 @@
+/**
+ * Payment intents and setup intents, from creation to success (docs.stripe.com/payments/paymentintents/lifecycle). What
+ * an invoice makes of the outcome is billing's business.
+ */
+import { invalid } from '../core/errors.ts';
+import { type Ledger, token } from '../core/ledger.ts';
+import type { CardProblem, Charge, PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
+import { behaviourOf, declines } from './cards.ts';
+import { attach } from './methods.ts';
+
+export type Outcome = 'succeeded' | 'failed' | 'requires_action';
+
+export interface Confirmation {
+  readonly method: PaymentMethod;
+  /** The reader is not there to be asked. */
+  readonly offSession: boolean;
+  readonly returnUrl?: string | null;
+  /** Set by the browser's script, which shows the challenge itself. */
+  readonly bySdk?: boolean;
+}
+
+/** Stripe's words for a reader who was asked by the bank and failed. */
+const notAuthenticated = (kind: 'payment_intent' | 'setup_intent'): CardProblem =>
+  ({
+    type: 'invalid_request_error',
+    code: `${kind}_authentication_failure`,
+    doc_url: `https://stripe.com/docs/error-codes/${kind.replace('_', '-')}-authentication-failure`,
+    message:
+      'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
+  }) as unknown as CardProblem;
+
+interface NewIntent {
+  readonly amount: number;
+  readonly currency: string;
+  readonly customer: string | null;
+  readonly description?: string | null;
+  readonly invoice?: string | null;
+  readonly method?: string | null;
+  readonly setupFutureUsage?: string | null;
+  readonly metadata?: Record<string, string>;
+  readonly receiptEmail?: string | null;
+}
+
+export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentIntent {
+  const id = `pi_${token(24)}`;
+  const owner = wanted.customer ? ledger.store.find('customer', wanted.customer) : null;
+  return ledger.add(
+    'payment_intent',
+    {
+      id,
+      object: 'payment_intent',
+      allowed_payment_method_types: null,
+      amount: wanted.amount,
+      amount_capturable: 0,
+      amount_details: { tip: {} },
+      amount_received: 0,
+      application: null,
+      application_fee_amount: null,
+      automatic_payment_methods: null,
+      canceled_at: null,
+      cancellation_reason: null,
+      capture_method: 'automatic_async',
+      client_secret: `${id}_secret_${token(25)}`,
+      confirmation_method: 'automatic',
+      currency: wanted.currency,
+      customer: wanted.customer,
+      customer_account: null,
+      description: wanted.description ?? null,
+      excluded_payment_method_types: null,
+      last_payment_error: null,
+      latest_charge: null,
+      livemode: false,
+      managed_payments: null,
+      metadata: wanted.metadata ?? {},
+      next_action: null,
+      on_behalf_of: null,
+      payment_method: wanted.method ?? null,
+      payment_method_configuration_details: null,
+      payment_method_options: {
+        card: { installments: null, mandate_options: null, network: null, request_three_d_secure: 'automatic' },
+      },
+      payment_method_types: ['card', 'link'],
+      payment_record: null,
+      processing: null,
+      receipt_email: wanted.receiptEmail ?? null,
+      review: null,
+      setup_future_usage: wanted.setupFutureUsage ?? null,
+      shipping: null,
+      source: null,
+      statement_descriptor: null,
+      statement_descriptor_suffix: null,
+      status: wanted.method ? 'requires_confirmation' : 'requires_payment_method',
+      transfer_data: null,
+      transfer_group: null,
+      _invoice: wanted.invoice ?? null,
+      _challenge: null,
+    } as Omit<PaymentIntent, 'id'> & { id: string },
+    owner,
+  );
+}
+
+export function makeSetupIntent(
+  ledger: Ledger,
+  wanted: { customer: string | null; subscription?: string; metadata?: Record<string, string>; usage?: string },
+): SetupIntent {
+  const id = `seti_${token(24)}`;
+  const owner = wanted.customer ? ledger.store.find('customer', wanted.customer) : null;
+  return ledger.add(
+    'setup_intent',
+    {
+      id,
+      object: 'setup_intent',
+      allowed_payment_method_types: null,
+      application: null,
+      attach_to_self: false,
+      automatic_payment_methods: null,
+      cancellation_reason: null,
+      client_secret: `${id}_secret_${token(25)}`,
+      customer: wanted.customer,
+      customer_account: null,
+      description: null,
+      excluded_payment_method_types: null,
+      flow_directions: null,
+      last_setup_error: null,
+      latest_attempt: null,
+      livemode: false,
+      mandate: null,
+      metadata: wanted.metadata ?? {},
+      next_action: null,
+      on_behalf_of: null,
+      payment_method: null,
+      payment_method_configuration_details: null,
+      payment_method_options: { card: { mandate_options: null, network: null, request_three_d_secure: 'automatic' } },
+      payment_method_types: ['card', 'link'],
+      single_use_mandate: null,
+      status: 'requires_payment_method',
+      usage: wanted.usage ?? 'off_session',
+      _subscription: wanted.subscription ?? null,
+      _challenge: null,
+    } as Omit<SetupIntent, 'id'> & { id: string },
+    owner,
+  );
+}
+
+/** Whether somebody has to be asked before this. */
+function asks(method: PaymentMethod, offSession: boolean): boolean {
+  const { authentication } = behaviourOf(method._number);
+  if (authentication === 'never') return false;
+  if (!offSession) return true;
+  return authentication === 'always' || (authentication === 'unless_set_up' && !method._setUp);
+}
+
+/** @throws {ApiError} 400 when it is over */
+export function mayConfirm(intent: PaymentIntent | SetupIntent): void {
+  if (intent.status !== 'succeeded' && intent.status !== 'canceled') return;
+  const name = intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent';
+  const why =
+    intent.status === 'canceled'
+      ? 'it has a status of canceled.'
+      : 'it has already succeeded after being previously confirmed.';
+  throw invalid(`You cannot confirm this ${name} because ${why}`, undefined, `${intent.object}_unexpected_state`);
+}
+
+export function confirmPayment(ledger: Ledger, intent: PaymentIntent, how: Confirmation): Outcome {
+  mayConfirm(intent);
+  const { method, offSession } = how;
+  ledger.store.touch(intent);
+  intent.payment_method = method.id;
+  intent.last_payment_error = null;
+  if (asks(method, offSession)) {
+    // An invoice's intent waits for its reader, who can come back and authenticate.
+    if (offSession && !intent._invoice) {
+      return refusePayment(ledger, intent, method, declines.authentication_required);
+    }
+    challenge(ledger, intent, how);
+    return 'requires_action';
+  }
+  return charge(ledger, intent, method, false);
+}
+
+export function confirmSetup(ledger: Ledger, intent: SetupIntent, how: Confirmation): Outcome {
+  mayConfirm(intent);
+  ledger.store.touch(intent);
+  intent.payment_method = how.method.id;
+  intent.last_setup_error = null;
+  const { decline, authentication } = behaviourOf(how.method._number);
+  if (decline) return refuseSetup(ledger, intent, how.method, declines[decline]);
+  if (authentication !== 'never' && !how.method._setUp) {
+    challenge(ledger, intent, how);
+    return 'requires_action';
+  }
+  return setUp(ledger, intent, how.method);
+}
+
+function challenge(ledger: Ledger, intent: PaymentIntent | SetupIntent, { returnUrl, bySdk }: Confirmation): void {
+  intent.status = 'requires_action';
+  intent._challenge = token(24);
+  intent._returnUrl = returnUrl ?? null;
+  const address = `/challenge/${intent.id}?ticket=${intent._challenge}`;
+  intent.next_action =
+    returnUrl && !bySdk
+      ? { type: 'redirect_to_url', redirect_to_url: { return_url: returnUrl, url: address } }
+      : {
+          type: 'use_stripe_sdk',
+          use_stripe_sdk: { type: 'three_d_secure_redirect', source: `src_${intent._challenge}`, stripe_js: address },
+        };
+  ledger.emit(`${intent.object}.requires_action`, intent);
+}
+
+/** What the reader did in the challenge. */
+export function answerChallenge(ledger: Ledger, intent: PaymentIntent | SetupIntent, passed: boolean): Outcome {
+  if (intent.status !== 'requires_action' || !intent.payment_method) {
+    throw invalid(`This ${intent.object} asks for nothing; its status is ${intent.status}.`);
+  }
+  const method = ledger.need('payment_method', intent.payment_method);
+  ledger.store.touch(intent);
+  intent.next_action = null;
+  intent._challenge = null;
+  if (intent.object === 'setup_intent') {
+    const setup = intent as SetupIntent;
+    return passed ? setUp(ledger, setup, method) : refuseSetup(ledger, setup, method, notAuthenticated('setup_intent'));
+  }
+  const payment = intent as PaymentIntent;
+  return passed
+    ? charge(ledger, payment, method, true)
+    : refusePayment(ledger, payment, method, notAuthenticated('payment_intent'), false);
+}
+
+function charge(ledger: Ledger, intent: PaymentIntent, method: PaymentMethod, authenticated: boolean): Outcome {
+  const { decline, declineCharges, declineAfter } = behaviourOf(method._number);
+  const refusal = decline ?? declineCharges ?? declineAfter;
+  if (refusal) return refusePayment(ledger, intent, method, declines[refusal]);
+  const paid = record(ledger, intent, method, null, authenticated);
+  intent.status = 'succeeded';
+  intent.next_action = null;
+  intent.amount_received = intent.amount;
+  intent.latest_charge = paid.id;
+  const customer = intent.customer ? ledger.store.find('customer', intent.customer) : null;
+  if (customer && (intent.setup_future_usage || intent._invoice)) {
+    if (method.customer === null && !method._detached) attach(ledger, method, customer, true);
+    if (intent.setup_future_usage === 'off_session' && !method._setUp) {
+      method._setUp = true;
+      ledger.store.touch(method);
+    }
+  }
+  ledger.emit('charge.succeeded', paid);
+  ledger.emit('payment_intent.succeeded', intent);
+  return 'succeeded';
+}
+
+function refusePayment(
+  ledger: Ledger,
+  intent: PaymentIntent,
+  method: PaymentMethod,
+  problem: CardProblem,
+  charged = true,
+): Outcome {
+  const failed = charged ? record(ledger, intent, method, problem, false) : null;
+  intent.status = 'requires_payment_method';
+  intent.next_action = null;
+  intent._challenge = null;
+  intent.payment_method = null;
+  if (failed) intent.latest_charge = failed.id;
+  intent.last_payment_error = {
+    ...problem,
+    ...(failed && { charge: failed.id }),
+    payment_method: ledger.present(method),
+  };
+  if (failed) ledger.emit('charge.failed', failed);
+  ledger.emit('payment_intent.payment_failed', intent);
+  return 'failed';
+}
+
+function setUp(ledger: Ledger, intent: SetupIntent, method: PaymentMethod): Outcome {
+  intent.status = 'succeeded';
+  intent.next_action = null;
+  const customer = intent.customer ? ledger.store.find('customer', intent.customer) : null;
+  if (customer) attach(ledger, method, customer, true);
+  method._setUp = true;
+  ledger.store.touch(method);
+  ledger.emit('setup_intent.succeeded', intent);
+  return 'succeeded';
+}
+
+function refuseSetup(ledger: Ledger, intent: SetupIntent, method: PaymentMethod, problem: CardProblem): Outcome {
+  intent.status = 'requires_payment_method';
+  intent.next_action = null;
+  intent.payment_method = null;
+  intent.last_setup_error = { ...problem, payment_method: ledger.present(method) };
+  ledger.emit('setup_intent.setup_failed', intent);
+  return 'failed';
+}
+
+/** The charge that an attempt leaves behind. */
+function record(
+  ledger: Ledger,
+  intent: PaymentIntent,
+  method: PaymentMethod,
+  problem: CardProblem | null,
+  authenticated: boolean,
+): Charge {
+  const owner = intent.customer ? ledger.store.find('customer', intent.customer) : null;
+  const { brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet } = method.card;
+  const id = `ch_${token(24)}`;
+  return ledger.add(
+    'charge',
+    {
+      id,
+      object: 'charge',
+      amount: intent.amount,
+      amount_captured: problem ? 0 : intent.amount,
+      amount_refunded: 0,
+      application: null,
+      application_fee: null,
+      application_fee_amount: null,
+      balance_transaction: problem ? null : `txn_${token(24)}`,
+      billing_details: method.billing_details,
+      calculated_statement_descriptor: 'SANDBOX',
+      captured: !problem,
+      currency: intent.currency,
+      customer: intent.customer,
+      description: intent.description,
+      disputed: false,
+      failure_balance_transaction: null,
+      failure_code: problem?.code ?? null,
+      failure_message: problem?.message ?? null,
+      fraud_details: {},
+      livemode: false,
+      metadata: intent.metadata,
+      on_behalf_of: null,
+      outcome: problem
+        ? {
+            network_status: 'declined_by_network',
+            reason: problem.decline_code ?? problem.code,
+            risk_level: 'normal',
+            seller_message: 'The bank did not return any further details with this decline.',
+            type: 'issuer_declined',
+          }
+        : {
+            network_status: 'approved_by_network',
+            reason: null,
+            risk_level: 'normal',
+            seller_message: 'Payment complete.',
+            type: 'authorized',
+          },
+      paid: !problem,
+      payment_intent: intent.id,
+      payment_method: method.id,
+      payment_method_details: {
+        card: {
+          ...{ brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet },
+          amount_authorized: problem ? null : intent.amount,
+          network: brand,
+          three_d_secure: authenticated
+            ? { authentication_flow: 'challenge', result: 'authenticated', result_reason: null, version: '2.2.0' }
+            : null,
+        },
+        type: 'card',
+      },
+      receipt_email: intent.receipt_email ?? null,
+      receipt_number: null,
+      receipt_url: null,
+      refunded: false,
+      review: null,
+      shipping: null,
+      source: null,
+      source_transfer: null,
+      statement_descriptor: null,
+      statement_descriptor_suffix: null,
+      status: problem ? 'failed' : 'succeeded',
+      transfer_data: null,
+      transfer_group: null,
+    } as unknown as Omit<Charge, 'id'> & { id: string },
+    owner,
+  );
+}
+
+/** @throws {ApiError} 400 when it has succeeded */
+export function cancelIntent(ledger: Ledger, intent: PaymentIntent | SetupIntent, reason: string | null): void {
+  if (intent.status === 'succeeded' || intent.status === 'canceled') {
+    throw invalid(
+      `You cannot cancel this ${intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent'} because it has a status of ${intent.status}. Only a PaymentIntent with one of the following statuses may be canceled: requires_payment_method, requires_capture, requires_confirmation, requires_action, processing.`,
+      undefined,
+      `${intent.object}_unexpected_state`,
+    );
+  }
+  ledger.store.touch(intent);
+  intent.status = 'canceled';
+  intent.next_action = null;
+  intent.cancellation_reason = reason;
+  if (intent.object === 'payment_intent') (intent as PaymentIntent).canceled_at = ledger.now();
+  ledger.emit(`${intent.object}.canceled`, intent);
+}

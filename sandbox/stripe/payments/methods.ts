@@ -1,0 +1,153 @@
+/** Payment methods: cards as they are made, attached to a customer and found again. */
+import { createHash } from 'node:crypto';
+import { cardError, invalid, noSuch } from '../core/errors.ts';
+import { type Ledger, token } from '../core/ledger.ts';
+import type { Customer, PaymentMethod } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import { behaviourOf, declines, luhn, numberOf } from './cards.ts';
+
+export interface CardDetails {
+  readonly number: string;
+  readonly expMonth: number;
+  readonly expYear: number;
+  readonly cvc: string | null;
+}
+
+const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
+/** Of somebody of whom nothing is known. */
+const nobody = { address: emptyAddress, email: null, name: null, phone: null, tax_id: null };
+
+/** Makes a method; the card's number has been checked. */
+export function makeMethod(
+  ledger: Ledger,
+  { number, expMonth, expYear, cvc }: CardDetails,
+  more: { billing?: Record<string, unknown>; wallet?: string | null; id?: string } = {},
+): PaymentMethod {
+  const { brand, authentication } = behaviourOf(number);
+  return ledger.add('payment_method', {
+    ...(more.id && { id: more.id }),
+    object: 'payment_method',
+    allow_redisplay: 'unspecified',
+    billing_details: more.billing ?? nobody,
+    card: {
+      brand,
+      checks: { address_line1_check: null, address_postal_code_check: null, cvc_check: cvc ? 'pass' : 'unchecked' },
+      country: 'US',
+      display_brand: brand,
+      exp_month: expMonth,
+      exp_year: expYear,
+      fingerprint: createHash('sha256').update(number).digest('base64url').slice(0, 16),
+      funding: 'credit',
+      generated_from: null,
+      last4: number.slice(-4),
+      networks: { available: [brand], preferred: null },
+      regulated_status: 'unregulated',
+      three_d_secure_usage: { supported: authentication !== 'never' },
+      wallet: more.wallet ? { type: more.wallet, dynamic_last4: null } : null,
+    },
+    customer: null,
+    livemode: false,
+    metadata: {},
+    type: 'card',
+    _number: number,
+    _setUp: false,
+    _cvc: cvc,
+  });
+}
+
+/** @throws {ApiError} 402 for numbers, dates and codes that cannot be */
+export function readCard(ledger: Ledger, card: Params): CardDetails {
+  const number = card.need('number').replace(/[\s-]/g, '');
+  const expMonth = card.int('exp_month') ?? 0;
+  const given = card.int('exp_year') ?? 0;
+  const expYear = given < 100 ? given + 2000 : given;
+  const cvc = card.text('cvc') ?? null;
+  if (!luhn(number)) throw cardError(declines.incorrect_number, {}, false);
+  const today = new Date(ledger.now() * 1000);
+  const month = today.getUTCFullYear() * 12 + today.getUTCMonth();
+  const wrong = (code: string, message: string, param: string) =>
+    cardError({ type: 'card_error', code, message, param }, {}, false);
+  if (expMonth < 1 || expMonth > 12) {
+    throw wrong('invalid_expiry_month', "Your card's expiration month is invalid.", 'exp_month');
+  }
+  if (expYear * 12 + expMonth - 1 < month || expYear > today.getUTCFullYear() + 50) {
+    throw wrong('invalid_expiry_year', "Your card's expiration year is invalid.", 'exp_year');
+  }
+  if (cvc !== null && !/^\d{3,4}$/.test(cvc)) {
+    throw wrong('invalid_cvc', "Your card's security code is invalid.", 'cvc');
+  }
+  return { number, expMonth, expYear, cvc };
+}
+
+export function readBilling(params: Params): Record<string, unknown> {
+  const given = params.object('billing_details');
+  if (!given) return nobody;
+  const address = given.object('address');
+  const fields = Object.keys(emptyAddress);
+  return {
+    address: address ? Object.fromEntries(fields.map((field) => [field, address.text(field) ?? null])) : emptyAddress,
+    email: given.text('email') ?? null,
+    name: given.text('name') ?? null,
+    phone: given.text('phone') ?? null,
+    tax_id: given.text('tax_id') ?? null,
+  };
+}
+
+/** The method of an id, or a new one for `pm_card_visa` and its like. */
+export function findMethod(ledger: Ledger, id: string, param = 'payment_method'): PaymentMethod {
+  const there = ledger.store.find('payment_method', id);
+  if (there) return there;
+  const number = numberOf(id);
+  if (!number) throw noSuch('PaymentMethod', id, param, 400);
+  const expYear = new Date(ledger.now() * 1000).getUTCFullYear() + 1;
+  return makeMethod(ledger, { number, expMonth: 12, expYear, cvc: '314' }, { id: `pm_${token(24)}` });
+}
+
+/** @throws {ApiError} 400 when it is another's, 402 when the bank refuses the card outright */
+export function attach(ledger: Ledger, method: PaymentMethod, customer: Customer, checked = false): void {
+  if (method.customer === customer.id) return;
+  if (method.customer !== null) {
+    throw invalid(
+      'The payment method you provided has already been attached to a customer.',
+      'payment_method',
+      'payment_method_unexpected_state',
+    );
+  }
+  if (method._detached) {
+    throw invalid(
+      'This PaymentMethod was previously used without being attached to a Customer or was detached from a Customer, and may not be used again.',
+      'payment_method',
+      'payment_method_unexpected_state',
+    );
+  }
+  const { decline } = behaviourOf(method._number);
+  if (decline && !checked) throw cardError(declines[decline]);
+  method.customer = customer.id;
+  ledger.store.touch(method);
+  ledger.emit('payment_method.attached', method);
+}
+
+export function detach(ledger: Ledger, method: PaymentMethod): void {
+  if (method.customer === null) {
+    throw invalid(
+      'The payment method you provided is not attached to a customer so detachment is impossible.',
+      'payment_method',
+      'payment_method_unexpected_state',
+    );
+  }
+  const customer = ledger.store.find('customer', method.customer);
+  if (customer?.invoice_settings.default_payment_method === method.id) {
+    customer.invoice_settings.default_payment_method = null;
+    ledger.store.touch(customer);
+  }
+  for (const subscription of ledger.store.all('subscription')) {
+    if (subscription.default_payment_method !== method.id) continue;
+    subscription.default_payment_method = null;
+    ledger.store.touch(subscription);
+  }
+  const previous = { customer: method.customer };
+  method.customer = null;
+  method._detached = true;
+  ledger.store.touch(method);
+  ledger.emit('payment_method.detached', method, previous);
+}

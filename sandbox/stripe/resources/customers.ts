@@ -1,0 +1,220 @@
+import { end } from '../billing/collecting.ts';
+import { invalid } from '../core/errors.ts';
+import { type Ledger, token } from '../core/ledger.ts';
+import type { Customer } from '../core/model.ts';
+import type { Fields, Params } from '../core/params.ts';
+import { numberOf } from '../payments/cards.ts';
+import { attach, detach, findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
+import { del, deleted, get, matching, page, post, type Route, setTexts } from './route.ts';
+
+const indifferent = [
+  'expand',
+  'tax',
+  'tax_exempt',
+  'preferred_locales',
+  'cash_balance',
+  'source',
+  'tax_id_data',
+  'next_invoice_sequence',
+];
+
+/** Nested objects that are kept as they come; empty text is Stripe's null. */
+function plain(value: string | Fields | undefined): unknown {
+  if (value === undefined || value === '') return null;
+  if (typeof value === 'string') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
+}
+
+const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
+
+function save(ledger: Ledger, customer: Customer, params: Params): void {
+  params.allow(...indifferent);
+  setTexts(
+    customer,
+    params,
+    'email',
+    'name',
+    'description',
+    'phone',
+    'invoice_prefix',
+    'business_name',
+    'individual_name',
+  );
+  const email = customer.email;
+  if (email !== null && !/^[^@\s]+@[^@\s]+$/.test(email))
+    throw invalid(`Invalid email address: ${email}`, 'email', 'email_invalid');
+  customer.metadata = params.metadata(customer.metadata);
+  const balance = params.int('balance');
+  if (typeof balance === 'number') customer.balance = balance;
+  if (params.has('address')) {
+    const address = plain(params.raw('address'));
+    customer.address = address && { ...emptyAddress, ...(address as object) };
+  }
+  if (params.has('shipping')) {
+    const shipping = plain(params.raw('shipping')) as { address?: object; name?: string; phone?: string } | null;
+    if (shipping && !shipping.name)
+      throw invalid('Missing required param: shipping[name].', 'shipping[name]', 'parameter_missing');
+    customer.shipping = shipping && { phone: null, ...shipping, address: { ...emptyAddress, ...shipping.address } };
+  }
+  const settings = params.object('invoice_settings');
+  settings?.allow('custom_fields', 'footer', 'rendering_options');
+  const method = settings?.text('default_payment_method');
+  if (method === null) customer.invoice_settings.default_payment_method = null;
+  if (method) {
+    const found = findMethod(ledger, method, 'invoice_settings[default_payment_method]');
+    if (found.customer !== customer.id) {
+      throw invalid(
+        `The customer does not have a payment method with the ID ${found.id}. The payment method must be attached to the customer.`,
+        'invoice_settings[default_payment_method]',
+        'resource_missing',
+      );
+    }
+    customer.invoice_settings = { ...customer.invoice_settings, default_payment_method: found.id };
+  }
+}
+
+export const customers: Route[] = [
+  post('/v1/customers', ({ ledger, params }) => {
+    const clock = params.text('test_clock');
+    const testClock = clock ? ledger.need('test_helpers.test_clock', clock, 'test_clock') : null;
+    const first = params.text('payment_method');
+    const customer = ledger.add(
+      'customer',
+      {
+        ...{
+          object: 'customer',
+          address: null,
+          balance: 0,
+          currency: null,
+          customer_account: null,
+          default_source: null,
+        },
+        ...{
+          delinquent: false,
+          description: null,
+          email: null,
+          invoice_prefix: token(8).toUpperCase(),
+          livemode: false,
+        },
+        invoice_settings: { custom_fields: null, default_payment_method: null, footer: null, rendering_options: null },
+        ...{ metadata: {}, name: null, next_invoice_sequence: 1, phone: null, preferred_locales: [], shipping: null },
+        ...{ tax_exempt: 'none', test_clock: testClock?.id ?? null, _invoices: 0 },
+      },
+      { id: '', object: '', test_clock: testClock?.id ?? null },
+    );
+    if (first) attach(ledger, findMethod(ledger, first), customer);
+    save(ledger, customer, params);
+    return customer;
+  }),
+  get('/v1/customers', ({ ledger, params }) => {
+    const clock = params.text('test_clock');
+    const all = [...ledger.store.all('customer')].filter(
+      (one) => !one.deleted && (clock ? one.test_clock === clock : true),
+    );
+    return page(params, '/v1/customers', matching(all, 'email', params.text('email')));
+  }),
+  get('/v1/customers/search', ({ ledger, params }) => {
+    const query = params.need('query');
+    params.allow('limit', 'page');
+    // As much of the language as is asked here: equality, joined with AND.
+    const wanted = [...query.matchAll(/(email|name|metadata\[['"]([^'"]+)['"]\])\s*:\s*['"]([^'"]*)['"]/g)];
+    const found = [...ledger.store.all('customer')].filter(
+      (one) =>
+        !one.deleted && wanted.every(([, field, key, value]) => (key ? one.metadata[key] : one[field ?? '']) === value),
+    );
+    return {
+      object: 'search_result',
+      data: found,
+      has_more: false,
+      next_page: null,
+      url: '/v1/customers/search',
+    } as never;
+  }),
+  get('/v1/customers/:id', ({ ledger, id }) => {
+    const customer = ledger.need('customer', id);
+    return customer.deleted ? deleted(customer) : customer;
+  }),
+  post('/v1/customers/:id', ({ ledger, params, id }) => {
+    const customer = ledger.need('customer', id);
+    ledger.store.touch(customer);
+    save(ledger, customer, params);
+    return customer;
+  }),
+  del('/v1/customers/:id', ({ ledger, id }) => {
+    const customer = ledger.need('customer', id);
+    for (const subscription of ledger.store.all('subscription')) {
+      if (subscription.customer === id && !['canceled', 'incomplete_expired'].includes(subscription.status)) {
+        end(ledger, subscription, 'cancellation_requested');
+      }
+    }
+    ledger.store.touch(customer);
+    customer.deleted = true;
+    ledger.emit('customer.deleted', customer);
+    return deleted(customer);
+  }),
+  get('/v1/customers/:id/payment_methods', ({ ledger, params, id }) => {
+    params.allow('allow_redisplay');
+    const type = params.text('type');
+    const own = matching(ledger.store.all('payment_method'), 'customer', ledger.need('customer', id).id);
+    return page(params, `/v1/customers/${id}/payment_methods`, matching(own, 'type', type));
+  }),
+  get('/v1/customers/:id/payment_methods/:second', ({ ledger, id, second }) => {
+    const method = ledger.need('payment_method', second);
+    if (method.customer !== id) return ledger.need('payment_method', `${second} `);
+    return method;
+  }),
+];
+
+export const paymentMethods: Route[] = [
+  post(
+    '/v1/payment_methods',
+    ({ ledger, params, browser }) => {
+      params.one('type', ['card']);
+      params.allow(
+        'allow_redisplay',
+        'expand',
+        ...(browser ? ['key', 'guid', 'muid', 'sid', 'payment_user_agent'] : []),
+      );
+      const card = params.object('card');
+      if (!card) throw invalid('Missing required param: card.', 'card', 'parameter_missing');
+      card.allow('networks');
+      const metadata = params.metadata();
+      const wallet = params.text('_wallet') ?? null;
+      const named = card.text('token');
+      const number = named && numberOf(named);
+      const expYear = new Date(ledger.now() * 1000).getUTCFullYear() + 1;
+      const details = number ? { number, expMonth: 12, expYear, cvc: '314' } : readCard(ledger, card);
+      const method = makeMethod(ledger, details, { billing: readBilling(params), wallet });
+      method.metadata = metadata;
+      return method;
+    },
+    true,
+  ),
+  get('/v1/payment_methods', ({ ledger, params }) => {
+    const own = matching(ledger.store.all('payment_method'), 'customer', params.text('customer'));
+    return page(params, '/v1/payment_methods', matching(own, 'type', params.text('type')));
+  }),
+  get('/v1/payment_methods/:id', ({ ledger, id }) => findMethod(ledger, id)),
+  post('/v1/payment_methods/:id', ({ ledger, params, id }) => {
+    const method = ledger.need('payment_method', id);
+    const [before, card] = [ledger.present(method), params.object('card')];
+    ledger.store.touch(method);
+    method.metadata = params.metadata(method.metadata);
+    if (params.has('billing_details')) method.billing_details = readBilling(params);
+    const [month, year] = [card?.int('exp_month'), card?.int('exp_year')];
+    method.card = { ...method.card, ...(month && { exp_month: month }), ...(year && { exp_year: year }) };
+    ledger.emit('payment_method.updated', method, { card: before.card });
+    return method;
+  }),
+  post('/v1/payment_methods/:id/attach', ({ ledger, params, id }) => {
+    const customer = ledger.need('customer', params.need('customer'), 'customer');
+    const method = findMethod(ledger, id);
+    attach(ledger, method, customer);
+    return method;
+  }),
+  post('/v1/payment_methods/:id/detach', ({ ledger, id }) => {
+    const method = ledger.need('payment_method', id);
+    detach(ledger, method);
+    return method;
+  }),
+];

@@ -1,0 +1,94 @@
+/** Events, webhook endpoints, test clocks, the account. */
+
+import { end } from '../billing/collecting.ts';
+import { ApiError, invalid } from '../core/errors.ts';
+import { del, deleted, get, matching, page, post, type Route } from './route.ts';
+
+export const events: Route[] = [
+  get('/v1/events', ({ ledger, params }) => {
+    const [type, types] = [params.text('type'), params.texts('types')];
+    params.allow('delivery_success');
+    const fits = (name: string, pattern: string) =>
+      pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+    const wanted = type ? [type] : types;
+    const found = [...ledger.store.all('event')].filter(
+      (event) => !wanted || wanted.some((one) => fits(event.type, one)),
+    );
+    return page(params, '/v1/events', found);
+  }),
+  get('/v1/events/:id', ({ ledger, id }) => ledger.need('event', id)),
+];
+
+export const webhookEndpoints: Route[] = [
+  get('/v1/webhook_endpoints', ({ ledger, params }) =>
+    page(params, '/v1/webhook_endpoints', ledger.store.all('webhook_endpoint')),
+  ),
+  get('/v1/webhook_endpoints/:id', ({ ledger, id }) => ledger.need('webhook_endpoint', id)),
+];
+
+export const testClocks: Route[] = [
+  post('/v1/test_helpers/test_clocks', ({ ledger, params }) => {
+    const frozen = params.int('frozen_time');
+    if (!frozen) throw invalid('Missing required param: frozen_time.', 'frozen_time', 'parameter_missing');
+    return ledger.add('test_helpers.test_clock', {
+      ...{
+        object: 'test_helpers.test_clock',
+        deletes_after: ledger.now() + 30 * 86_400,
+        frozen_time: frozen,
+        livemode: false,
+      },
+      ...{ name: params.text('name') ?? null, status: 'ready' as const, status_details: {} },
+    });
+  }),
+  get('/v1/test_helpers/test_clocks', ({ ledger, params }) =>
+    page(params, '/v1/test_helpers/test_clocks', ledger.store.all('test_helpers.test_clock')),
+  ),
+  get('/v1/test_helpers/test_clocks/:id', ({ ledger, id }) => ledger.need('test_helpers.test_clock', id)),
+  del('/v1/test_helpers/test_clocks/:id', ({ ledger, id }) => {
+    const clock = ledger.need('test_helpers.test_clock', id);
+    for (const subscription of matching(ledger.store.all('subscription'), 'test_clock', id)) {
+      if (!['canceled', 'incomplete_expired'].includes(subscription.status))
+        end(ledger, subscription, 'cancellation_requested');
+    }
+    for (const customer of matching(ledger.store.all('customer'), 'test_clock', id)) {
+      customer.deleted = true;
+      ledger.store.touch(customer);
+    }
+    ledger.store.remove('test_helpers.test_clock', id);
+    return deleted(clock);
+  }),
+];
+
+/** Furthest that a clock can be moved at once, seconds: Stripe allows two intervals of the shortest subscription. */
+export const advanceTestClock: Route = post(
+  '/v1/test_helpers/test_clocks/:id/advance',
+  ({ ledger, lifecycle, params, id }) => {
+    const clock = ledger.need('test_helpers.test_clock', id);
+    const to = params.int('frozen_time');
+    if (!to || to <= clock.frozen_time) {
+      throw new ApiError(400, {
+        type: 'invalid_request_error',
+        message: `Test clock can only be advanced to a time after its current frozen time (${clock.frozen_time}).`,
+        param: 'frozen_time',
+      });
+    }
+    lifecycle.advanceClock(id, to);
+    const wire = ledger.present(ledger.need('test_helpers.test_clock', id));
+    // Stripe works on in the background; here it is done, and the next look says so.
+    return { wire: { ...wire, status: 'advancing', status_details: { advancing: { target_frozen_time: to } } } };
+  },
+);
+
+export const account: Route[] = [
+  get('/v1/account', () => ({
+    wire: {
+      ...{ id: 'acct_1Broadsheet', object: 'account', business_type: 'company', charges_enabled: true, country: 'US' },
+      ...{ default_currency: 'usd', details_submitted: true, email: 'sandbox@broadsheet.test', payouts_enabled: true },
+      ...{
+        type: 'standard',
+        metadata: {},
+        settings: { dashboard: { display_name: 'Broadsheet sandbox', timezone: 'America/New_York' } },
+      },
+    },
+  })),
+];

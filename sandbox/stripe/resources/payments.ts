@@ -1,0 +1,338 @@
+/** Payment intents, setup intents, charges and refunds. */
+
+import { afterAttempt } from '../billing/collecting.ts';
+import { afterSetup } from '../billing/creating.ts';
+import { cardError, invalid, unauthorized } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import {
+  answerChallenge,
+  cancelIntent,
+  confirmPayment,
+  confirmSetup,
+  makePaymentIntent,
+  makeSetupIntent,
+  mayConfirm,
+} from '../payments/intents.ts';
+import { findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
+import { type Ask, get, matching, page, post, type Route } from './route.ts';
+
+const indifferent = [
+  ...['expand', 'mandate', 'mandate_data', 'receipt_email', 'payment_method_options', 'payment_method_types', 'key'],
+  ...[
+    'error_on_requires_action',
+    'radar_options',
+    'automatic_payment_methods',
+    'confirmation_method',
+    'capture_method',
+  ],
+  ...[
+    'statement_descriptor',
+    'statement_descriptor_suffix',
+    'shipping',
+    'excluded_payment_method_types',
+    'amount_details',
+  ],
+];
+
+/** A browser proves with the secret that the intent is its own. */
+function mayTouch({ browser, params }: Ask, intent: PaymentIntent | SetupIntent): void {
+  const secret = params.text('client_secret');
+  if (!browser && secret === undefined) return;
+  if (secret !== intent.client_secret) {
+    throw unauthorized('The client_secret provided does not match the client_secret associated with this intent.');
+  }
+}
+
+/** The card that the call names or brings with it. */
+function methodOf({ ledger, params }: Pick<Ask, 'ledger' | 'params'>, already: string | null): PaymentMethod | null {
+  const id = params.text('payment_method');
+  const data = params.object('payment_method_data');
+  if (data) {
+    data.allow('type', 'allow_redisplay', 'metadata');
+    const card = data.object('card');
+    if (!card)
+      throw invalid(
+        'Missing required param: payment_method_data[card].',
+        'payment_method_data[card]',
+        'parameter_missing',
+      );
+    return makeMethod(ledger, readCard(ledger, card), { billing: readBilling(data) });
+  }
+  if (id) return findMethod(ledger, id);
+  return already ? ledger.need('payment_method', already) : null;
+}
+
+function belongs(method: PaymentMethod, intent: PaymentIntent | SetupIntent): void {
+  if (method.customer === null || method.customer === intent.customer) return;
+  throw invalid(
+    'The provided PaymentMethod belongs to a Customer. To use it, provide the same Customer with the PaymentIntent.',
+    'payment_method',
+    'payment_method_customer_mismatch',
+  );
+}
+
+/** @throws {ApiError} 402 when the bank refuses */
+function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
+  const { ledger, params, browser } = ask;
+  params.allow(...indifferent);
+  mayConfirm(intent);
+  const usage = params.one('setup_future_usage', ['off_session', 'on_session']);
+  if (usage) intent.setup_future_usage = usage;
+  const [returnUrl, sdk, off] = [params.text('return_url'), params.bool('use_stripe_sdk'), params.text('off_session')];
+  const method = methodOf(ask, intent.payment_method);
+  if (!method) {
+    throw invalid(
+      "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the PaymentIntent with a payment method and then confirm it again, or confirm it again directly with a payment method or ConfirmationToken.",
+      undefined,
+      'payment_intent_unexpected_state',
+    );
+  }
+  belongs(method, intent);
+  const offSession = off === 'true' || off === 'one_off' || off === 'recurring';
+  const outcome = confirmPayment(ledger, intent, {
+    method,
+    offSession,
+    returnUrl: returnUrl ?? null,
+    bySdk: browser || sdk === true,
+  });
+  afterAttempt(ledger, intent, outcome);
+  if (outcome === 'failed' && intent.last_payment_error) {
+    throw cardError(intent.last_payment_error, { payment_intent: ledger.present(intent) });
+  }
+  return intent;
+}
+
+export const paymentIntents: Route[] = [
+  post('/v1/payment_intents', (ask) => {
+    const { ledger, params } = ask;
+    params.allow(...indifferent);
+    const amount = params.int('amount') ?? 0;
+    if (amount < 50) {
+      throw invalid('Amount must be at least $0.50 usd', 'amount', 'amount_too_small');
+    }
+    const customer = params.text('customer');
+    const intent = makePaymentIntent(ledger, {
+      ...{ amount, currency: params.need('currency'), description: params.text('description') ?? null },
+      customer: customer ? ledger.need('customer', customer, 'customer').id : null,
+      ...{
+        setupFutureUsage: params.one('setup_future_usage', ['off_session', 'on_session']) ?? null,
+        metadata: params.metadata(),
+      },
+    });
+    if (params.bool('confirm')) return confirm(ask, intent);
+    params.allow('return_url', 'use_stripe_sdk', 'off_session');
+    const method = methodOf(ask, null);
+    if (method) {
+      intent.payment_method = method.id;
+      intent.status = 'requires_confirmation';
+    }
+    return intent;
+  }),
+  get('/v1/payment_intents', ({ ledger, params }) =>
+    page(
+      params,
+      '/v1/payment_intents',
+      matching(ledger.store.all('payment_intent'), 'customer', params.text('customer')),
+    ),
+  ),
+  get(
+    '/v1/payment_intents/:id',
+    (ask) => {
+      const intent = ask.ledger.need('payment_intent', ask.id);
+      ask.params.allow('key', 'is_stripe_sdk');
+      mayTouch(ask, intent);
+      return intent;
+    },
+    true,
+  ),
+  post('/v1/payment_intents/:id', (ask) => {
+    const { ledger, params, id } = ask;
+    const intent = ledger.need('payment_intent', id);
+    params.allow(...indifferent, 'description', 'customer');
+    ledger.store.touch(intent);
+    intent.metadata = params.metadata(intent.metadata);
+    const [amount, usage] = [params.int('amount'), params.one('setup_future_usage', ['off_session', 'on_session'])];
+    if (amount && !intent._invoice) intent.amount = amount;
+    if (usage) intent.setup_future_usage = usage;
+    const method = methodOf(ask, null);
+    if (method) {
+      belongs(method, intent);
+      intent.payment_method = method.id;
+      if (intent.status === 'requires_payment_method') intent.status = 'requires_confirmation';
+    }
+    return intent;
+  }),
+  post(
+    '/v1/payment_intents/:id/confirm',
+    (ask) => {
+      const intent = ask.ledger.need('payment_intent', ask.id);
+      mayTouch(ask, intent);
+      return confirm(ask, intent);
+    },
+    true,
+  ),
+  post('/v1/payment_intents/:id/cancel', ({ ledger, params, id }) => {
+    const intent = ledger.need('payment_intent', id);
+    if (intent._invoice && ledger.store.find('invoice', intent._invoice)?.status === 'open') {
+      throw invalid(
+        'You cannot cancel a PaymentIntent that belongs to an open invoice: void the invoice.',
+        undefined,
+        'payment_intent_unexpected_state',
+      );
+    }
+    cancelIntent(ledger, intent, params.text('cancellation_reason') ?? null);
+    return intent;
+  }),
+];
+
+function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
+  const { ledger, params, browser } = ask;
+  params.allow(...indifferent);
+  const [returnUrl, sdk] = [params.text('return_url'), params.bool('use_stripe_sdk')];
+  const method = methodOf(ask, intent.payment_method);
+  if (!method) {
+    throw invalid(
+      "You cannot confirm this SetupIntent because it's missing a payment method. Update the SetupIntent with a payment method and then confirm it again.",
+      undefined,
+      'setup_intent_unexpected_state',
+    );
+  }
+  belongs(method, intent);
+  const outcome = confirmSetup(ledger, intent, {
+    method,
+    offSession: false,
+    returnUrl: returnUrl ?? null,
+    bySdk: browser || sdk === true,
+  });
+  if (outcome === 'succeeded') afterSetup(ledger, intent.id);
+  if (outcome === 'failed' && intent.last_setup_error) {
+    throw cardError(intent.last_setup_error, { setup_intent: ledger.present(intent) });
+  }
+  return intent;
+}
+
+export const setupIntents: Route[] = [
+  post('/v1/setup_intents', (ask) => {
+    const { ledger, params } = ask;
+    params.allow(...indifferent);
+    const customer = params.text('customer');
+    const intent = makeSetupIntent(ledger, {
+      customer: customer ? ledger.need('customer', customer, 'customer').id : null,
+      metadata: params.metadata(),
+      usage: params.one('usage', ['off_session', 'on_session']) ?? 'off_session',
+    });
+    intent.description = params.text('description') ?? null;
+    if (params.bool('confirm')) return confirmSetupIntent(ask, intent);
+    params.allow('return_url', 'use_stripe_sdk');
+    const method = methodOf(ask, null);
+    if (method) {
+      intent.payment_method = method.id;
+      intent.status = 'requires_confirmation';
+    }
+    return intent;
+  }),
+  get('/v1/setup_intents', ({ ledger, params }) => {
+    const own = matching(ledger.store.all('setup_intent'), 'customer', params.text('customer'));
+    return page(params, '/v1/setup_intents', matching(own, 'payment_method', params.text('payment_method')));
+  }),
+  get(
+    '/v1/setup_intents/:id',
+    (ask) => {
+      const intent = ask.ledger.need('setup_intent', ask.id);
+      ask.params.allow('key', 'is_stripe_sdk');
+      mayTouch(ask, intent);
+      return intent;
+    },
+    true,
+  ),
+  post(
+    '/v1/setup_intents/:id/confirm',
+    (ask) => {
+      const intent = ask.ledger.need('setup_intent', ask.id);
+      mayTouch(ask, intent);
+      return confirmSetupIntent(ask, intent);
+    },
+    true,
+  ),
+  post('/v1/setup_intents/:id/cancel', ({ ledger, params, id }) => {
+    const intent = ledger.need('setup_intent', id);
+    cancelIntent(ledger, intent, params.text('cancellation_reason') ?? null);
+    return intent;
+  }),
+];
+
+/** What somebody did in the bank's challenge; for the page that shows it and for tests. */
+export function finishChallenge(ledger: Ledger, id: string, passed: boolean): PaymentIntent | SetupIntent {
+  const intent = id.startsWith('seti_') ? ledger.need('setup_intent', id) : ledger.need('payment_intent', id);
+  const outcome = answerChallenge(ledger, intent, passed);
+  if (intent.object === 'payment_intent') afterAttempt(ledger, intent as PaymentIntent, outcome);
+  else if (outcome === 'succeeded') afterSetup(ledger, intent.id);
+  return intent;
+}
+
+export const charges: Route[] = [
+  get('/v1/charges', ({ ledger, params }) => {
+    const own = matching(ledger.store.all('charge'), 'customer', params.text('customer'));
+    return page(params, '/v1/charges', matching(own, 'payment_intent', params.text('payment_intent')));
+  }),
+  get('/v1/charges/:id', ({ ledger, id }) => ledger.need('charge', id)),
+];
+
+export function refund(ledger: Ledger, params: Params) {
+  params.allow(
+    'expand',
+    'refund_application_fee',
+    'reverse_transfer',
+    'instructions_email',
+    'currency',
+    'customer',
+    'origin',
+  );
+  const [intentId, chargeId] = [params.text('payment_intent'), params.text('charge')];
+  const intent = intentId ? ledger.need('payment_intent', intentId, 'payment_intent') : null;
+  const id = chargeId ?? intent?.latest_charge;
+  if (!id) throw invalid('This PaymentIntent does not have a successful charge to refund.', 'payment_intent');
+  const charge = ledger.need('charge', id, 'charge');
+  if (charge.status !== 'succeeded') throw invalid(`Charge ${id} failed and cannot be refunded.`, 'charge');
+  const left = charge.amount - charge.amount_refunded;
+  if (left === 0) throw invalid(`Charge ${id} has already been refunded.`, undefined, 'charge_already_refunded');
+  const amount = params.int('amount') ?? left;
+  if (amount <= 0 || amount > left) {
+    throw invalid(
+      `Refund amount ($${(amount / 100).toFixed(2)}) is greater than unrefunded amount on charge ($${(left / 100).toFixed(2)})`,
+      'amount',
+    );
+  }
+  const made = ledger.add(
+    'refund',
+    {
+      ...{ object: 'refund', amount, balance_transaction: null, charge: id, currency: charge.currency },
+      ...{
+        customer: charge.customer,
+        customer_account: null,
+        destination_details: { card: { type: 'refund' }, type: 'card' },
+      },
+      ...{ metadata: params.metadata(), payment_intent: charge.payment_intent, payment_method: charge.payment_method },
+      reason: params.one('reason', ['duplicate', 'fraudulent', 'requested_by_customer']) ?? null,
+      ...{ receipt_number: null, source_transfer_reversal: null, status: 'succeeded', transfer_reversal: null },
+    },
+    charge.customer ? ledger.need('customer', charge.customer) : null,
+  );
+  const previous = { amount_refunded: charge.amount_refunded, refunded: charge.refunded };
+  ledger.store.touch(charge);
+  charge.amount_refunded += amount;
+  charge.refunded = charge.amount_refunded === charge.amount;
+  ledger.emit('charge.refunded', charge, previous);
+  return made;
+}
+
+export const refunds: Route[] = [
+  post('/v1/refunds', ({ ledger, params }) => refund(ledger, params)),
+  get('/v1/refunds', ({ ledger, params }) => {
+    const own = matching(ledger.store.all('refund'), 'charge', params.text('charge'));
+    return page(params, '/v1/refunds', matching(own, 'payment_intent', params.text('payment_intent')));
+  }),
+  get('/v1/refunds/:id', ({ ledger, id }) => ledger.need('refund', id)),
+];

@@ -1,0 +1,108 @@
+/** How a resource says which calls it answers. */
+
+import type { Lifecycle } from '../billing/lifecycle.ts';
+import { ApiError, invalid } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Thing } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import type { Wire } from '../core/present.ts';
+
+export interface Ask {
+  readonly ledger: Ledger;
+  readonly lifecycle: Lifecycle;
+  readonly params: Params;
+  /** What stands in the path. */
+  readonly id: string;
+  readonly second: string;
+  /** Whether a browser asks, with the publishable key. */
+  readonly browser: boolean;
+}
+
+export interface Route {
+  readonly method: 'get' | 'post' | 'delete';
+  /** `/v1/customers/:id` */
+  readonly path: string;
+  /** Whether the publishable key may. */
+  readonly browser?: boolean;
+  /** A `Thing` is presented with what `expand[]` asks for; a `{wire}` goes out as it is. */
+  readonly run: (ask: Ask) => Thing | { readonly wire: Wire };
+}
+
+export const get = (path: string, run: Route['run'], browser = false): Route => ({ method: 'get', path, run, browser });
+export const post = (path: string, run: Route['run'], browser = false): Route => ({
+  method: 'post',
+  path,
+  run,
+  browser,
+});
+export const del = (path: string, run: Route['run']): Route => ({ method: 'delete', path, run });
+
+/** A page of a list, newest first (docs.stripe.com/api/pagination). */
+export function page(params: Params, url: string, things: Iterable<Thing>): Thing {
+  const limit = params.int('limit') ?? 10;
+  if (limit < 1 || limit > 100) {
+    throw invalid(
+      `This value must be ${limit < 1 ? 'greater than or equal to 1' : 'less than or equal to 100'}.`,
+      'limit',
+    );
+  }
+  const [after, before] = [params.text('starting_after'), params.text('ending_before')];
+  const within = createdWithin(params);
+  const all = [...things]
+    .filter(within)
+    .sort((one, other) => (other.created ?? 0) - (one.created ?? 0) || (other._n ?? 0) - (one._n ?? 0));
+  const at = (id: string, param: string) => {
+    const index = all.findIndex((thing) => thing.id === id);
+    if (index < 0)
+      throw new ApiError(400, {
+        type: 'invalid_request_error',
+        code: 'resource_missing',
+        message: `No such object: '${id}'`,
+        param,
+      });
+    return index;
+  };
+  let [start, end] = [0, limit];
+  if (after) {
+    start = at(after, 'starting_after') + 1;
+    end = start + limit;
+  } else if (before) {
+    end = at(before, 'ending_before');
+    start = Math.max(0, end - limit);
+  }
+  const more = before && !after ? start > 0 : end < all.length;
+  return { object: 'list', data: all.slice(start, end), has_more: more, url } as unknown as Thing;
+}
+
+function createdWithin(params: Params): (thing: Thing) => boolean {
+  if (!params.has('created')) return () => true;
+  const given = params.raw('created');
+  if (typeof given === 'string') return ({ created }) => created === Number(given);
+  const tests = Object.entries(given ?? {}).map(([word, value]) => [word, Number(value)] as const);
+  return ({ created = 0 }) =>
+    tests.every(([word, moment]) =>
+      word === 'gt'
+        ? created > moment
+        : word === 'gte'
+          ? created >= moment
+          : word === 'lt'
+            ? created < moment
+            : created <= moment,
+    );
+}
+
+/** Keeps what has this value in a field, when the call asks for one. */
+export const matching = <T extends Thing>(things: Iterable<T>, field: string, value: unknown): T[] =>
+  value === undefined || value === null ? [...things] : [...things].filter((thing) => thing[field] === value);
+
+/** Sets text fields of an object that the call names. */
+export function setTexts(thing: Thing, params: Params, ...fields: string[]): void {
+  for (const field of fields) {
+    const value = params.text(field);
+    if (value !== undefined) thing[field] = value;
+  }
+}
+
+export const deleted = (thing: Thing): { wire: Wire } => ({
+  wire: { id: thing.id, object: thing.object, deleted: true },
+});

@@ -1,0 +1,260 @@
+/** Subscriptions, their items, and schedules. */
+
+import { before, change, settleChange } from '../billing/changing.ts';
+import { end } from '../billing/collecting.ts';
+import {
+  addOneOffs,
+  createSubscription,
+  indifferent,
+  readPaymentBehavior,
+  setCancellation,
+} from '../billing/creating.ts';
+import { grantDiscounts, readDiscounts, round } from '../billing/discounts.ts';
+import { addItem, finalize, makeInvoice } from '../billing/invoicing.ts';
+import { readChanges } from '../billing/preview.ts';
+import { enter, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
+import { invalid } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Subscription } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import { findMethod } from '../payments/methods.ts';
+import { del, get, matching, page, post, type Route } from './route.ts';
+
+const over = ['canceled', 'incomplete_expired'];
+
+function update(ledger: Ledger, params: Params, subscription: Subscription): Subscription {
+  params.allow(...indifferent.filter((name) => name !== 'proration_behavior'));
+  if (over.includes(subscription.status)) {
+    params.allow(...params.keys());
+    if (params.keys().some((key) => !['metadata', 'cancellation_details', 'expand'].includes(key))) {
+      throw invalid('A canceled subscription can only update its cancellation_details and metadata.');
+    }
+  }
+  ledger.store.touch(subscription);
+  const old = before(subscription);
+  const customer = ledger.need('customer', subscription.customer);
+  subscription.metadata = params.metadata(subscription.metadata);
+  const description = params.text('description');
+  if (description !== undefined) subscription.description = description;
+  const methodId = params.text('default_payment_method');
+  if (methodId === null) subscription.default_payment_method = null;
+  if (methodId) {
+    const method = findMethod(ledger, methodId, 'default_payment_method');
+    if (method.customer !== customer.id) {
+      throw invalid(
+        `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
+        'default_payment_method',
+        'resource_missing',
+      );
+    }
+    subscription.default_payment_method = method.id;
+  }
+  const settings = params.object('payment_settings')?.allow('payment_method_options', 'payment_method_types');
+  const saves = settings?.one('save_default_payment_method', ['off', 'on_subscription']);
+  if (saves) subscription.payment_settings = { ...subscription.payment_settings, save_default_payment_method: saves };
+  const missing = params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method');
+  if (missing) subscription.trial_settings = { end_behavior: { missing_payment_method: missing } };
+  setCancellation(ledger, subscription, params);
+  const granted = readDiscounts(ledger, params, customer);
+  if (granted) grantDiscounts(ledger, subscription, granted);
+  addOneOffs(ledger, subscription, params);
+
+  const proration =
+    params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
+  const behaviour = readPaymentBehavior(params);
+  const offSession = params.bool('off_session') ?? false;
+  const trial = params.text('trial_end');
+  const items = readChanges(ledger, params);
+  const prorationDate = params.int('proration_date');
+  const restart = params.one('billing_cycle_anchor', ['now', 'unchanged']) === 'now';
+  if (!items && !restart && !trial) return subscription;
+  if (subscription.status === 'incomplete') {
+    throw invalid(
+      'Only metadata, default_source and cancellation details of an incomplete subscription can be updated.',
+    );
+  }
+  if (subscription.pending_update) subscription.pending_update = null;
+  const trialEnd = trial === 'now' ? ('now' as const) : trial ? Number(trial) : undefined;
+  const invoice = change(ledger, subscription, { items, proration, prorationDate, restart, trialEnd });
+  if (invoice) settleChange(ledger, subscription, invoice, { behaviour, offSession, before: old });
+  return subscription;
+}
+
+export const subscriptions: Route[] = [
+  post('/v1/subscriptions', ({ ledger, params }) => createSubscription(ledger, params)),
+  get('/v1/subscriptions', ({ ledger, params }) => {
+    const status = params.text('status');
+    params.allow('collection_method', 'current_period_end', 'current_period_start', 'automatic_tax');
+    const [price, clock] = [params.text('price'), params.text('test_clock')];
+    let found = matching(ledger.store.all('subscription'), 'customer', params.text('customer'));
+    if (status === 'ended') found = found.filter((one) => over.includes(one.status));
+    else if (!status) found = found.filter((one) => one.status !== 'canceled');
+    else if (status !== 'all') found = found.filter((one) => one.status === status);
+    if (price) found = found.filter(({ items }) => items.data.some((item) => item.price === price));
+    if (clock) found = found.filter((one) => one.test_clock === clock);
+    return page(params, '/v1/subscriptions', found);
+  }),
+  get('/v1/subscriptions/:id', ({ ledger, id }) => ledger.need('subscription', id)),
+  post('/v1/subscriptions/:id', ({ ledger, params, id }) => update(ledger, params, ledger.need('subscription', id))),
+  del('/v1/subscriptions/:id', ({ ledger, params, id }) => {
+    const subscription = ledger.need('subscription', id);
+    if (over.includes(subscription.status)) return ledger.need('subscription', `${id}`.concat(' '));
+    const prorate = params.bool('prorate') ?? false;
+    const invoiceNow = params.bool('invoice_now') ?? false;
+    const details = params.object('cancellation_details');
+    ledger.store.touch(subscription);
+    if (details) {
+      subscription.cancellation_details = {
+        ...subscription.cancellation_details,
+        comment: details.text('comment') ?? null,
+        feedback: details.text('feedback') ?? null,
+      };
+    }
+    const now = ledger.now(subscription);
+    if (prorate) {
+      for (const item of subscription.items.data) {
+        const billed = item._billed;
+        if (!billed || billed.amount <= 0 || now >= billed.end) continue;
+        const price = ledger.need('price', item.price);
+        addItem(ledger, {
+          ...{
+            customer: subscription.customer,
+            currency: subscription.currency,
+            _subscription: subscription.id,
+            _item: item.id,
+          },
+          amount: -round((billed.amount * (billed.end - now)) / (billed.end - billed.start)),
+          description: `Unused time on ${ledger.store.find('product', price.product)?.name}`,
+          ...{ proration: true, discountable: false, _price: price.id, _product: price.product },
+          period: { start: now, end: billed.end },
+        });
+      }
+    }
+    if (invoiceNow) {
+      const customer = ledger.need('customer', subscription.customer);
+      const invoice = makeInvoice(ledger, { customer, subscription, reason: 'subscription_update' });
+      finalize(ledger, invoice);
+      if (invoice.amount_due === 0) invoice.status = 'paid';
+    }
+    end(ledger, subscription, 'cancellation_requested');
+    return subscription;
+  }),
+  del('/v1/subscriptions/:id/discount', ({ ledger, id }) => {
+    const subscription = ledger.need('subscription', id);
+    grantDiscounts(ledger, subscription, []);
+    return { wire: { id, object: 'discount', deleted: true } };
+  }),
+  get('/v1/subscription_items', ({ ledger, params }) =>
+    page(
+      params,
+      '/v1/subscription_items',
+      ledger.need('subscription', params.need('subscription'), 'subscription').items.data,
+    ),
+  ),
+];
+
+export const schedules: Route[] = [
+  post('/v1/subscription_schedules', ({ ledger, params }) => {
+    params.allow('expand', 'billing_mode', 'default_settings', 'start_date');
+    const from = params.text('from_subscription');
+    if (!from)
+      throw invalid('The sandbox makes schedules of subscriptions alone: pass from_subscription.', 'from_subscription');
+    const subscription = ledger.need('subscription', from, 'from_subscription');
+    if (subscription.schedule) {
+      throw invalid(
+        `You cannot migrate a subscription that is already attached to a schedule: ${subscription.schedule}.`,
+        'from_subscription',
+      );
+    }
+    if (over.includes(subscription.status)) {
+      throw invalid('You cannot migrate a subscription that is canceled or expired.', 'from_subscription');
+    }
+    const phase = phaseOf(subscription);
+    const schedule = ledger.add(
+      'subscription_schedule',
+      {
+        ...{
+          object: 'subscription_schedule',
+          application: null,
+          billing_mode: subscription.billing_mode,
+          canceled_at: null,
+        },
+        ...{ completed_at: null, customer: subscription.customer, customer_account: null, livemode: false },
+        current_phase: { start_date: phase.start_date, end_date: phase.end_date },
+        default_settings: {
+          ...{ application_fee_percent: null, billing_cycle_anchor: 'automatic', billing_thresholds: null },
+          ...{ collection_method: 'charge_automatically', default_payment_method: subscription.default_payment_method },
+          ...{
+            description: null,
+            invoice_settings: { issuer: { type: 'self' } },
+            on_behalf_of: null,
+            transfer_data: null,
+          },
+        },
+        ...{ end_behavior: 'release' as const, metadata: params.metadata(), pause_schedules: [], phases: [phase] },
+        ...{ released_at: null, released_subscription: null, status: 'active' as const, subscription: subscription.id },
+        test_clock: subscription.test_clock,
+      },
+      ledger.need('customer', subscription.customer),
+    );
+    subscription.schedule = schedule.id;
+    ledger.store.touch(subscription);
+    return schedule;
+  }),
+  get('/v1/subscription_schedules', ({ ledger, params }) =>
+    page(
+      params,
+      '/v1/subscription_schedules',
+      matching(ledger.store.all('subscription_schedule'), 'customer', params.text('customer')),
+    ),
+  ),
+  get('/v1/subscription_schedules/:id', ({ ledger, id }) => ledger.need('subscription_schedule', id)),
+  post('/v1/subscription_schedules/:id', ({ ledger, params, id }) => {
+    const schedule = ledger.need('subscription_schedule', id);
+    params.allow('expand', 'default_settings');
+    ledger.store.touch(schedule);
+    if (schedule.status !== 'active') {
+      throw invalid(
+        `You cannot update a subscription schedule that is currently in the \`${schedule.status}\` status.`,
+      );
+    }
+    schedule.metadata = params.metadata(schedule.metadata);
+    schedule.end_behavior = params.one('end_behavior', ['release', 'cancel']) ?? schedule.end_behavior;
+    const proration =
+      params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
+    if (!params.has('phases')) return schedule;
+    const now = ledger.now(schedule);
+    schedule.phases = readPhases(ledger, params, schedule.current_phase, now);
+    const running = phaseAt(schedule, now);
+    const subscription = ledger.need('subscription', schedule.subscription ?? '');
+    if (!running) throw invalid('One phase has to hold now.', 'phases');
+    schedule.current_phase = { start_date: running.start_date, end_date: running.end_date };
+    enter(ledger, subscription, running, proration);
+    return schedule;
+  }),
+  post('/v1/subscription_schedules/:id/release', ({ ledger, params, id }) => {
+    params.allow('preserve_cancel_date', 'expand');
+    const schedule = ledger.need('subscription_schedule', id);
+    if (schedule.status !== 'active') {
+      throw invalid(
+        `You cannot release a subscription schedule that is currently in the \`${schedule.status}\` status.`,
+      );
+    }
+    release(ledger, schedule);
+    return schedule;
+  }),
+  post('/v1/subscription_schedules/:id/cancel', ({ ledger, params, id }) => {
+    params.allow('invoice_now', 'prorate', 'expand');
+    const schedule = ledger.need('subscription_schedule', id);
+    if (schedule.status !== 'active') {
+      throw invalid(
+        `You cannot cancel a subscription schedule that is currently in the \`${schedule.status}\` status.`,
+      );
+    }
+    end(ledger, ledger.need('subscription', schedule.subscription ?? ''), 'cancellation_requested');
+    schedule.status = 'canceled';
+    schedule.current_phase = null;
+    ledger.emit('subscription_schedule.canceled', schedule);
+    return schedule;
+  }),
+];

@@ -1,0 +1,125 @@
+/** What is for sale from the start: products, prices and coupons, with the metadata that the newspaper's plans carry. */
+import type { Ledger } from './core/ledger.ts';
+import type { Coupon, Interval } from './core/model.ts';
+
+const products = [
+  ['prod_reader', 'Sun Reader', 'sun-reader'],
+  ['prod_member', 'Sun Member', 'sun-member'],
+  ['prod_founder', 'Sun Founder', 'sun-founder'],
+] as const;
+
+interface Plan {
+  readonly id: string;
+  readonly product: string;
+  readonly name: string;
+  readonly amount: number;
+  readonly interval: Interval;
+  readonly metadata?: Record<string, string>;
+}
+
+const plans: readonly Plan[] = [
+  { id: 'reader-monthly', product: 'prod_reader', name: 'Monthly', amount: 1200, interval: 'month' },
+  { id: 'reader-yearly', product: 'prod_reader', name: 'Yearly', amount: 12_000, interval: 'year' },
+  {
+    ...{ id: 'reader-penny', product: 'prod_reader', name: 'A penny a day', amount: 12_000, interval: 'year' as const },
+    metadata: {
+      pennyHeading: 'Read the Sun for a PENNY A DAY',
+      pennySubheading: 'Full dues ($120/year) billed after 60 days',
+      promo_days: '60',
+      promo_amount_per_day: '1',
+    },
+  },
+  { id: 'member-monthly', product: 'prod_member', name: 'Monthly', amount: 2000, interval: 'month' },
+  { id: 'member-yearly', product: 'prod_member', name: 'Yearly', amount: 20_000, interval: 'year' },
+  {
+    ...{
+      id: 'member-print-yearly',
+      product: 'prod_member',
+      name: 'Yearly with print',
+      amount: 28_000,
+      interval: 'year' as const,
+    },
+    metadata: { print: 'true' },
+  },
+];
+
+type CouponSeed = Partial<Coupon> & {
+  readonly id: string;
+  readonly name: string;
+  readonly code?: { readonly expires_at?: number; readonly max_redemptions?: number };
+};
+
+/** Moment in the past at which EXPIRED ended: 1 January 2026. */
+const ended = Date.UTC(2026, 0, 1) / 1000;
+
+const coupons: readonly CouponSeed[] = [
+  { id: 'sunshine-20', name: 'SUNSHINE20', percent_off: 20, duration: 'once' },
+  { id: 'ten-off', name: 'TENOFF', amount_off: 1000, currency: 'usd', duration: 'forever' },
+  { id: 'free-year', name: 'FREEYEAR', percent_off: 100, duration: 'once' },
+  { id: 'expired', name: 'EXPIRED', percent_off: 50, duration: 'once', code: { expires_at: ended } },
+  { id: 'once-only', name: 'ONCEONLY', percent_off: 25, duration: 'once', code: { max_redemptions: 1 } },
+  { id: 'reader-only', name: 'READERONLY', percent_off: 30, duration: 'once', _products: ['prod_reader'] },
+];
+
+/** Fills an empty account. Ids are the same in every sandbox. */
+export function seed(ledger: Ledger): void {
+  if (ledger.store.count('product') > 0) return;
+  ledger.run(() => {
+    for (const [id, name, key] of products) {
+      ledger.add('product', {
+        ...{ id, object: 'product', active: true, default_price: null, description: null, images: [], livemode: false },
+        ...{
+          marketing_features: [],
+          metadata: { zephr_product_id: key },
+          name,
+          package_dimensions: null,
+          shippable: null,
+        },
+        ...{
+          statement_descriptor: null,
+          tax_code: null,
+          type: 'service',
+          unit_label: null,
+          updated: ledger.now(),
+          url: null,
+        },
+      });
+    }
+    for (const { id, product, name, amount, interval, metadata } of plans) {
+      ledger.add('price', {
+        ...{
+          id: `price_${id.replaceAll('-', '_')}`,
+          object: 'price',
+          active: true,
+          billing_scheme: 'per_unit',
+          currency: 'usd',
+        },
+        ...{ custom_unit_amount: null, livemode: false, lookup_key: id, metadata: { zephrPlanId: id, ...metadata } },
+        ...{ nickname: name, product, type: 'recurring', unit_amount: amount, unit_amount_decimal: String(amount) },
+        recurring: { interval, interval_count: 1, meter: null, trial_period_days: null, usage_type: 'licensed' },
+        ...{ tax_behavior: 'unspecified', tiers_mode: null, transform_quantity: null },
+      });
+    }
+    for (const { code, ...coupon } of coupons) {
+      ledger.add('coupon', {
+        ...{
+          object: 'coupon',
+          amount_off: null,
+          currency: null,
+          duration: 'once',
+          duration_in_months: null,
+          livemode: false,
+        },
+        ...{ max_redemptions: null, metadata: {}, percent_off: null, redeem_by: null, times_redeemed: 0, valid: true },
+        ...{ _products: [], ...coupon },
+      });
+      ledger.add('promotion_code', {
+        ...{ id: `promo_${coupon.id.replaceAll('-', '_')}`, object: 'promotion_code', active: true, code: coupon.name },
+        ...{ customer: null, customer_account: null, expires_at: code?.expires_at ?? null, livemode: false },
+        ...{ max_redemptions: code?.max_redemptions ?? null, metadata: {}, times_redeemed: 0 },
+        promotion: { coupon: coupon.id, type: 'coupon' as const },
+        restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
+      });
+    }
+  });
+}

@@ -1,0 +1,201 @@
+/**
+ * The sandbox's Stripe without a network: books, clock, faults, and the calls that work on them. `stripeHandlers` makes
+ * msw handlers of it, `startStripe` serves the same over HTTP.
+ */
+import { type Lifecycle, makeLifecycle } from './billing/lifecycle.ts';
+import { ApiError, unauthorized } from './core/errors.ts';
+import { type Ledger, openLedger, token } from './core/ledger.ts';
+import type { Event, Thing } from './core/model.ts';
+import { type Fields, Params, parseForm } from './core/params.ts';
+import { type Fault, type Faults, makeFaults } from './faults.ts';
+import { fingerprint, type Idempotency, makeIdempotency } from './idempotency.ts';
+import { keys } from './keys.ts';
+import { coupons, prices, products, promotionCodes } from './resources/catalogue.ts';
+import { customers, paymentMethods } from './resources/customers.ts';
+import { invoiceItems, invoicePayments, invoices } from './resources/invoices.ts';
+import { account, advanceTestClock, events, testClocks, webhookEndpoints } from './resources/others.ts';
+import { charges, finishChallenge, paymentIntents, refunds, setupIntents } from './resources/payments.ts';
+import type { Route } from './resources/route.ts';
+import { schedules, subscriptions } from './resources/subscriptions.ts';
+import { seed } from './seed.ts';
+
+/** Version whose shapes are spoken; asked for another one, it answers the same. */
+export const apiVersion = '2026-10-28.endive';
+
+export const routes: readonly Route[] = [
+  ...[...subscriptions, ...paymentIntents, ...customers, ...paymentMethods, ...invoices, ...setupIntents, ...prices],
+  ...[...products, ...coupons, ...promotionCodes, ...schedules, ...charges, ...refunds, ...invoiceItems],
+  ...[...invoicePayments, ...events, ...webhookEndpoints, ...testClocks, advanceTestClock, ...account],
+];
+
+export interface StripeState {
+  readonly ledger: Ledger;
+  readonly lifecycle: Lifecycle;
+  readonly faults: Faults;
+  readonly keys: typeof keys;
+  /** Unix seconds of the sandbox's own clock. */
+  now(): number;
+  /** Moves that clock forward to a moment, doing what falls due on the way. */
+  advanceTo(moment: number): void;
+  /** Moves it by so many seconds. */
+  advance(seconds: number): void;
+  /** What the reader does with the bank's question. */
+  finishChallenge(intent: string, passed: boolean): void;
+  onEvents(listener: (events: readonly Event[]) => void): void;
+  /** Forgets everything and begins anew. */
+  reset(): void;
+  close(): void;
+  readonly idempotency: Idempotency;
+}
+
+export interface StateOptions {
+  /** Keeps everything in this file; without one it is forgotten. */
+  readonly file?: string | undefined;
+  /** Epoch milliseconds. */
+  readonly wall?: () => number;
+}
+
+export function openState({ file, wall = Date.now }: StateOptions = {}): StripeState {
+  const ledger = openLedger({ file, wall, apiVersion });
+  const lifecycle = makeLifecycle(ledger);
+  const faults = makeFaults();
+  seed(ledger);
+  const advanceTo = (moment: number) => lifecycle.advance(moment);
+  return {
+    ...{ ledger, lifecycle, faults, keys },
+    now: () => ledger.now(),
+    advanceTo,
+    advance: (seconds) => advanceTo(ledger.now() + seconds),
+    finishChallenge: (intent, passed) => void ledger.run(() => finishChallenge(ledger, intent, passed)),
+    onEvents: ledger.onEvents,
+    reset() {
+      ledger.clear();
+      faults.clear();
+      seed(ledger);
+    },
+    close: ledger.close,
+    idempotency: makeIdempotency(ledger, wall),
+  };
+}
+
+export interface ApiCall {
+  readonly route: Route;
+  readonly path: string;
+  readonly query: string;
+  readonly id: string;
+  readonly second: string;
+  readonly authorization: string | null;
+  readonly idempotencyKey: string | null;
+  readonly body: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
+/** Answers one call, at once. */
+export function answer(state: StripeState, call: ApiCall): ApiAnswer {
+  const requestId = `req_${token(14)}`;
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'cache-control': 'no-cache, no-store',
+    'request-id': requestId,
+    'stripe-version': apiVersion,
+  };
+  const { ledger, idempotency } = state;
+  const error = (problem: ApiError): ApiAnswer => ({
+    status: problem.status,
+    body: JSON.stringify({ error: { ...problem.body, request_log_url: `/logs/${requestId}` } }, null, 2),
+    headers: { ...headers, ...(problem.status === 409 && { 'stripe-should-retry': 'true' }) },
+  });
+  const key = call.route.method === 'get' ? null : call.idempotencyKey;
+  if (key) headers['idempotency-key'] = key;
+  let began = false;
+  try {
+    const fields = parseForm(call.route.method === 'post' ? call.body : call.query || call.body);
+    const browser = authorize(state, call, fields);
+    state.lifecycle.catchUp();
+    const print = fingerprint(call.route.method, call.path, call.body);
+    if (key) {
+      const kept = idempotency.begin(key, print);
+      if (kept) return { ...kept, headers: { ...headers, 'idempotent-replayed': 'true' } };
+      began = true;
+    }
+    const wire = ledger.run(() => {
+      try {
+        const body = JSON.stringify(execute(state, call, fields, browser), null, 2);
+        if (key) idempotency.keep(key, print, { status: 200, body });
+        return body;
+      } catch (problem) {
+        if (problem instanceof ApiError && problem.keeps && key) {
+          idempotency.keep(key, print, { status: problem.status, body: error(problem).body });
+        }
+        throw problem;
+      }
+    });
+    return { status: 200, body: wire, headers };
+  } catch (problem) {
+    if (!(problem instanceof ApiError)) {
+      process.stderr.write(`Stripe: ${call.route.method} ${call.path}: ${(problem as Error).stack}\n`);
+      return error(new ApiError(500, { type: 'api_error', message: 'The stand-in could not answer.' }));
+    }
+    const answered = error(problem);
+    // Taken back as a whole, and answered all the same.
+    if (key && began && problem.status === 402 && !problem.keeps) {
+      const print = fingerprint(call.route.method, call.path, call.body);
+      ledger.run(() => idempotency.keep(key, print, { status: 402, body: answered.body }));
+    }
+    return answered;
+  } finally {
+    if (key && began) idempotency.finish(key);
+  }
+}
+
+/** @returns whether it is a browser that asks */
+function authorize(
+  { keys: { secret, publishable } }: StripeState,
+  { route, authorization }: ApiCall,
+  fields: Fields,
+): boolean {
+  const [scheme, value = ''] = (authorization ?? '').split(' ');
+  const basic =
+    scheme?.toLowerCase() === 'basic' ? Buffer.from(value, 'base64').toString('utf8').split(':')[0] : undefined;
+  const given = basic ?? (value || (typeof fields.key === 'string' ? fields.key : ''));
+  if (given === secret) return false;
+  if (given === publishable) {
+    if (route.browser) return true;
+    throw new ApiError(403, {
+      type: 'invalid_request_error',
+      code: 'secret_key_required',
+      message: 'This API call cannot be made with a publishable API key. Please use a secret API key.',
+    });
+  }
+  if (!given) {
+    throw unauthorized(
+      "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').",
+    );
+  }
+  throw unauthorized(
+    `Invalid API Key provided: ${given.slice(0, 8)}${'*'.repeat(Math.max(0, given.length - 12))}${given.slice(-4)}`,
+  );
+}
+
+function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boolean): unknown {
+  const { ledger, lifecycle } = state;
+  const params = new Params(fields);
+  const expand = params.texts('expand') ?? [];
+  params.allow('key');
+  const result = call.route.run({ ledger, lifecycle, params, browser, id: call.id, second: call.second });
+  params.finish();
+  return 'wire' in result ? result.wire : ledger.present(result as Thing, expand);
+}
+
+export const unknownPath = (method: string, path: string): ApiError =>
+  new ApiError(404, {
+    type: 'invalid_request_error',
+    message: `Unrecognized request URL (${method}: ${path}). If you are trying to list objects, remove the trailing slash. If you are trying to retrieve an object, make sure you passed a valid (non-empty) identifier in your code. The sandbox knows what the newspaper needs of Stripe, no more.`,
+  });
+
+export type { Fault };

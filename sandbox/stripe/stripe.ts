@@ -1,0 +1,150 @@
+/**
+ * The sandbox's Stripe over HTTP: the API below `/v1`, the script for browsers at `/stripe.js`, a page to look at, and
+ * what tests and that page ask for below `/_sandbox` (controls.ts).
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { getResponse } from 'msw';
+import { portInUse } from '../web.ts';
+import { controls } from './controls.ts';
+import { handlersByResource } from './handlers.ts';
+import { keys } from './keys.ts';
+import { openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
+
+export interface StripeAccess {
+  /** Base address of the API. */
+  readonly apiUrl: string;
+  /** Of the stand-in for Stripe.js. */
+  readonly scriptUrl: string;
+  /** The page to look at. */
+  readonly url: string;
+  readonly secretKey: string;
+  readonly publishableKey: string;
+  readonly webhookSecret: string;
+}
+
+export interface RunningStripe {
+  readonly access: StripeAccess;
+  readonly state: StripeState;
+  stop(): Promise<void>;
+}
+
+export interface StripeOptions {
+  /** Address of the newspaper's site, which hears of events; nobody does without. */
+  readonly siteUrl?: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  /** Keeps everything between starts. */
+  readonly folder?: string | undefined;
+  readonly wall?: StateOptions['wall'];
+}
+
+/** Larger bodies are refused. */
+const largestBody = 1024 * 1024;
+
+/**
+ * Starts it on 127.0.0.1.
+ * @throws {SetupError} when the port is in use
+ */
+export async function startStripe({ port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
+  const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
+  const handlers = handlersByResource(state);
+  const inside = controls(state);
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    });
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const began = performance.now();
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    const open = allowOrigin(request);
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204, open).end();
+      return;
+    }
+    const body = request.method === 'GET' || request.method === 'HEAD' ? null : await read(request);
+    const asked = new Request(url, { method: request.method ?? 'GET', headers: headersOf(request), body });
+    const answer = url.pathname.startsWith('/v1/')
+      ? ((await getResponse([...handlers(url.pathname)], asked)) ?? unknown(request.method ?? 'GET', url.pathname))
+      : ((await inside(asked, url)) ?? new Response('There is nothing here.\n', { status: 404 }));
+    // A broken connection, as a fault asks for.
+    if (answer.type === 'error') {
+      response.destroy();
+      return;
+    }
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, {
+      ...Object.fromEntries(answer.headers),
+      ...open,
+      'content-length': bytes.length,
+      'x-sandbox-ms': (performance.now() - began).toFixed(2),
+    });
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      state.close();
+      reject(portInUse(error, port, "the sandbox's Stripe", 'SANDBOX_STRIPE_PORT'));
+    });
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    state,
+    access: {
+      ...{ apiUrl: url, scriptUrl: `${url}/stripe.js`, url: `${url}/` },
+      ...{ secretKey: keys.secret, publishableKey: keys.publishable, webhookSecret: keys.webhook },
+    },
+    async stop() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      state.close();
+    },
+  };
+}
+
+function unknown(method: string, pathname: string): Response {
+  const { status, body } = unknownPath(method, pathname);
+  return Response.json({ error: body }, { status });
+}
+
+/** Browsers call from the site's origin with the publishable key, which is no secret. */
+const allowOrigin = (request: IncomingMessage): Record<string, string> =>
+  request.headers.origin === undefined
+    ? {}
+    : {
+        'access-control-allow-origin': '*',
+        'access-control-allow-headers': 'authorization, content-type, idempotency-key, stripe-version',
+        'access-control-allow-methods': 'GET, POST, DELETE, PUT',
+        'access-control-expose-headers': 'request-id',
+        'access-control-max-age': '600',
+      };
+
+function headersOf(request: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name === 'connection' || name === 'content-length' || name === 'transfer-encoding' || name.startsWith(':'))
+      continue;
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  return headers;
+}
+
+async function read(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request) {
+    parts.push(part as Buffer);
+    size += (part as Buffer).length;
+    if (size > largestBody) throw new Error('the body is too large');
+  }
+  return Buffer.concat(parts);
+}
