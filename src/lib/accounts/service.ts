@@ -117,7 +117,7 @@ export interface Accounts {
     caller: Caller,
     redirect?: string,
     how?: 'enter',
-  ): Promise<Outcome<{ readonly attempt: string; readonly signedIn: SignedIn | null }>>;
+  ): Promise<Outcome<{ readonly attempt: string; readonly signedIn?: SignedIn }>>;
   /** What a link would do, without using it: mail scanners open links too. */
   peekLink(
     token: string,

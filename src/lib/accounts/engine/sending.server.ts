@@ -80,7 +80,7 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
         const token = await proofs.newLink(tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
         await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
         await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
-        if (how !== 'enter') return { signedIn: null };
+        if (how !== 'enter') return {};
         const opened = await sessions.open(tx, user, caller);
         await audit(tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
         return { signedIn: { ...opened, created: true } };
