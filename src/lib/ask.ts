@@ -19,6 +19,8 @@ export interface Refused {
   readonly retryAfter: number | null;
   /** The address that was probably meant, where the server suggests one. */
   readonly suggestedEmail: string | null;
+  /** The whole body, where it is JSON. */
+  readonly body?: unknown;
 }
 
 export type Answer<T> = Granted<T> | Refused;
@@ -71,6 +73,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
     message: textOf(read, 'message'),
     retryAfter: retryAfter(response.headers),
     suggestedEmail: textOf(read, 'suggestedEmail'),
+    body: read,
   };
 }
 

@@ -13,6 +13,8 @@ export interface AuthPopupOptions {
 export interface PaywallPayload {
   /** Id of the price to be paid. */
   readonly priceId?: string | undefined;
+  /** `zephrPlanId` of the price; goes before `priceId` and `frequency`. With none of the three the reader is asked. */
+  readonly planId?: string | undefined;
   readonly frequency?: 'month' | 'year' | undefined;
   /** Where the reader was to go, and anything else that the opener passes on. */
   readonly [detail: string]: unknown;
@@ -73,7 +75,7 @@ export function isBusy(): boolean {
 export const openPaywall = (payload: PaywallPayload): void => $ui.setKey('paywall', { open: true, payload });
 /** Closing clears price and frequency and keeps the rest of the payload (spec section 4). */
 export function closePaywall(): void {
-  const { priceId: _price, frequency: _frequency, ...payload } = $ui.get().paywall.payload;
+  const { priceId: _price, planId: _plan, frequency: _frequency, ...payload } = $ui.get().paywall.payload;
   $ui.setKey('paywall', { open: false, payload });
 }
 

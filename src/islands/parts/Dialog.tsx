@@ -7,20 +7,26 @@ import { publication } from '../../publication.ts';
 import styles from './Dialog.module.css';
 
 interface Props {
-  heading: string;
+  heading: ReactNode;
   /** A line beneath the heading. */
   standfirst?: string | undefined;
   /** What is inside has a heading of its own now: this one stays as the name of the sheet. */
   quiet?: boolean;
+  /**
+   * The script of somebody else draws a window over the page (a bank that asks): above a modal dialog nothing can be drawn, nor
+   * pressed beside it, so that the sheet steps back among the page's own elements meanwhile.
+   */
+  aside?: boolean;
   children: ReactNode;
   onClose(): void;
 }
 
 /** Open as long as it is there. */
-export function Dialog({ heading, standfirst, quiet = false, children, onClose }: Props) {
+export function Dialog({ heading, standfirst, quiet = false, aside = false, children, onClose }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const pressedOutside = useRef(false);
+  const swapping = useRef(false);
   const close = useRef(onClose);
   close.current = onClose;
 
@@ -38,6 +44,20 @@ export function Dialog({ heading, standfirst, quiet = false, children, onClose }
     };
   }, []);
 
+  const stepped = useRef(aside);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element || stepped.current === aside) return;
+    stepped.current = aside;
+    const focused = document.activeElement;
+    // Shut and opened in one go: what listens for its end is told of neither.
+    swapping.current = true;
+    element.close();
+    if (aside) element.show();
+    else element.showModal();
+    if (focused instanceof HTMLElement && element.contains(focused)) focused.focus({ preventScroll: true });
+  }, [aside]);
+
   /** Whether a pointer is beside the sheet; a click on the backdrop arrives at the dialog itself. */
   const isOutside = ({ target, clientX, clientY }: MouseEvent) => {
     const box = dialog.current?.getBoundingClientRect();
@@ -49,7 +69,7 @@ export function Dialog({ heading, standfirst, quiet = false, children, onClose }
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard has Escape, which the dialog knows itself
     <dialog
       ref={dialog}
-      className={styles.dialog}
+      className={aside ? `${styles.dialog} ${styles.aside}` : styles.dialog}
       aria-labelledby={`${id}-heading`}
       aria-describedby={standfirst && !quiet ? `${id}-standfirst` : undefined}
       onCancel={(event) => {
@@ -58,7 +78,9 @@ export function Dialog({ heading, standfirst, quiet = false, children, onClose }
         close.current();
       }}
       onClose={(event) => {
-        if (event.target === dialog.current) close.current();
+        if (event.target !== dialog.current) return;
+        if (swapping.current) swapping.current = false;
+        else close.current();
       }}
       // A drag that began in a field and ended beside the sheet is no click beside it.
       onMouseDown={(event) => {

@@ -8,6 +8,7 @@ import { codeKeys, tokenExchangeKey } from './names.ts';
 import type {
   AccountAnswer,
   CreateAnswer,
+  CreateBody,
   CredentialsBody,
   DecisionEngineAnswer,
   DecisionEngineBody,
@@ -103,6 +104,10 @@ export const register = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
 /** Makes an account by its address alone and has a link mailed to confirm it. Signs nobody in. */
 export const createUser = (email: string): Promise<Answer<CreateAnswer>> =>
   ask('/api/zephr-create', { body: { email } satisfies EmailBody });
+
+/** As {@link createUser}, and signs in to the new account: for somebody who is about to pay. */
+export const createAndEnter = (email: string): Promise<Answer<CreateAnswer>> =>
+  ask('/api/zephr-create', { body: { email, enter: true } satisfies CreateBody });
 
 /** Who is signed in; 401 is nobody. */
 export const account = (): Promise<Answer<AccountAnswer>> => ask('/blaize/account');

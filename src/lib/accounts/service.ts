@@ -106,11 +106,18 @@ export interface Accounts {
   /** `exists` when there is such a user already. */
   register(credentials: Credentials): Promise<Outcome<SignedIn>>;
   /**
-   * Makes an account by its address alone and mails a link to confirm it. Signs nobody in.
+   * Makes an account by its address alone and mails a link to confirm it. Signs nobody in unless told to, for somebody who is
+   * about to pay: the account is new and holds nothing, and whoever proves the address later gets it without that session.
    *
    * @param redirect path within the site that the link leads to
+   * @param how `enter` opens a session of the new account
    */
-  create(email: string, caller: Caller, redirect?: string): Promise<Outcome<{ readonly attempt: string }>>;
+  create(
+    email: string,
+    caller: Caller,
+    redirect?: string,
+    how?: 'enter',
+  ): Promise<Outcome<{ readonly attempt: string; readonly signedIn?: SignedIn }>>;
   /** What a link would do, without using it: mail scanners open links too. */
   peekLink(
     token: string,

@@ -73,6 +73,10 @@ export type OtpCheckBody = z.infer<typeof otpCheckBody>;
 export const emailBody = z.looseObject({ email: z.string().trim().min(1).max(320) });
 export type EmailBody = z.infer<typeof emailBody>;
 
+/** POST /api/zephr-create: as {@link emailBody}, and at the paywall the new reader is signed in to the new account at once. */
+export const createBody = emailBody.extend({ enter: z.boolean().optional() });
+export type CreateBody = z.infer<typeof createBody>;
+
 /** POST, PATCH and PUT /blaize/profile. */
 export const profileBody = attributes;
 export type ProfileBody = z.infer<typeof profileBody>;

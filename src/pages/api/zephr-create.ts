@@ -1,15 +1,23 @@
 /**
- * Makes an account by its address alone and mails a link to confirm it (spec section 7). Signs nobody in. Whoever asks signs up
- * for the newsletter: the link carries the same choice as the form's own one without scripts.
+ * Makes an account by its address alone and mails a link to confirm it (spec section 7). Whoever asks signs up for the newsletter:
+ * the link carries the same choice as the form's own one without scripts. At the paywall (`enter`) the new reader is signed in and
+ * may pay before the mail is read.
  */
 import { answerFailure } from '../../lib/accounts/answers.ts';
 import { accountCall, only } from '../../lib/accounts/http.server.ts';
 import { subscribedPath } from '../../lib/accounts/subscribed.server.ts';
-import { type CreateAnswer, emailBody } from '../../lib/accounts/wire.ts';
+import { type CreateAnswer, createBody } from '../../lib/accounts/wire.ts';
 
-export const POST = accountCall({ body: emailBody }, async ({ accounts, body, caller }) => {
-  const outcome = await accounts.create(body.email, caller, subscribedPath([]));
+export const POST = accountCall({ body: createBody }, async ({ accounts, body, caller }) => {
+  const outcome = body.enter
+    ? await accounts.create(body.email, caller, '/', 'enter')
+    : await accounts.create(body.email, caller, subscribedPath([]));
   if (!outcome.ok) return answerFailure(outcome.failure);
-  return { status: 200, body: { sessionId: outcome.value.attempt } satisfies CreateAnswer };
+  const { attempt, signedIn } = outcome.value;
+  return {
+    status: 200,
+    body: { sessionId: attempt } satisfies CreateAnswer,
+    ...(signedIn && { cookies: signedIn.cookies }),
+  };
 });
 export const ALL = only('POST');

@@ -60,6 +60,7 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
     proofs: createProofs(keyed, now),
     verification: options.verification,
   };
+  const sending = createSending(parts);
   const { bySocial, ...signingIn } = createSigningIn(parts);
   const providers = [
     ...(options.google ? [google(options.google, now, options.socialPatienceMs)] : []),
@@ -77,7 +78,12 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
   const stop = startPruning(database, options.keeping ?? defaultKeeping, now, log);
 
   return {
-    ...createSending(parts),
+    ...sending,
+    async create(...asked) {
+      const made = await sending.create(...asked);
+      if (!made.ok || !made.value.signedIn) return made;
+      return { ok: true, value: { ...made.value, signedIn: await withAccess(made.value.signedIn) } };
+    },
     ...signingIn,
     login: async (credentials) => andAccess(await signingIn.login(credentials)),
     register: async (credentials) => andAccess(await signingIn.register(credentials)),

@@ -12,7 +12,7 @@ const minutes = proofSeconds / 60;
 export const linkUrl = (siteUrl: string, token: string): string => `${siteUrl}/blaize/token-exchange?token=${token}`;
 
 export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink' | 'sendCode' | 'create'> {
-  const { database, people, proofs, audit, outbox, siteUrl } = parts;
+  const { database, people, proofs, sessions, audit, outbox, siteUrl } = parts;
 
   /** What the address check says about one that is not known yet. */
   async function refused(email: string): Promise<Outcome<never> | null> {
@@ -65,7 +65,7 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
     },
     sendLink: (delivery) => send('link', delivery),
     sendCode: (delivery) => send('code', delivery),
-    async create(text, caller, redirect) {
+    async create(text, caller, redirect, how) {
       const email = normalEmail(text);
       if (email === null) return badEmail;
       const over = await within(parts, 'create', { address: caller.address, email });
@@ -75,16 +75,19 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
       if (refusal) return refusal;
       const made = await database.transaction(async (tx) => {
         const user = await people.create(tx, { email, verified: false });
-        if (!user) return false;
+        if (!user) return null;
         const purpose = 'completeRegistration';
         const token = await proofs.newLink(tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
         await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
         await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
-        return true;
+        if (how !== 'enter') return {};
+        const opened = await sessions.open(tx, user, caller);
+        await audit(tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
+        return { signedIn: { ...opened, created: true } };
       });
       if (!made) return no({ kind: 'exists' });
       outbox.nudge();
-      return ok({ attempt: randomUUID() });
+      return ok({ attempt: randomUUID(), ...made });
     },
   };
 }

@@ -1,0 +1,138 @@
+/** Another card for a running subscription. The card's numbers go to the card company alone. */
+import { useStore } from '@nanostores/react';
+import { Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
+import type { Stripe, StripeElements, StripeElementsOptions, StripePaymentElementOptions } from '@stripe/stripe-js';
+import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
+import * as billing from '../../lib/billing/client.ts';
+import type { PlansAnswer } from '../../lib/billing/wire.ts';
+import { refreshSession } from '../../stores/session.ts';
+import { appearance } from '../Paywall/appearance.ts';
+import { messages } from '../Paywall/messages.ts';
+import { ScriptWait } from '../Paywall/ScriptWait.tsx';
+import { useStripeScript } from '../Paywall/use-stripe-script.ts';
+import { Notice } from '../parts/Notice.tsx';
+import styles from './Card.module.css';
+import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
+
+const cardOptions: StripePaymentElementOptions = { layout: { type: 'tabs' } };
+
+export default function Card() {
+  const [plans, setPlans] = useState<PlansAnswer | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const [flow] = useState(() => createCardFlow(billing, () => void refreshSession()));
+  const { step } = useStore(flow.$state);
+  const script = useStripeScript(plans, true);
+  const thanks = useRef<HTMLParagraphElement>(null);
+  const options = useMemo<StripeElementsOptions>(
+    () => ({
+      ...{ mode: 'setup', currency: plans?.prices[0]?.currency ?? 'usd', paymentMethodTypes: ['card'] },
+      appearance: typeof document === 'undefined' ? {} : appearance(),
+    }),
+    [plans],
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn asks again
+  useEffect(() => {
+    let here = true;
+    setFailed(false);
+    void billing.plans().then((answer) => {
+      if (!here) return;
+      if (answer.ok && answer.value) setPlans(answer.value);
+      else setFailed(true);
+    });
+    return () => {
+      here = false;
+    };
+  }, [turn]);
+  useEffect(() => {
+    if (step === 'saved') thanks.current?.focus();
+  }, [step]);
+
+  if (step === 'saved')
+    return (
+      <div className={styles.saved}>
+        <p className={styles.thanks} role="status" ref={thanks} tabIndex={-1}>
+          Thank you. From now on this card is charged, and what was still open is being paid with it.
+        </p>
+        <a className="button" href="/dashboard/account">
+          Your account
+        </a>
+      </div>
+    );
+  if (!plans || !script.stripe)
+    return (
+      <ScriptWait
+        script={{
+          ...script,
+          failed: failed || script.failed,
+          retry: () => (failed ? setTurn(turn + 1) : script.retry()),
+        }}
+      />
+    );
+  return (
+    <Elements stripe={script.stripe} options={options}>
+      <Form flow={flow} />
+    </Elements>
+  );
+}
+
+const keeperOf = (stripe: Stripe, elements: StripeElements): Keeper => ({
+  async check() {
+    try {
+      const { error } = await elements.submit();
+      if (!error) return { ok: true, value: null };
+      return { ok: false, message: error.message ?? messages.wrong, shown: error.type === 'validation_error' };
+    } catch {
+      return { ok: false, message: messages.offline, shown: false };
+    }
+  },
+  async keep(clientSecret) {
+    try {
+      const { error, setupIntent } = await stripe.confirmSetup({
+        ...{ elements, clientSecret, redirect: 'if_required' },
+        confirmParams: { return_url: location.href },
+      });
+      if (error) return { ok: false, message: error.message ?? messages.wrong, shown: false };
+      const method = setupIntent.payment_method;
+      const id = typeof method === 'string' ? method : method?.id;
+      return id ? { ok: true, value: id } : { ok: false, message: messages.wrong, shown: false };
+    } catch {
+      return { ok: false, message: messages.offline, shown: false };
+    }
+  },
+});
+
+function Form({ flow }: { flow: CardFlow }) {
+  const stripe = useStripe();
+  const elements = useElements();
+  const { step, error } = useStore(flow.$state);
+  const [complete, setComplete] = useState(false);
+  const saving = step === 'saving';
+
+  function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    if (stripe && elements && complete) void flow.save(keeperOf(stripe, elements));
+  }
+  return (
+    <form className={styles.form} noValidate aria-busy={saving} onSubmit={submit}>
+      <div className={styles.card}>
+        <PaymentElement
+          options={cardOptions}
+          onChange={(event) => {
+            setComplete(event.complete);
+            flow.clear();
+          }}
+        />
+        <Notice id="card-detail" text={error?.detail ?? null} />
+      </div>
+      <Notice id="card-error" text={error?.text ?? null} />
+      <button type="submit" className={`button ${styles.save}`} disabled={!complete && !saving} aria-disabled={saving}>
+        {saving ? 'One moment…' : 'Use this card'}
+      </button>
+      <span className="visually-hidden" role="status">
+        {saving && 'One moment…'}
+      </span>
+    </form>
+  );
+}

@@ -1,0 +1,78 @@
+/** Another card for a running subscription (the mail about a failed renewal leads here), without a screen. */
+import { atom, type ReadableAtom } from 'nanostores';
+import type * as client from '../../lib/billing/client.ts';
+import { refusalOf } from '../../lib/billing/client.ts';
+import { messages } from '../Paywall/messages.ts';
+import type { Made } from '../Paywall/payment.ts';
+
+export interface CardState {
+  readonly step: 'form' | 'saving' | 'saved';
+  readonly error: { readonly text: string; readonly detail: string | null } | null;
+}
+
+/** The card form's side. */
+export interface Keeper {
+  /** Checks what was typed. */
+  check(): Promise<Made<null>>;
+  /** Has the card kept with a setup intent; a bank may ask meanwhile. @returns `pm_…` */
+  keep(clientSecret: string): Promise<Made<string>>;
+}
+
+export interface CardFlow {
+  readonly $state: ReadableAtom<CardState>;
+  save(keeper: Keeper): Promise<void>;
+  clear(): void;
+}
+
+export type CardCalls = Pick<typeof client, 'setupIntent' | 'chargePaymentMethod'>;
+
+/** @param onSaved the session may open more now */
+export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
+  const $state = atom<CardState>({ step: 'form', error: null });
+  const fail = (text: string, detail: string | null = null) => $state.set({ step: 'form', error: { text, detail } });
+  /** A card that was kept, and not told to our server yet: it is not asked for again. */
+  let kept: string | null = null;
+
+  async function keep(keeper: Keeper): Promise<string | null> {
+    const checked = await keeper.check();
+    if (!checked.ok) {
+      if (checked.shown) $state.set({ step: 'form', error: null });
+      else fail(checked.message);
+      return null;
+    }
+    const secret = await calls.setupIntent();
+    if (!secret.ok || !secret.value?.clientSecret) {
+      fail(!secret.ok && secret.status === 0 ? messages.offline : messages.wrong);
+      return null;
+    }
+    const made = await keeper.keep(secret.value.clientSecret);
+    if (made.ok) return made.value;
+    fail(messages.paymentFailed, made.message);
+    return null;
+  }
+
+  return {
+    $state,
+    async save(keeper) {
+      if ($state.get().step === 'saving') return;
+      $state.set({ step: 'saving', error: null });
+      kept ??= await keep(keeper);
+      if (kept === null) return;
+      const used = await calls.chargePaymentMethod(kept);
+      if (used.ok) {
+        $state.set({ step: 'saved', error: null });
+        return onSaved();
+      }
+      // What came to nothing on the way is tried with the same card again.
+      if (used.status === 0) return fail(messages.offline);
+      if (used.status >= 500 || used.status === 429) return fail(used.message ?? messages.wrong);
+      kept = null;
+      const { message = null } = refusalOf(used);
+      fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
+    },
+    clear() {
+      kept = null;
+      if ($state.get().step === 'form') $state.set({ step: 'form', error: null });
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** What is due today and later (spec section 2, "Paywall modal"). Every sum is Stripe's own. */
+import type { Price, QuoteAnswer } from '../../lib/billing/wire.ts';
+import { dayOf, sum } from './money.ts';
+import styles from './Paywall.module.css';
+
+interface Props {
+  price: Price;
+  quote: QuoteAnswer | null;
+  asking: boolean;
+}
+
+export function Totals({ price, quote, asking }: Props) {
+  const { currency } = price;
+  const money = (amount: number) => sum(amount, currency);
+  const waiting = <span className={styles.blank}>One moment…</span>;
+  // One line says the same as the sum below it.
+  const lines = quote && (quote.kind === 'upgrade' || quote.lines.length > 1) ? quote.lines : [];
+  return (
+    <div className={styles.totals} aria-busy={asking} aria-live="polite">
+      {lines.length > 0 && (
+        <ul className={styles.lines}>
+          {lines.map(({ description, amount }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two lines of an invoice may be alike
+            <li key={`${at} ${description}`}>
+              <span>{description}</span> <span>{money(amount).replace('-', '−')}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className={styles.due}>
+        <span>Due today</span> <strong data-due="">{quote && !asking ? money(quote.dueToday) : waiting}</strong>
+      </p>
+      <dl className={styles.later}>
+        <div>
+          <dt>Total due after renewal</dt>
+          <dd>{quote && !asking ? money(quote.dueAfterRenewal) : waiting}</dd>
+        </div>
+        <div>
+          <dt>Renewal date</dt>
+          <dd>{quote && !asking ? dayOf(quote.renewalDate) : waiting}</dd>
+        </div>
+      </dl>
+      <p className={styles.hint}>You may cancel your subscription at any time.</p>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+// @vitest-environment jsdom
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fetchArticle, isCut } from './open-article.ts';
+
+const opening = '<p>The first words.</p><p>And the second.</p>';
+const rest = '<p id="third">The third, which is paid for.</p><p>The last.</p>';
+const story = (body: string) =>
+  `<!doctype html><title>A</title><header id="header">Sign In</header><article class="story"><div class="body">${body}
+   <section class="comments" id="comments">Comments</section></div></article>`;
+const wall = story(
+  `<div class="prose" data-cut>${opening}</div><section class="paywall"><a href="/pricing">Join</a></section>`,
+);
+const full = story(
+  `<div class="prose">${opening}${rest}</div><div data-ad-slot="x"></div><div class="prose" data-end><p>Beyond.</p></div>
+   <script>window.ran = true</script><aside class="author">By Ada</aside>`,
+);
+
+let pages: (() => Response)[] = [];
+let asked: Request[] = [];
+const html = (text: string, status = 200) => HttpResponse.html(text, { status });
+const server = setupServer(
+  http.get('*', ({ request }) => {
+    asked.push(request);
+    return (pages.length > 1 ? pages.shift() : pages[0])?.() ?? HttpResponse.error();
+  }),
+);
+beforeAll(() => server.listen());
+beforeEach(() => {
+  asked = [];
+  const { body } = new DOMParser().parseFromString(wall, 'text/html');
+  document.body.replaceChildren(...body.childNodes);
+  window.scrollTo = vi.fn() as never;
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => server.close());
+
+const body = () => document.querySelector('.body') as HTMLElement;
+
+describe('an article that is paid for', () => {
+  it('opens in place, and everything around it stays', async () => {
+    pages = [() => html(full)];
+    const [header, comments] = [document.getElementById('header'), document.getElementById('comments')];
+    expect(isCut()).toBe(true);
+    const put = await fetchArticle();
+    expect(isCut()).toBe(true);
+    put?.();
+    expect(isCut()).toBe(false);
+    expect(body().querySelector('.paywall')).toBeNull();
+    expect(body().textContent).toContain('The third, which is paid for.');
+    expect(body().textContent).toContain('Beyond.');
+    expect(body().textContent).toContain('By Ada');
+    expect(body().querySelector('script, [data-ad-slot]')).toBeNull();
+    expect((window as { ran?: boolean }).ran).toBeUndefined();
+    expect(document.getElementById('header')).toBe(header);
+    expect(document.getElementById('comments')).toBe(comments);
+    expect(body().lastElementChild).toBe(comments);
+  });
+
+  it('goes on where the opening ended, with a quiet line on what comes next', async () => {
+    pages = [() => html(full)];
+    (await fetchArticle())?.();
+    expect(document.activeElement?.id).toBe('third');
+    const note = document.getElementById('third')?.previousElementSibling;
+    expect(note?.getAttribute('role')).toBe('status');
+    expect(note?.querySelector('a')?.getAttribute('href')).toBe('/thankyou');
+    expect(window.scrollTo).toHaveBeenCalledWith({ top: 0, behavior: 'instant' });
+    (document.activeElement as HTMLElement).blur();
+    expect(document.getElementById('third')?.hasAttribute('tabindex')).toBe(false);
+  });
+
+  it('is asked for again while the answer still ends at the wall', async () => {
+    pages = [() => html(wall), () => html('Busy', 503), () => html(full)];
+    expect(await fetchArticle()).not.toBeNull();
+    expect(asked).toHaveLength(3);
+    expect(asked.map(({ url }) => new URL(url).pathname)).toEqual(['/', '/', '/']);
+  });
+
+  it('that does not open leaves the page as it is', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    pages = [() => html(wall)];
+    const before = document.body.innerHTML;
+    const end = fetchArticle();
+    await vi.waitFor(async () => {
+      await vi.advanceTimersByTimeAsync(2500);
+      expect(asked).toHaveLength(4);
+    });
+    expect(await end).toBeNull();
+    expect(document.body.innerHTML).toBe(before);
+    vi.useRealTimers();
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createOrder, type OrderCalls } from './order.ts';
+import { granted, monthly, quoteOf, refusal, yearly } from './testing.ts';
+
+const sunshine = { discount_code: 'SUNSHINE20', amount_off: null, percent_off: 20 };
+
+function bench(more: Partial<Record<keyof OrderCalls, unknown>> = {}) {
+  const calls = {
+    quote: vi.fn(async (_plan: string, code?: string) => granted(quoteOf(code ? 9600 : 12_000))),
+    coupon: vi.fn(async () => granted(sunshine)),
+    ...more,
+  };
+  const onCoupon = vi.fn();
+  const order = createOrder(calls as unknown as OrderCalls, yearly, onCoupon);
+  return { order, calls, onCoupon, state: () => order.$state.get() };
+}
+
+describe('the sum', () => {
+  it('is Stripe’s own', async () => {
+    const { order, calls, state } = bench();
+    await order.begin('');
+    expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', undefined);
+    expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, asking: false, error: null });
+  });
+
+  it('is none when it cannot be had, and can be asked for again', async () => {
+    const answers = [refusal(0), granted(quoteOf(12_000))];
+    const { order, state } = bench({ quote: async () => answers.shift() });
+    await order.begin('');
+    expect(state()).toMatchObject({ quote: null, asking: false });
+    expect(state().error).toContain('The paper cannot be reached.');
+    await order.refresh();
+    expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, error: null });
+  });
+
+  it('of an older question never stands for a newer one', async () => {
+    const gates = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+    let asked = 0;
+    const { order, state } = bench({ quote: () => gates[asked++]?.promise });
+    const first = order.refresh();
+    const second = order.choose(monthly);
+    gates[1]?.resolve(granted(quoteOf(1200)));
+    await second;
+    gates[0]?.resolve(granted(quoteOf(12_000)));
+    await first;
+    expect(state()).toMatchObject({ price: { zephrPlanId: 'reader-monthly' }, quote: { dueToday: 1200 } });
+  });
+});
+
+describe('the coupon', () => {
+  it('goes from none over applying to applied, with its sum, and back', async () => {
+    const { order, calls, onCoupon, state } = bench();
+    const seen: string[] = [];
+    order.$state.subscribe(({ coupon }) => {
+      if (seen.at(-1) !== coupon.kind) seen.push(coupon.kind);
+    });
+    await order.apply('  sunshine20 ');
+    expect(calls.coupon).toHaveBeenCalledExactlyOnceWith('sunshine20', 'reader-yearly');
+    expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', 'SUNSHINE20');
+    expect(state()).toMatchObject({
+      coupon: { kind: 'applied', code: 'SUNSHINE20', percentOff: 20, amountOff: null },
+      quote: { dueToday: 9600 },
+    });
+    expect(onCoupon).toHaveBeenLastCalledWith('SUNSHINE20');
+    await order.remove();
+    expect(state()).toMatchObject({ coupon: { kind: 'none' }, quote: { dueToday: 12_000 } });
+    expect(onCoupon).toHaveBeenLastCalledWith(undefined);
+    expect(seen).toEqual(['none', 'applying', 'applied', 'none']);
+  });
+
+  it.each([
+    [refusal(404, null, { error: 'This coupon is not known.' }), 'This coupon is not known.'],
+    [refusal(400, 'This coupon has expired.'), 'This coupon has expired.'],
+    [refusal(429, null, { error: 'Too many tries.' }), 'Too many tries.'],
+    [refusal(500), 'This coupon cannot be used.'],
+    [refusal(0), 'The paper cannot be reached. Please check your connection and try again.'],
+    [granted({ ...sunshine, error: 'Used up.' }), 'Used up.'],
+  ])('that is refused says why, and may be tried again (%#)', async (answer, text) => {
+    const answers = [answer, granted(sunshine)];
+    const { order, state } = bench({ coupon: async () => answers.shift() });
+    await order.apply('NOPE');
+    expect(state().coupon).toEqual({ kind: 'error', code: 'NOPE', text });
+    await order.apply('SUNSHINE20');
+    expect(state().coupon.kind).toBe('applied');
+  });
+
+  it('is not asked for when it is empty, nor twice at once', async () => {
+    const gate = Promise.withResolvers<unknown>();
+    const { order, calls } = bench({ coupon: vi.fn(() => gate.promise) });
+    await order.apply('   ');
+    expect(calls.coupon).not.toHaveBeenCalled();
+    const first = order.apply('A');
+    await order.apply('A');
+    expect(calls.coupon).toHaveBeenCalledOnce();
+    gate.resolve(granted(sunshine));
+    await first;
+  });
+
+  it('that is remembered is tried first; without it there is a sum all the same', async () => {
+    const { order, calls, state } = bench({ coupon: vi.fn(async () => refusal(404)) });
+    await order.begin('OLD');
+    expect(calls.coupon).toHaveBeenCalledOnce();
+    expect(state()).toMatchObject({ coupon: { kind: 'error' }, quote: { dueToday: 12_000 } });
+  });
+
+  it('is asked for anew with another plan', async () => {
+    const { order, calls } = bench();
+    await order.apply('SUNSHINE20');
+    await order.choose(monthly);
+    expect(calls.coupon).toHaveBeenLastCalledWith('SUNSHINE20', 'reader-monthly');
+    expect(calls.quote).toHaveBeenLastCalledWith('reader-monthly', 'SUNSHINE20');
+  });
+});

@@ -1,0 +1,346 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createPayment, type Options, type Purchase } from './payment.ts';
+import { bought, granted, refusal, subscriptionOf } from './testing.ts';
+
+const purchase: Purchase = {
+  ...{ productId: 'sun-reader', planId: 'reader-yearly', coupon: null, expected: 12_000, prorationDate: null },
+};
+const failed = 'Payment has failed - please check your card details, or try another payment method.';
+
+let errors: ReturnType<typeof vi.spyOn>;
+beforeEach(() => {
+  errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => vi.restoreAllMocks());
+
+function bench(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}) {
+  const calls = {
+    subscribe: vi.fn(async () => granted(bought())),
+    switchPlan: vi.fn(async () => granted({ ...bought(), effective: 'now' })),
+    confirmation: vi.fn(async () => granted({ grant_id: 'grant-1' })),
+    subscription: vi.fn(async () => granted({ subscription: subscriptionOf() })),
+    ...more,
+  };
+  const card = {
+    paymentMethod: vi.fn(async () => ({ ok: true as const, value: 'pm_1' })),
+    authenticate: vi.fn(async () => ({ ok: true as const, value: null })),
+  };
+  let open: { id: string; terms: string } | null = null;
+  let made = 0;
+  const attempts = {
+    begin: vi.fn((terms: string) => {
+      if (open?.terms !== terms) open = { id: `attempt-${++made}`, terms };
+      return open.id;
+    }),
+    end: vi.fn(() => {
+      open = null;
+    }),
+  };
+  const on = { onDone: vi.fn(), onSignedOut: vi.fn(), onSum: vi.fn(), onStale: vi.fn() };
+  const payment = createPayment({ calls, attempts, looks: [0, 0, 0], ...on } as unknown as Options);
+  return { payment, calls, card, attempts, ...on, state: () => payment.$state.get(), isOpen: () => open !== null };
+}
+
+describe('buying', () => {
+  it('sends the card, the plan, the sum of the button and its number, and is done when the subscription appears', async () => {
+    const { payment, calls, card, onDone, state, isOpen } = bench();
+    await payment.buy({ ...purchase, coupon: 'SUNSHINE20', expected: 9600 }, card);
+    expect(calls.subscribe).toHaveBeenCalledExactlyOnceWith({
+      ...{ payment_method: 'pm_1', product_id: 'sun-reader', plan_id: 'reader-yearly', discount_code: 'SUNSHINE20' },
+      ...{ attempt: 'attempt-1', expected: 9600 },
+    });
+    expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
+    expect(state()).toEqual({ busy: null, error: null, notice: null });
+    expect(isOpen()).toBe(false);
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  it('is not begun twice by two clicks', async () => {
+    const gate = Promise.withResolvers<unknown>();
+    const { payment, calls, card } = bench({ subscribe: vi.fn(() => gate.promise) });
+    const first = payment.buy(purchase, card);
+    await payment.buy(purchase, card);
+    await vi.waitFor(() => expect(calls.subscribe).toHaveBeenCalledOnce());
+    await payment.buy(purchase, card);
+    gate.resolve(granted(bought()));
+    await first;
+    expect(calls.subscribe).toHaveBeenCalledOnce();
+    expect(card.paymentMethod).toHaveBeenCalledOnce();
+  });
+
+  it('asks nothing of the server when the card is not filled in', async () => {
+    const { payment, calls, card, state, attempts } = bench();
+    await payment.buy(purchase, {
+      ...card,
+      paymentMethod: async () => ({ ok: false, message: 'Incomplete', shown: true }),
+    });
+    expect(state()).toEqual({ busy: null, error: null, notice: null });
+    await payment.buy(purchase, {
+      ...card,
+      paymentMethod: async () => ({ ok: false, message: 'Not now.', shown: false }),
+    });
+    expect(state().error).toEqual({ text: 'Not now.', detail: null });
+    expect(calls.subscribe).not.toHaveBeenCalled();
+    expect(attempts.begin).not.toHaveBeenCalled();
+  });
+
+  it('waits until the subscription appears', async () => {
+    const answers = [granted({ subscription: null }), refusal(0), granted({ subscription: subscriptionOf() })];
+    const { payment, calls, card, onDone } = bench({ subscription: vi.fn(async () => answers.shift()) });
+    await payment.buy(purchase, card);
+    expect(calls.subscription).toHaveBeenCalledTimes(3);
+    expect(onDone).toHaveBeenCalledOnce();
+  });
+
+  it('is done with a grant also where the subscription cannot be read', async () => {
+    const { payment, card, onDone } = bench({ subscription: async () => refusal(0) });
+    await payment.buy(purchase, card);
+    expect(onDone).toHaveBeenCalledExactlyOnceWith(null);
+  });
+});
+
+describe('a bank that asks', () => {
+  const asks = {
+    subscribe: vi.fn(async () =>
+      granted(bought({ paymentIntentStatus: 'requires_action', clientSecret: 'pi_1_secret_1', grant_id: null })),
+    ),
+  };
+
+  it('gets its answer, and the server is told', async () => {
+    const { payment, calls, card, onDone } = bench(asks);
+    const seen: (string | null | undefined)[] = [];
+    payment.$state.subscribe(({ busy }) => {
+      if (seen.at(-1) !== busy) seen.push(busy);
+    });
+    await payment.buy(purchase, card);
+    expect(card.authenticate).toHaveBeenCalledExactlyOnceWith('pi_1_secret_1');
+    expect(calls.confirmation).toHaveBeenCalledExactlyOnceWith('sub_1');
+    expect(onDone).toHaveBeenCalledOnce();
+    expect(seen).toEqual([null, 'paying', 'confirming', 'checking', null]);
+  });
+
+  it('refuses: the failure is said with what the card company says, and another card is another attempt', async () => {
+    const { payment, calls, card, onDone, state, isOpen } = bench(asks);
+    const no = { ok: false as const, message: 'We are unable to authenticate your payment method.', shown: false };
+    await payment.buy(purchase, { ...card, authenticate: async () => no });
+    expect(state()).toEqual({ busy: null, error: { text: failed, detail: no.message }, notice: null });
+    expect(calls.confirmation).not.toHaveBeenCalled();
+    expect(onDone).not.toHaveBeenCalled();
+    expect(isOpen()).toBe(false);
+  });
+
+  it('is of no use without a secret, which is logged', async () => {
+    const { payment, card, state } = bench({
+      subscribe: async () =>
+        granted(bought({ paymentIntentStatus: 'requires_action', clientSecret: null, grant_id: null })),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe('Something went wrong. Please try again.');
+    expect(errors).toHaveBeenCalledExactlyOnceWith('Paywall: unknown confirmation url');
+  });
+
+  it('goes on after a confirmation that was cut off', async () => {
+    const { payment, card, onDone } = bench({ ...asks, confirmation: async () => refusal(0) });
+    await payment.buy(purchase, card);
+    expect(onDone).toHaveBeenCalledOnce();
+  });
+});
+
+describe('replies that open nothing', () => {
+  it('requires_payment_method is logged and said', async () => {
+    const { payment, card, state, onDone } = bench({
+      subscribe: async () => granted(bought({ paymentIntentStatus: 'requires_payment_method', grant_id: null })),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error).toEqual({ text: failed, detail: null });
+    expect(errors).toHaveBeenCalledExactlyOnceWith('Paywall: payment method required');
+    expect(onDone).not.toHaveBeenCalled();
+  });
+
+  it('an unknown payment type is logged', async () => {
+    const { payment, card, state, onDone } = bench({
+      subscribe: async () => granted({ ...bought(), paymentType: 'one-off' }),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe('Something went wrong. Please try again.');
+    expect(errors).toHaveBeenCalledExactlyOnceWith('Paywall: unknown payment type one-off');
+    expect(onDone).not.toHaveBeenCalled();
+  });
+
+  it('a missing grant_id is logged, and the subscription waited for', async () => {
+    const { payment, card, state, onDone } = bench({
+      subscribe: async () => granted(bought({ paymentIntentStatus: 'processing', grant_id: null })),
+      subscription: async () => granted({ subscription: null }),
+    });
+    await payment.buy(purchase, card);
+    expect(errors).toHaveBeenCalledExactlyOnceWith('Paywall: generic failure: processing, and no grant_id');
+    expect(onDone).not.toHaveBeenCalled();
+    expect(state().notice).toContain('Your bank is still working on the payment.');
+  });
+
+  it.each([400, 402, 403, 404, 422])('%i is a payment that has failed', async (status) => {
+    const { payment, card, state, isOpen } = bench({
+      subscribe: async () => refusal(status, 'Your card was declined.', { code: 'card_declined' }),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error).toEqual({ text: failed, detail: 'Your card was declined.' });
+    expect(isOpen()).toBe(false);
+    expect(errors).toHaveBeenCalledExactlyOnceWith(`Paywall: payment refused (${status}, card_declined)`);
+  });
+
+  it('says the spec’s sentence once, where the server says it too', async () => {
+    const { payment, card, state } = bench({ subscribe: async () => refusal(402, failed) });
+    await payment.buy(purchase, card);
+    expect(state().error).toEqual({ text: failed, detail: null });
+  });
+
+  it('401 asks to sign in again', async () => {
+    const { payment, card, onSignedOut, state } = bench({ subscribe: async () => refusal(401) });
+    await payment.buy(purchase, card);
+    expect(onSignedOut).toHaveBeenCalledOnce();
+    expect(state().busy).toBeNull();
+  });
+
+  it('409 with another sum shows it and asks again', async () => {
+    const { payment, card, onSum, state, isOpen } = bench({
+      subscribe: async () => refusal(409, 'Other sum', { due: 9600 }),
+    });
+    await payment.buy(purchase, card);
+    expect(onSum).toHaveBeenCalledExactlyOnceWith(9600);
+    expect(state()).toEqual({ busy: null, error: null, notice: null });
+    expect(isOpen()).toBe(false);
+  });
+
+  it('409 without one was bought elsewhere', async () => {
+    const { payment, card, onDone } = bench({ subscribe: async () => refusal(409, 'You are paying in another tab.') });
+    await payment.buy(purchase, card);
+    expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
+  });
+
+  it('409 without one, and nothing bought, says what the server says', async () => {
+    const { payment, card, state, onStale } = bench({
+      subscribe: async () => refusal(409, 'You are paying in another tab.'),
+      subscription: async () => granted({ subscription: null }),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe('You are paying in another tab.');
+    expect(onStale).toHaveBeenCalledOnce();
+  });
+
+  it('429 says to wait and keeps the attempt', async () => {
+    const { payment, card, state, isOpen } = bench({ subscribe: async () => refusal(429, 'Wait a minute.') });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe('Wait a minute.');
+    expect(isOpen()).toBe(true);
+  });
+});
+
+describe('an answer that does not come', () => {
+  it('is looked up before anything is asked again', async () => {
+    const { payment, card, onDone, calls } = bench({ subscribe: vi.fn(async () => refusal(0)) });
+    await payment.buy(purchase, card);
+    expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
+    expect(calls.subscribe).toHaveBeenCalledOnce();
+  });
+
+  it('keeps the attempt’s number, so that the next try is the same purchase', async () => {
+    const subscribe = vi.fn(async () => refusal(0));
+    const { payment, card, state } = bench({ subscribe, subscription: async () => refusal(0) });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe('The paper cannot be reached. Please check your connection and try again.');
+    expect(state().error?.detail).toContain('you cannot be charged twice');
+    await payment.buy(purchase, card);
+    const numbers = subscribe.mock.calls.map(([body]: unknown[]) => (body as { attempt: string }).attempt);
+    expect(numbers).toEqual(['attempt-1', 'attempt-1']);
+  });
+
+  it('says that nothing has been paid when it is certain', async () => {
+    const { payment, card, state, isOpen } = bench({
+      subscribe: async () => refusal(0),
+      subscription: async () => granted({ subscription: null }),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe('The payment has not gone through yet.');
+    expect(isOpen()).toBe(true);
+  });
+
+  it.each([500, 502, 503, 504])('%i has failed, and is safe to try again', async (status) => {
+    const { payment, card, state, isOpen } = bench({
+      subscribe: async () => refusal(status),
+      subscription: async () => granted({ subscription: null }),
+    });
+    await payment.buy(purchase, card);
+    expect(state().error?.text).toBe(failed);
+    expect(isOpen()).toBe(true);
+  });
+
+  it('does not take another subscription for the one that is bought', async () => {
+    const { payment, card, onDone } = bench({
+      subscribe: async () => refusal(0),
+      subscription: async () => granted({ subscription: subscriptionOf('reader-monthly') }),
+    });
+    await payment.buy(purchase, card);
+    expect(onDone).not.toHaveBeenCalled();
+  });
+
+  it('does not take an ended subscription for the one that is bought', async () => {
+    const { payment, card, onDone } = bench({
+      subscribe: async () => refusal(0),
+      subscription: async () => granted({ subscription: subscriptionOf('reader-yearly', { status: 'canceled' }) }),
+    });
+    await payment.buy(purchase, card);
+    expect(onDone).not.toHaveBeenCalled();
+  });
+
+  it('is looked up when the page comes back', async () => {
+    const { payment, onDone } = bench();
+    expect(await payment.recover('reader-yearly')).toBe(true);
+    expect(onDone).toHaveBeenCalledOnce();
+    const other = bench({ subscription: async () => granted({ subscription: null }) });
+    expect(await other.payment.recover('reader-yearly')).toBe(false);
+    expect(other.state().busy).toBeNull();
+  });
+});
+
+describe('changing the plan', () => {
+  const upgrade: Purchase = {
+    ...purchase,
+    ...{ productId: 'sun-member', planId: 'member-yearly', expected: 8022, prorationDate: 1_795_000_000 },
+  };
+
+  it('sends what was shown', async () => {
+    const { payment, calls, card, onDone } = bench({
+      subscription: async () => granted({ subscription: subscriptionOf('member-yearly') }),
+    });
+    await payment.change(upgrade, card);
+    expect(calls.switchPlan).toHaveBeenCalledExactlyOnceWith({
+      ...{ planId: 'member-yearly', prorationDate: 1_795_000_000, expected: 8022, attempt: 'attempt-1' },
+    });
+    expect(card.paymentMethod).not.toHaveBeenCalled();
+    expect(onDone).toHaveBeenCalledOnce();
+  });
+
+  it('is done at once when it takes effect at the renewal', async () => {
+    const { payment, calls, card, onDone } = bench({
+      switchPlan: vi.fn(async () => granted({ ...bought({ grant_id: null }), effective: 'renewal' })),
+    });
+    await payment.change({ ...upgrade, expected: 0 }, card);
+    expect(onDone).toHaveBeenCalledExactlyOnceWith(null);
+    expect(calls.subscription).not.toHaveBeenCalled();
+  });
+
+  it('lets the bank ask', async () => {
+    const { payment, calls, card } = bench({
+      switchPlan: vi.fn(async () =>
+        granted({
+          ...bought({ paymentIntentStatus: 'requires_action', clientSecret: 'pi_2_secret', grant_id: null }),
+          effective: 'now',
+        }),
+      ),
+      subscription: async () => granted({ subscription: subscriptionOf('member-yearly') }),
+    });
+    await payment.change(upgrade, card);
+    expect(card.authenticate).toHaveBeenCalledExactlyOnceWith('pi_2_secret');
+    expect(calls.confirmation).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,42 @@
+/** An account that is made at the paywall and entered before its address is proved. */
+import { expect, it } from 'vitest';
+import { bench, browser, caller, elsewhere, got } from '../../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+
+const email = 'ada@example.com';
+const exists = { ok: false, failure: { kind: 'exists' } };
+
+onBothEngines('an account that is entered when it is made', (engines) => {
+  it('has a session that has proved nothing, and a link to prove it', async () => {
+    const { accounts, mail } = await bench(await engines.open());
+    const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+    expect(signedIn).toMatchObject({ created: true, session: { email, emailVerified: false } });
+    const { session } = await accounts.session(browser(signedIn?.cookies ?? []));
+    expect(session).toMatchObject({ email, emailVerified: false });
+    expect(mail).toMatchObject([{ kind: 'link', purpose: 'completeRegistration' }]);
+  });
+
+  it('is never one that somebody has already, proved or not', async () => {
+    const { accounts, join } = await bench(await engines.open());
+    got(await accounts.create(email, caller(), '/', 'enter'));
+    expect(await accounts.create(email, elsewhere(1), '/', 'enter')).toEqual(exists);
+    await join('grace@example.com');
+    expect(await accounts.create('grace@example.com', elsewhere(2), '/', 'enter')).toEqual(exists);
+  });
+
+  it('belongs to whoever proves the address, without the session that was there before', async () => {
+    const { accounts, token } = await bench(await engines.open());
+    const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+    const stranger = browser(signedIn?.cookies ?? []);
+    got(await accounts.useLink(token(email), elsewhere(1)));
+    expect((await accounts.session(stranger)).session).toBeNull();
+  });
+
+  it('stays signed in where the address is proved in the same browser', async () => {
+    const { accounts, token } = await bench(await engines.open());
+    const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+    const cookies = browser(signedIn?.cookies ?? []);
+    const proved = got(await accounts.useLink(token(email), caller('203.0.113.1', cookies)));
+    expect(proved.session).toMatchObject({ userId: signedIn?.session.userId, emailVerified: true });
+  });
+});
