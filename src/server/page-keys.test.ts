@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ContentReader } from '../content/model.ts';
 import { isBelow } from './ahead.ts';
-import { pageKeys, readRedirects } from './page-keys.ts';
+import { isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 
 const reader = () =>
   ({
@@ -16,6 +16,25 @@ const reader = () =>
     fate: (_type: string, slug: string) => ({ kind: slug === 'gone-story' ? 'gone' : 'unknown' }),
   }) as unknown as ContentReader;
 const keyOf = pageKeys(reader);
+
+it.each([
+  ['/article/none', true],
+  ['/article/none/comments?page=2', true],
+  ['/section/none?page=2', true],
+  ['/article/a-story', false],
+  ['/article/a-story/comments', false],
+  ['/article/gone-story', false],
+  ['/section/politics', false],
+  // Whether these are there is for the pages to say.
+  ['/article/N%C3%B6ne', false],
+  ['/article/None', false],
+  ['/article', false],
+  ['/games', false],
+  ['/', false],
+  ['/none/at-all', false],
+])('%s is plainly unknown: %s', (key, unknown) => {
+  expect(isUnknownDocument(reader(), key)).toBe(unknown);
+});
 
 it.each([
   ['/', '/'],

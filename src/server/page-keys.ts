@@ -68,13 +68,23 @@ const madeWhenAskedFor: readonly RegExp[] = [
 /** Whether a page is made on demand, see `PressOptions.onDemand`. */
 export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((pattern) => pattern.test(key));
 
+/** Paths of what the mirror knows by its slug. */
+const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
+
+/** Whether a page is that of a story, a section and the like that there is not: then nothing needs to be rendered to know it. */
+export function isUnknownDocument(content: ContentReader, key: string): boolean {
+  // Other spellings are left to the page, which knows what is the same.
+  const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
+  return path !== undefined && document.test(path) && !existsIn(content, path);
+}
+
 /** Whether the paper has a page at a path that is all in lower case. */
 function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
   if (path === '/fragments/latest') return true;
-  const [, kind, slug = ''] = /^\/(article|section|author|media|games)\/([^/]+)(?:\/|$)/.exec(path) ?? [];
+  const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':
       return content.article(slug) !== null || content.fate('articles', slug).kind !== 'unknown';

@@ -19,12 +19,14 @@ export const freshAlways = 'public, max-age=0, must-revalidate';
  *
  * @param locals fresh ones for each call; their reader records what the page shows
  * @param revision grows with every change of what pages show
+ * @param isUnknown whether it is plain without rendering that there is no such page
  */
 export function pressRender(
   render: RenderPage,
   siteUrl: string,
   locals: () => App.Locals,
   revision: () => number = () => Number.NaN,
+  isUnknown: (key: string) => boolean = () => false,
 ): Render {
   /** The page for what there is not: the same under every address, and made once for each revision, whoever asks how often. */
   let missing: { readonly revision: number; readonly page: Promise<Rendered> } | null = null;
@@ -50,8 +52,8 @@ export function pressRender(
       },
     };
     const request = new Request(siteUrl + key, { headers: { accept: 'text/html,*/*' } });
-    const rendered = await renderWhole(render, request, own, '127.0.0.1', true);
-    const unknown = rendered.status === 404 && rendered.body.byteLength === 0;
+    const rendered = isUnknown(key) ? null : await renderWhole(render, request, own, '127.0.0.1', true);
+    const unknown = rendered === null || (rendered.status === 404 && rendered.body.byteLength === 0);
     const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
     const all = new Set(tags);
     if (key === '/') all.add(todayTag);

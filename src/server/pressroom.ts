@@ -13,7 +13,7 @@ import { openStore, type PageStore } from '../press/store.server.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { House } from './compose.ts';
 import type { Config } from './config.ts';
-import { isMadeOnDemand, pageKeys, readRedirects } from './page-keys.ts';
+import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pressDress, pressRender } from './press-render.ts';
 import type { RenderPage } from './renderer.ts';
 import type { SecurityHeaders } from './security.ts';
@@ -83,12 +83,10 @@ export function forgetOtherSites(config: Config): void {
 /** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is unfit */
 export function openPressroom(options: PressroomOptions): Pressroom {
   const { config, house, security, log, build } = options;
+  const { content } = house.services;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
   const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
-  const keyOf = pageKeys(
-    house.services.content.reader,
-    config.redirectsFile ? readRedirects(config.redirectsFile) : [],
-  );
+  const keyOf = pageKeys(content.reader, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
   const file = join(pagesDir(config), storeName(config));
   const store: PageStore = openStore({ file, build, log });
   /** Withdrawn pages and what an editor is waiting for; forgotten when they have been rendered. */
@@ -96,7 +94,9 @@ export function openPressroom(options: PressroomOptions): Pressroom {
   const press = openPress({
     store,
     memoryBytes: config.pressMemoryBytes,
-    render: pressRender(options.render, config.siteUrl, house.locals, house.services.content.revision),
+    render: pressRender(options.render, config.siteUrl, house.locals, content.revision, (key) =>
+      isUnknownDocument(content.reader(), key),
+    ),
     dress: pressDress(security, config),
     log,
     everything,
