@@ -150,6 +150,7 @@ export const publication = {
       '/pricing',
       '/membership',
       '/print',
+      '/subscribe',
     ],
     footerHidden: [
       '/newsletter-signUp',
@@ -161,6 +162,7 @@ export const publication = {
       '/profile',
       '/thankyou',
       '/shipping',
+      '/subscribe',
     ],
     /** Scroll distance in CSS pixels after which the compact header becomes the full one. */
     headerScrollThreshold: 250,
