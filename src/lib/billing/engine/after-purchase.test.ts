@@ -57,7 +57,9 @@ onBothEngines('a running subscription', (engines) => {
   it('stays as it is when the card for the upgrade is refused', async () => {
     const { session, id } = await subscribed();
     const [customer] = (await house.dashboard.customers.list()).data;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: customer?.id ?? '' });
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', {
+      customer: customer?.id ?? '',
+    });
     await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
     const refused = await house.billing.switchPlan(session, { planId: 'member-yearly' });
     expect(refused).toMatchObject({ ok: false, status: 402, error: { code: 'card_declined' } });
@@ -73,7 +75,9 @@ onBothEngines('a running subscription', (engines) => {
   it('waits for the bank before an upgrade', async () => {
     const { session, id } = await subscribed();
     const [customer] = (await house.dashboard.customers.list()).data;
-    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', { customer: customer?.id ?? '' });
+    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
+      customer: customer?.id ?? '',
+    });
     await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
     const waits = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
     expect(waits).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
