@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { getResponse } from 'msw';
 import { portInUse } from '../web.ts';
+import { browserFiles } from './browser.ts';
 import { controls } from './controls.ts';
 import { handlersByResource } from './handlers.ts';
 import { keys } from './keys.ts';
@@ -50,7 +51,7 @@ const largestBody = 1024 * 1024;
 export async function startStripe({ port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
   const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
   const handlers = handlersByResource(state);
-  const inside = controls(state);
+  const inside = [controls(state), browserFiles(state)];
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
@@ -71,7 +72,7 @@ export async function startStripe({ port = 0, folder, wall }: StripeOptions): Pr
     const asked = new Request(url, { method: request.method ?? 'GET', headers: headersOf(request), body });
     const answer = url.pathname.startsWith('/v1/')
       ? ((await getResponse([...handlers(url.pathname)], asked)) ?? unknown(request.method ?? 'GET', url.pathname))
-      : ((await inside(asked, url)) ?? new Response('There is nothing here.\n', { status: 404 }));
+      : await elsewhere(asked, url);
     // A broken connection, as a fault asks for.
     if (answer.type === 'error') {
       response.destroy();
@@ -85,6 +86,14 @@ export async function startStripe({ port = 0, folder, wall }: StripeOptions): Pr
       'x-sandbox-ms': (performance.now() - began).toFixed(2),
     });
     response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+
+  async function elsewhere(asked: Request, url: URL): Promise<Response> {
+    for (const part of inside) {
+      const answer = await part(asked, url);
+      if (answer) return answer;
+    }
+    return new Response('There is nothing here.\n', { status: 404 });
   }
 
   await new Promise<void>((resolve, reject) => {
