@@ -35,6 +35,7 @@ describe('settings', () => {
       imageCacheBytes: 1024 * 1024 * 1024,
       frameHosts: [],
       marfeelAccount: null,
+      stripe: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
       accessKeys: null,
@@ -123,6 +124,7 @@ describe('settings', () => {
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
       marfeelAccount: '1234',
+      stripe: null,
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [

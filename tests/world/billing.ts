@@ -2,7 +2,7 @@
  * The billing service over a fresh database, and the sandbox's Stripe in this process: the real SDK asks it, and what it has to tell
  * comes back as signed webhooks when a test lets it.
  */
-import { type SetupServerApi, setupServer } from 'msw/node';
+import { type SetupServer, setupServer } from 'msw/node';
 import Stripe from 'stripe';
 import { stripeHandlers } from '../../sandbox/stripe/handlers.ts';
 import { openState, type StripeState } from '../../sandbox/stripe/state.ts';
@@ -51,15 +51,16 @@ export interface BillingBench {
   stop(): Promise<void>;
 }
 
-let server: SetupServerApi | null = null;
+let server: SetupServer | null = null;
 
 export async function billingBench(database: Database, options: Partial<BillingOptions> = {}): Promise<BillingBench> {
   server?.close();
   const accounts = await bench(database);
   const { clock } = accounts;
   const stripe = openState({ wall: () => clock.now });
-  server = setupServer(...stripeHandlers(stripe));
-  server.listen({ onUnhandledRequest: 'bypass' });
+  // The sandbox has an msw of its own, which TypeScript takes for another library.
+  server = setupServer(...(stripeHandlers(stripe) as never[]));
+  server.listen();
   const events: SandboxEvent[] = [];
   stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
   const mail: Message[] = [];

@@ -188,6 +188,11 @@ export function voidInvoice(ledger: Ledger, invoice: Invoice): void {
   if (subscription && subscription.status !== 'incomplete') {
     ledger.store.touch(subscription);
     settle(ledger, subscription);
+    // With its bill a waiting change is taken back (docs.stripe.com/billing/subscriptions/pending-updates).
+    if ((subscription._pending as { invoice: string } | undefined)?.invoice === invoice.id) {
+      subscription.pending_update = null;
+      delete subscription._pending;
+    }
   }
 }
 

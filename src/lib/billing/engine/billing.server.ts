@@ -12,7 +12,7 @@ import { createCatalogue } from './catalogue.server.ts';
 import { createCoupons } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import { billed, no, ok } from './errors.ts';
-import { createMirror } from './mirror.server.ts';
+import { createMirror, forgottenKey } from './mirror.server.ts';
 import type { BillingRules, Parts } from './parts.ts';
 import { createPaying } from './paying.server.ts';
 import { createPurchases } from './purchases.server.ts';
@@ -179,7 +179,14 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
       inTurn(userId, async () => {
         const customer = await customers.find(userId);
         await database.transaction(async (tx) => {
-          if (customer !== null) await questions.ask(tx, `forget:${customer}`);
+          if (customer !== null) {
+            await questions.ask(tx, `forget:${customer}`);
+            await tx
+              .insertInto('billing_notes')
+              .values({ key: forgottenKey(customer), value: '', at: now() })
+              .onConflict((conflict) => conflict.doNothing())
+              .execute();
+          }
           await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
           // What was bought and charged stays, without saying by whom.
           await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();

@@ -57,17 +57,17 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
 
   async function takeCard(session: Session, paymentMethod: string): Promise<Billed<null>> {
     const customer = await customers.ensure(session);
-    const card = await stripe.paymentMethods.retrieve(paymentMethod);
-    const owner = idOf(card.customer);
+    const given = await stripe.paymentMethods.retrieve(paymentMethod);
+    const owner = idOf(given.customer);
     if (owner !== null && owner !== customer) return no(402, said.failed, { code: 'payment_method_invalid' });
-    if (owner === null) await stripe.paymentMethods.attach(paymentMethod, { customer });
-    await stripe.customers.update(customer, { invoice_settings: { default_payment_method: paymentMethod } });
+    const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : given;
+    await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
     const own = (await mirror.ofUser(session.userId)).filter(({ state }) => isRunning(state));
     for (const { state } of own) {
-      await stripe.subscriptions.update(state.id, { default_payment_method: paymentMethod });
+      await stripe.subscriptions.update(state.id, { default_payment_method: card });
     }
     try {
-      return await payOpen(customer, paymentMethod);
+      return await payOpen(customer, card);
     } finally {
       for (const { state } of own) await mirror.sync(state.id);
     }

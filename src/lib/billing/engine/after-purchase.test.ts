@@ -1,0 +1,233 @@
+/** What happens to a subscription after it was bought: switches, cancellation, refunds, failing cards, webhooks, forgetting. */
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+
+onBothEngines('a running subscription', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function subscribed(plan = monthly): Promise<{ session: Session; id: string }> {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    const { subscriptionId: id } = paid(await house.billing.subscribe(session, plan));
+    await house.deliver();
+    return { session, id };
+  }
+  const opens = async (session: Session) => (await house.billing.entitlements(session.userId))[0] ?? null;
+  const mailed = (kind: string) => house.mail.filter((message) => message.kind === kind).length;
+  const charged = async () => (await house.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+
+  it('is upgraded at once, for the sum that was quoted', async () => {
+    const { session } = await subscribed();
+    await house.pass(10 * day);
+    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    expect(quote.kind).toBe('upgrade');
+    // 800 cents more a month, for the rest of it.
+    expect(quote.dueToday).toBeGreaterThan(500);
+    expect(quote.dueToday).toBeLessThan(600);
+    const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0 };
+    const other = await house.billing.switchPlan(session, { ...ask, expected: quote.dueToday - 1 });
+    expect(other).toMatchObject({ ok: false, status: 409, error: { due: quote.dueToday } });
+    const attempt = randomUUID();
+    const done = paid(await house.billing.switchPlan(session, { ...ask, expected: quote.dueToday, attempt }));
+    expect(done).toMatchObject({ effective: 'now', paymentIntentStatus: 'succeeded', clientSecret: null });
+    expect((await charged()).map(({ amount }) => amount)).toEqual([quote.dueToday, 1200]);
+    expect(await opens(session)).toMatchObject({ product: 'sun-member' });
+    expect(paid(await house.billing.switchPlan(session, { ...ask, attempt })).effective).toBe('now');
+    expect(await charged()).toHaveLength(2);
+    expect(mailed('welcome-tier')).toBe(2);
+  });
+
+  it('cannot be upgraded for nothing by a date of the reader’s choice', async () => {
+    const { session } = await subscribed();
+    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    const end = Math.floor(((await opens(session))?.until ?? 0) / 1000) - 60;
+    const ask = { planId: 'member-monthly', prorationDate: end };
+    const refused = await house.billing.switchPlan(session, { ...ask, expected: 0 });
+    expect(refused).toMatchObject({ ok: false, status: 409, error: { due: quote.dueToday } });
+    paid(await house.billing.switchPlan(session, ask));
+    expect((await charged())[0]?.amount).toBe(quote.dueToday);
+  });
+
+  it('stays as it is when the card for the upgrade is refused', async () => {
+    const { session, id } = await subscribed();
+    const [customer] = (await house.dashboard.customers.list()).data;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', {
+      customer: customer?.id ?? '',
+    });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    const refused = await house.billing.switchPlan(session, { planId: 'member-yearly' });
+    expect(refused).toMatchObject({ ok: false, status: 402, error: { code: 'card_declined' } });
+    expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
+    const now = await house.dashboard.subscriptions.retrieve(id);
+    expect(now.pending_update).toBeNull();
+    expect(now.status).toBe('active');
+    // Nothing is left that could be charged later.
+    expect((await house.dashboard.invoices.list({ status: 'open' })).data).toEqual([]);
+    await house.dashboard.subscriptions.update(id, { default_payment_method: '' });
+  });
+
+  it('waits for the bank before an upgrade', async () => {
+    const { session, id } = await subscribed();
+    const [customer] = (await house.dashboard.customers.list()).data;
+    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
+      customer: customer?.id ?? '',
+    });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+    const waits = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    expect(waits).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
+    expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
+    house.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
+    paid(await house.billing.confirm(session, id));
+    expect(await opens(session)).toMatchObject({ product: 'sun-member' });
+  });
+
+  it('is downgraded at the renewal', async () => {
+    const { session } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
+    const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly' }));
+    expect(quote).toMatchObject({ kind: 'downgrade', dueToday: 0, dueAfterRenewal: 1200 });
+    const planned = paid(await house.billing.switchPlan(session, { planId: 'reader-monthly', expected: 0 }));
+    expect(planned).toMatchObject({ effective: 'renewal', clientSecret: null });
+    expect(await opens(session)).toMatchObject({ product: 'sun-member' });
+    expect(await house.billing.subscription(session)).toMatchObject({ price: 1200, planId: 'member-monthly' });
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
+  });
+
+  it('takes a planned downgrade back', async () => {
+    const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
+    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
+    expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+    expect(await house.billing.subscription(session)).toMatchObject({ price: 2000 });
+  });
+
+  it('is cancelled at the end of what is paid, and taken up again until then', async () => {
+    const { session } = await subscribed();
+    const until = (await opens(session))?.until;
+    expect(paid(await house.billing.cancel(session, 'too much to read'))).toMatchObject({
+      ...{ cancelAtPeriodEnd: true, nextBillingDate: null, status: 'active' },
+    });
+    expect(await opens(session)).toMatchObject({ until });
+    await house.deliver();
+    expect(mailed('cancelled')).toBe(1);
+    expect(paid(await house.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
+    paid(await house.billing.cancel(session, null));
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await opens(session)).toBeNull();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
+    expect(mailed('cancelled')).toBe(1);
+    expect(await charged()).toHaveLength(1);
+    expect(await house.billing.cancel(session, null)).toMatchObject({ ok: false, status: 404 });
+    paid(await house.billing.subscribe(session, monthly));
+    expect(await opens(session)).not.toBeNull();
+  });
+
+  it('keeps access some days when a renewal fails, and goes on with another card', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    const until = (await opens(session))?.until ?? 0;
+    await house.pass((until - house.accounts.clock.now) / 1000 + 2 * 3600);
+    await house.deliver();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    expect(await opens(session)).toMatchObject({ until: until + 3 * day * 1000 });
+    expect(mailed('payment-failed')).toBe(1);
+    await house.pass(3 * day);
+    await house.deliver();
+    expect(await opens(session)).toBeNull();
+    expect(await house.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ status: 409 });
+    expect(await house.billing.usePaymentMethod(session, 'pm_card_visa')).toMatchObject({ ok: true });
+    expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
+    expect(mailed('payment-failed')).toBe(1);
+    expect(mailed('receipt')).toBe(2);
+  });
+
+  it('closes when all is refunded, and stays open when a part is', async () => {
+    const { session } = await subscribed();
+    const [charge] = await charged();
+    await house.dashboard.refunds.create({ charge: charge?.id ?? '', amount: 500 });
+    await house.deliver();
+    expect(await opens(session)).not.toBeNull();
+    await house.dashboard.refunds.create({ charge: charge?.id ?? '' });
+    await house.deliver();
+    expect(await opens(session)).toBeNull();
+  });
+
+  it('is announced before it renews, once', async () => {
+    const { session } = await subscribed();
+    const until = (await opens(session))?.until ?? 0;
+    await house.pass((until - house.accounts.clock.now) / 1000 - 6 * day);
+    await house.deliver();
+    await house.billing.repair(session);
+    expect(mailed('renewal-notice')).toBe(1);
+  });
+
+  it('is given another price for the penny after sixty days', async () => {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    paid(await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny', expected: 60 }));
+    expect(await opens(session)).toMatchObject({ trialing: true });
+    await house.pass(61 * day);
+    await house.deliver();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([12_000, 60]);
+    expect(await opens(session)).toMatchObject({ trialing: false, product: 'sun-reader' });
+    paid(await house.billing.cancel(session, null));
+    await house.pass(366 * day);
+    await house.deliver();
+    expect(await opens(session)).toBeNull();
+    const again = await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny' });
+    expect(again).toMatchObject({ ok: false, status: 409, error: { code: 'promotion_used' } });
+  });
+
+  it('forgets a reader: cancelled at once, and nobody’s from then on', async () => {
+    const { session, id } = await subscribed();
+    paid(await house.billing.saveShipping(session, home));
+    expect(await house.billing.exportData(session.userId)).toMatchObject({
+      shipping: home,
+      subscriptions: [{ id, planId: 'reader-monthly' }],
+      purchases: [{ kind: 'subscribe', state: 'done' }],
+    });
+    await house.billing.forget(session.userId);
+    await house.billing.drain();
+    await house.deliver();
+    const { data } = await house.dashboard.subscriptions.list({ status: 'all' });
+    expect(data.map(({ status }) => status)).toEqual(['canceled']);
+    expect(await house.billing.exportData(session.userId)).toEqual({
+      ...{ customer: null, shipping: null, subscriptions: [], invoices: [], purchases: [] },
+    });
+    const kept = await house.database.db.selectFrom('purchases').selectAll().execute();
+    expect(kept).toMatchObject([{ user_id: null, payment_method: null, attempt: null, subscription: id }]);
+  });
+
+  it('is shown to its owner alone', async () => {
+    const { id } = await subscribed();
+    const other = await house.readers.join('eve@example.com');
+    expect(await house.billing.confirm(other, id)).toMatchObject({ ok: false, status: 404 });
+    expect(await house.billing.saveMetadata(other, id, { created_with: 'x' })).toMatchObject({ status: 404 });
+    expect(await house.billing.cancel(other, null)).toMatchObject({ status: 404 });
+    expect(await house.billing.subscription(other)).toBeNull();
+    const [card] = (await house.dashboard.paymentMethods.list({ limit: 1 })).data;
+    expect(await house.billing.usePaymentMethod(other, card?.id ?? '')).toMatchObject({ ok: false, status: 402 });
+    const bought = await house.billing.subscribe(other, { ...monthly, payment_method: card?.id ?? '' });
+    expect(bought).toMatchObject({ ok: false, status: 402 });
+  });
+
+  it('keeps notes, and ours as they are', async () => {
+    const { session, id } = await subscribed();
+    const metadata = { created_with: 'paywall', purchase: 'x', user: 'y', customer_email: 'eve@example.com' };
+    paid(await house.billing.saveMetadata(session, id, metadata));
+    const kept = (await house.dashboard.subscriptions.retrieve(id)).metadata;
+    expect(kept).toMatchObject({ created_with: 'paywall', customer_email: 'ada@example.com', user: session.userId });
+    expect(kept.purchase).not.toBe('x');
+  });
+});
