@@ -39,9 +39,17 @@ const fixed = [
   '/profile',
   '/thankyou',
   '/shipping',
+  '/subscribe?plan=reader-yearly',
 ];
 /** Only for readers who are signed in. */
-const own = ['/dashboard/account', '/dashboard/profile', '/dashboard/shipping', '/dashboard/contact', '/profile'];
+const own = [
+  '/dashboard/account',
+  '/dashboard/profile',
+  '/dashboard/shipping',
+  '/dashboard/contact',
+  '/profile',
+  '/shipping',
+];
 const missing = [
   '/no-such-page',
   '/article/no-such-article',

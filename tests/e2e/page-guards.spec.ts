@@ -1,7 +1,14 @@
 /** Page guards in both directions (spec section 6): who is not signed in is led to sign in and back, who is signed in is led on. */
 import { codeTo, emailField, expect, linkTo, newEmail, signIn, test, typeCode } from '../world/readers.ts';
 
-const guarded = ['/dashboard/account', '/dashboard/profile', '/dashboard/shipping', '/dashboard/contact', '/profile'];
+const guarded = [
+  '/dashboard/account',
+  '/dashboard/profile',
+  '/dashboard/shipping',
+  '/dashboard/contact',
+  '/profile',
+  '/shipping',
+];
 
 test('who is not signed in gets none of a reader’s own pages', async ({ request }) => {
   for (const path of guarded) {

@@ -1,0 +1,248 @@
+/**
+ * The pages of plans over HTTP, on the built site: what they show of the catalogue, what they say when nothing is sold, and the
+ * form of the shipping address without a script. The catalogue and the saved addresses are told what to be.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Billing } from '../../src/lib/billing/service.ts';
+import type { Price, Shipping } from '../../src/lib/billing/wire.ts';
+import { catalogue } from '../../src/lib/plans/testing.ts';
+import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
+
+const pages = ['/pricing', '/print', '/membership', '/founder'];
+
+const shop = {
+  prices: catalogue as readonly Price[],
+  saved: new Map<string, Shipping>(),
+  failing: null as 'refused' | 'thrown' | null,
+};
+const billing: Partial<Billing> = {
+  prices: () => shop.prices,
+  entitlements: async () => [],
+  shipping: async ({ userId }) => shop.saved.get(userId) ?? null,
+  async saveShipping({ userId }, shipping) {
+    if (shop.failing === 'thrown') throw new Error('The database is away');
+    if (shop.failing) return { ok: false, status: 400, error: { message: 'This address is not known.' } };
+    shop.saved.set(userId, shipping);
+    return { ok: true, value: shipping };
+  },
+};
+
+let open: AccountSite;
+let closed: AccountSite;
+beforeAll(async () => {
+  open = await startAccountSite({ services: { billing: billing as Billing } });
+  closed = await startAccountSite({ services: { billing: null } });
+}, 120_000);
+afterAll(async () => {
+  await open.stop();
+  await closed.stop();
+});
+beforeEach(() => {
+  shop.prices = catalogue;
+  shop.failing = null;
+});
+
+/** Text of a page without its markup. */
+const words = (html: string): string =>
+  html
+    .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#39;|&rsquo;/g, '’')
+    .replace(/\s+/g, ' ');
+const plansIn = (html: string): string[] =>
+  [...html.matchAll(/href="\/subscribe\?plan=([\w-]+)"/g)].map((match) => match[1] ?? '');
+
+describe('pages with prices', () => {
+  it.each(pages)('%s is stored, and rendered anew when the catalogue changes', async (path) => {
+    const before = await open.browser().get(path);
+    expect(before.status).toBe(200);
+    expect(String(before.headers['cache-tag']).split(/[ ,]+/)).toContain('prices');
+    expect(before.headers['cache-control']).not.toMatch(/no-store|private/);
+  });
+
+  it('follow the catalogue', async () => {
+    expect(words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
+    shop.prices = catalogue.map((price) => (price.unit_amount === 12_000 ? { ...price, unit_amount: 13_050 } : price));
+    await open.room.press.invalidate(['prices']);
+    await expect
+      .poll(async () => words((await open.browser().get('/pricing')).text))
+      .toContain('$130.50 /year Billed once a year. $13.50 less than twelve months at $12.');
+    shop.prices = catalogue;
+    await open.room.press.invalidate(['prices']);
+    await expect.poll(async () => words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
+  });
+
+  it('say all that the promotion costs', async () => {
+    const text = words((await open.browser().get('/pricing')).text);
+    for (const sentence of [
+      'Read the Sun for a PENNY A DAY',
+      '$0.01/Day',
+      'Full dues ($120/year) billed after 60 days',
+      'On the day you join $0.60 is charged, for 60 days.',
+      'You may cancel your subscription at any time.',
+    ])
+      expect(text).toContain(sentence);
+  });
+
+  it('offer every plan by a link that works without a script', async () => {
+    const { text } = await open.browser().get('/pricing');
+    expect([...new Set(plansIn(text))].toSorted()).toEqual(catalogue.map(({ zephrPlanId }) => zephrPlanId).toSorted());
+    expect(text).toContain('data-paywall="{&quot;planId&quot;:&quot;reader-yearly&quot;}"');
+    expect(text).not.toMatch(/\bchecked\b|countdown/i);
+  });
+});
+
+describe('with nothing to sell', () => {
+  it.each(['/pricing', '/print', '/membership'])('%s says so, with the standard prices and no way in', async (path) => {
+    const { status, text } = await closed.browser().get(path);
+    expect(status).toBe(200);
+    expect(words(text)).toContain('Joins are closed for the moment.');
+    expect(words(text)).toContain('$280 /year');
+    expect(plansIn(text)).toEqual([]);
+    expect(text.includes('data-paywall=')).toBe(false);
+    expect(text.includes('PENNY')).toBe(false);
+  });
+
+  it('a link to a plan still explains itself', async () => {
+    const { status, text } = await closed.browser().get('/subscribe?plan=reader-yearly');
+    expect(status).toBe(200);
+    expect(words(text)).toContain('Joins are closed for the moment.');
+    expect(text.includes('data-paywall=')).toBe(false);
+  });
+
+  it('there is no address to save', async () => {
+    const browser = closed.browser();
+    await browser.signIn(closed, 'closed@example.com');
+    const page = await browser.get('/shipping');
+    expect(words(page.text)).toContain('Print delivery can be set up here once subscriptions open.');
+    expect((await browser.submit('/shipping', address)).status).toBe(200);
+  });
+});
+
+describe('the way in without a script', () => {
+  it('keeps the choice, and is kept by nobody', async () => {
+    const { status, text, headers } = await open.browser().get('/subscribe?plan=member-print-yearly');
+    expect([status, headers['cache-control']]).toEqual([200, 'private, no-store']);
+    for (const sentence of [
+      'Sun Member with the print edition, $280/year',
+      'On the day you join $280',
+      'they need JavaScript',
+      '+1 212 555 0183',
+      'weekdays 9 a.m. to 5 p.m. ET',
+    ])
+      expect(words(text)).toContain(sentence);
+    expect(text).toContain('href="/socialLogin?return=%2Fsubscribe%3Fplan%3Dmember-print-yearly"');
+    expect(text).toContain('Subscription%3A%20Sun%20Member%20with%20the%20print%20edition');
+  });
+
+  it('says who is signed in', async () => {
+    const browser = open.browser();
+    await browser.signIn(open, 'ann@example.com');
+    const { text } = await browser.get('/subscribe?plan=reader-penny');
+    expect(words(text)).toContain('Signed in as ann@example.com');
+    expect(words(text)).toContain('On the day you join $0.60 for 60 days');
+  });
+
+  it('leads to the plans where none is named, and says that one is not sold', async () => {
+    const nowhere = await open.browser().get('/subscribe');
+    expect([nowhere.status, nowhere.headers.location]).toEqual([303, '/pricing']);
+    for (const plan of ['no-such-plan', '%22%3E%3Cscript%3Ealert(1)%3C/script%3E', '']) {
+      const { status, text } = await open.browser().get(`/subscribe?plan=${plan}`);
+      expect(status).toBe(404);
+      expect(words(text)).toContain('That plan is not sold any more');
+      expect(text).not.toContain('<script>alert');
+    }
+  });
+});
+
+const address = {
+  name: 'Benjamin Day',
+  line1: '222 William Street',
+  line2: '',
+  city: 'New York',
+  state: 'NY',
+  postal_code: '10038',
+  phone: '212 555 0183',
+};
+
+describe('the shipping address without a script', () => {
+  let browser: Browser;
+  let count = 0;
+  beforeEach(async () => {
+    browser = open.browser();
+    await browser.signIn(open, `paper-${++count}@example.com`);
+  });
+  const value = (html: string, name: string) =>
+    new RegExp(`<input(?=[^>]* name="${name}")[^>]* value="([^"]*)"`).exec(html)?.[1];
+
+  it('is for readers who are signed in', async () => {
+    for (const answer of [await open.browser().get('/shipping'), await open.browser().submit('/shipping', address)]) {
+      expect([answer.status, answer.headers.location]).toEqual([303, '/socialLogin?return=%2Fshipping']);
+      expect(answer.headers['cache-control']).toBe('private, no-store');
+    }
+  });
+
+  it('is asked for, saved, shown, and changed', async () => {
+    const empty = await browser.get('/shipping');
+    expect(empty.headers['cache-control']).toBe('private, no-store');
+    expect(/<form(?=[^>]* method="post")[^>]* action="\/shipping"/.test(empty.text)).toBe(true);
+
+    const saved = await browser.submit('/shipping', address);
+    expect([saved.status, saved.headers.location]).toEqual([303, '/shipping?state=saved']);
+    const shown = words((await browser.get('/shipping?state=saved')).text);
+    expect(shown).toContain('Your shipping address has been saved.');
+    expect(shown).toContain('Benjamin Day 222 William Street New York, NY 10038 +12125550183');
+    expect(shown).toContain('Update Shipping Address');
+    expect([...shop.saved.values()].at(-1)).toEqual({
+      name: 'Benjamin Day',
+      address: { line1: '222 William Street', city: 'New York', state: 'NY', postal_code: '10038', country: 'US' },
+      phone: '+12125550183',
+    });
+
+    const form = (await browser.get('/shipping?edit=yes')).text;
+    expect([value(form, 'name'), value(form, 'postal_code')]).toEqual(['Benjamin Day', '10038']);
+    await browser.submit('/shipping', { ...address, line2: 'Attic' });
+    expect(words((await browser.get('/shipping')).text)).toContain('222 William Street Attic New York');
+  });
+
+  it('keeps what was typed, and says what is wrong beside the field', async () => {
+    const answer = await browser.submit('/shipping', {
+      ...address,
+      city: '',
+      postal_code: '90210',
+      name: '<b>Ann</b>',
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.headers['cache-control']).toBe('private, no-store');
+    expect(value(answer.text, 'name')).toBe('&lt;b&gt;Ann&lt;/b&gt;');
+    expect(value(answer.text, 'line1')).toBe('222 William Street');
+    expect(value(answer.text, 'postal_code')).toBe('90210');
+    expect(answer.text).toMatch(/<option[^>]*(?:value="NY"[^>]* selected|selected[^>]* value="NY")/);
+    expect(words(answer.text)).toContain('Please enter the city.');
+    expect(words(answer.text)).toContain('90210 is not in New York.');
+  });
+
+  it.each([
+    ['refused', 422, 'This address is not known.'],
+    ['thrown', 503, 'Something went wrong. Please try again.'],
+  ] as const)('keeps what was typed when it is %s', async (failing, status, sentence) => {
+    shop.failing = failing;
+    const answer = await browser.submit('/shipping', address);
+    expect(answer.status).toBe(status);
+    expect(words(answer.text)).toContain(sentence);
+    expect(value(answer.text, 'line1')).toBe('222 William Street');
+  });
+
+  it('is taken from this site’s own pages alone', async () => {
+    for (const headers of [
+      { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' },
+      { origin: null, 'sec-fetch-site': null },
+    ]) {
+      const answer = await browser.submit('/shipping', address, { headers });
+      expect(answer.status).toBe(403);
+    }
+    const json = await browser.post('/shipping', address);
+    expect(json.status).toBe(400);
+    expect(words((await browser.get('/shipping')).text)).not.toContain('William');
+  });
+});

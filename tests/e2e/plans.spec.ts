@@ -1,0 +1,377 @@
+/**
+ * The pages of plans (spec sections 2, 3, 4, 6 and 9): what they say to whom, the ways in with and without a script, the welcome
+ * after a purchase, the address of the printed paper, and its upsell.
+ */
+import type { BrowserContext, Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { emailField, expect, linkTo, newEmail, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
+
+const pages = ['/pricing', '/print', '/membership', '/founder'];
+const kinds = ['anonymous', ...signedInKinds] as const;
+type Kind = (typeof kinds)[number];
+
+/** As the server answers for a reader who has this plan. */
+const subscriptionTo = (planId: string, product: string) => ({
+  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 20_000, price: 20_000, productId: product, planId },
+  ...{
+    planName: planId,
+    interval: 'year',
+    print: planId.includes('print'),
+    status: 'active',
+    cancelAtPeriodEnd: false,
+  },
+  ...{ nextBillingDate: '2027-11-21T12:00:00Z', paidUntil: '2027-11-21T12:00:00Z' },
+});
+
+/** A reader of a kind; `plan` is what the server says they have, and without it the server does not say. */
+async function as(context: BrowserContext, kind: Kind, plan?: string): Promise<void> {
+  if (kind === 'anonymous') return;
+  await pretend(context, kind);
+  await context.route('**/api/v1/me/subscription', (route) =>
+    plan
+      ? route.fulfill({ json: { subscription: subscriptionTo(plan, `sun-${kind}`) } })
+      : route.fulfill({ status: 200, json: { subscription: null } }),
+  );
+}
+
+const card = (page: Page, name: string) => page.getByRole('article', { name });
+const choice = (page: Page, plan: string) => page.locator(`li[data-plan~="${plan}"]`);
+const door = (page: Page, plan: string) => choice(page, plan).getByRole('link');
+const plans = ['reader-monthly', 'reader-yearly', 'member-monthly', 'member-yearly', 'member-print-yearly'] as const;
+
+/** What the ways into the five plans say, in that order; `null` where there is none. */
+async function doors(page: Page): Promise<(string | null)[]> {
+  const said = [];
+  for (const plan of plans) {
+    const [words] = await door(page, plan).allInnerTexts();
+    said.push(words === undefined ? null : (words.split('\n')[0]?.trim() ?? ''));
+  }
+  return said;
+}
+
+test.describe('prices', () => {
+  test('are those of the spec, in its words', async ({ page }) => {
+    await page.goto('/pricing');
+    const main = page.locator('main');
+    for (const text of [
+      'Read the Sun for a PENNY A DAY',
+      '$0.01/Day',
+      'Full dues ($120/year) billed after 60 days',
+      'You may cancel your subscription at any time.',
+    ])
+      await expect(main.getByText(text).first()).toBeVisible();
+    await expect(choice(page, 'reader-monthly')).toContainText('$12/month');
+    await expect(choice(page, 'reader-yearly')).toContainText('$120/year');
+    await expect(choice(page, 'reader-yearly')).toContainText('$24 less than twelve months at $12.');
+    await expect(choice(page, 'member-print-yearly')).toContainText('$280/year');
+    await expect(page.getByRole('table')).toContainText('+$80 a year');
+    await expect(card(page, 'Sun Founder')).toContainText('By arrangement');
+  });
+
+  test('come with nothing that was chosen before', async ({ page }) => {
+    await page.goto('/pricing');
+    await expect(page.locator('main').locator('input, select, [aria-selected], [data-countdown]')).toHaveCount(0);
+    const looks = await page.locator('.door:visible').evaluateAll((links) =>
+      links.map((link) => {
+        const { backgroundColor, color, fontSize } = getComputedStyle(link);
+        return `${backgroundColor} ${color} ${fontSize}`;
+      }),
+    );
+    expect(looks).toHaveLength(plans.length + 1);
+    expect(new Set(looks).size, 'no way in is louder than another').toBe(1);
+  });
+});
+
+test.describe('the first paint', () => {
+  const join = 'Join Today';
+  for (const [kind, expected, label] of [
+    ['anonymous', [join, join, join, join, join], null],
+    ['registered', [join, join, join, join, join], null],
+    ['reader', [null, null, 'Upgrade', 'Upgrade', 'Upgrade'], 'You are a Sun Reader.'],
+    ['member', ['Change', 'Change', null, null, 'Upgrade'], 'You are a Sun Member.'],
+    ['founder', [null, null, null, null, null], 'You are a Sun Founder.'],
+  ] as const) {
+    test(`has the right ways in for a ${kind}`, async ({ context, page }) => {
+      await as(context, kind);
+      await context.route('**/*.js', (route) => route.abort());
+      await page.goto('/pricing');
+      expect(await doors(page)).toEqual(expected);
+      const penny = page.getByRole('heading', { name: 'Read the Sun for a PENNY A DAY' });
+      await expect(penny).toBeVisible({ visible: label === null });
+      if (label) await expect(page.getByText(label)).toBeVisible();
+      await expect(page.getByRole('link', { name: 'Become a founder' })).toBeVisible({ visible: kind !== 'founder' });
+      const own = { reader: 'Sun Reader', member: 'Sun Member', founder: 'Sun Founder' }[kind as 'reader'];
+      for (const name of ['Sun Reader', 'Sun Member', 'Sun Founder'])
+        await expect(card(page, name).getByText('Your plan', { exact: true }).first()).toBeVisible({
+          visible: name === own,
+        });
+      await expect(page.getByRole('link', { name: 'Sign In' })).toBeVisible({ visible: kind === 'anonymous' });
+    });
+  }
+
+  for (const kind of kinds) {
+    test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
+      await as(context, kind, { reader: 'reader-monthly', member: 'member-yearly' }[kind as 'reader']);
+      // Fonts that arrive change the width of words, for every kind alike.
+      await context.route(/\.woff2/, (route) => route.abort());
+      await context.addInitScript(() => {
+        const shifts: string[] = [];
+        Object.assign(window, { shifts });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) shifts.push(JSON.stringify(entry));
+        }).observe({ type: 'layout-shift', buffered: true });
+      });
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const path of [...pages, '/thankyou']) {
+          await page.goto(path, { waitUntil: 'networkidle' });
+          const shifts = await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
+          expect(shifts, `${path} at ${width}`).toEqual([]);
+        }
+      }
+    });
+  }
+});
+
+test.describe('the plan that a reader has', () => {
+  for (const [kind, plan, expected] of [
+    ['reader', 'reader-monthly', [null, 'Change', 'Upgrade', 'Upgrade', 'Upgrade']],
+    ['reader', 'reader-penny', ['Change', null, 'Upgrade', 'Upgrade', 'Upgrade']],
+    ['member', 'member-yearly', ['Change', 'Change', 'Change', null, 'Upgrade']],
+    ['member', 'member-print-yearly', ['Change', 'Change', 'Change', 'Change', null]],
+  ] as const) {
+    test(`is marked and has no way in: ${plan}`, async ({ context, page }) => {
+      await as(context, kind, plan);
+      await page.goto('/pricing');
+      await expect(choice(page, plan).getByText('Your plan')).toBeVisible();
+      expect(await doors(page)).toEqual(expected);
+      await expect(page.locator('li[data-plan]').getByText('Your plan').and(page.locator(':visible'))).toHaveCount(1);
+    });
+  }
+
+  test('is known on the page of the printed paper', async ({ context, page }) => {
+    await as(context, 'member', 'member-print-yearly');
+    await page.goto('/print');
+    await expect(choice(page, 'member-print-yearly').getByText('Your plan')).toBeVisible();
+    await expect(door(page, 'member-print-yearly')).toBeHidden();
+  });
+
+  test('costs who pays for nothing no request', async ({ context, page }) => {
+    await as(context, 'registered');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.goto('/pricing', { waitUntil: 'networkidle' });
+    expect(asked).not.toContain('/api/v1/me/subscription');
+  });
+});
+
+for (const kind of ['reader', 'member', 'founder'] as const) {
+  test(`the pages are clean by axe for a ${kind}`, async ({ context, page }) => {
+    await as(context, kind, { reader: 'reader-yearly', member: 'member-yearly', founder: undefined }[kind]);
+    for (const width of [360, 1536]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of [...pages, '/thankyou']) {
+        await page.goto(path, { waitUntil: 'load' });
+        expect.soft(await violationsOn(page), `${path} at ${width}`).toEqual([]);
+        const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        expect.soft(content, `${path} is no wider than ${width}`).toBeLessThanOrEqual(screen as number);
+      }
+    }
+  });
+}
+
+test.describe('without a script', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a way in says honestly what is not possible, and keeps the choice', async ({ page }) => {
+    await page.goto('/pricing');
+    await door(page, 'member-print-yearly').click();
+    await expect(page).toHaveURL(/\/subscribe\?plan=member-print-yearly$/);
+    const main = page.locator('main');
+    await expect(main.getByRole('heading', { level: 1 })).toHaveText('Sun Member with the print edition');
+    await expect(main).toContainText('they need JavaScript');
+    await expect(main.getByRole('link', { name: '+1 212 555 0183' })).toHaveAttribute('href', 'tel:+12125550183');
+    await expect(main.locator('a[href^="mailto:"]')).toHaveAttribute('href', /member-print-yearly/);
+    await expect(main.getByRole('link', { name: 'Go on to payment' })).toBeHidden();
+  });
+
+  test('signing in leads back to the choice', async ({ page }) => {
+    const email = newEmail('plans');
+    await page.goto('/subscribe?plan=reader-yearly');
+    await page.getByRole('link', { name: 'Sign in or create one first' }).click();
+    await emailField(page).fill(email);
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
+    await page.goto((await linkTo(email)).text);
+    await page.getByRole('button', { name: 'Create my account' }).click();
+    await expect(page).toHaveURL(/\/subscribe\?plan=reader-yearly$/);
+    await expect(page.locator('main')).toContainText(`Signed in as ${email}`);
+  });
+
+  test('the address of the printed paper is saved, and what is wrong is said beside it', async ({ context, page }) => {
+    await signIn(context, newEmail('paper'));
+    await page.goto('/shipping');
+    await fill(page, { ...address, 'ZIP code': '90210' });
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await expect(page.getByText('90210 is not in New York.')).toBeVisible();
+    await expect(page.getByLabel('Name')).toHaveValue(address.Name);
+    await expect(page.getByLabel('State')).toHaveValue('NY');
+    await page.getByLabel('ZIP code').fill('10038');
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
+    await expect(page.locator('main address')).toContainText('New York, NY 10038');
+    await page.getByRole('button', { name: 'Update Shipping Address' }).click();
+    await expect(page.getByLabel('Address', { exact: true })).toHaveValue(address.Address);
+  });
+});
+
+test('with a script, the page of a choice leads to payment', async ({ page }) => {
+  await page.goto('/subscribe?plan=reader-yearly');
+  const go = page.getByRole('link', { name: 'Go on to payment' });
+  await expect(go).toHaveAttribute('data-paywall', '{"planId":"reader-yearly"}');
+  await expect(go).toBeVisible();
+  expect(await violationsOn(page)).toEqual([]);
+});
+
+test.describe('the welcome', () => {
+  test('says what was bought, and what to do next', async ({ context, page }) => {
+    await as(context, 'member', 'member-print-yearly');
+    await page.goto('/thankyou');
+    const main = page.locator('main');
+    await expect(main).toContainText('Sun Member with the print edition');
+    await expect(main).toContainText('The next bill is $200 on November 21, 2027.');
+    await expect(main.getByRole('link', { name: 'see where it goes' })).toHaveAttribute('href', '/shipping');
+    for (const [name, href] of [
+      ['Newsletters', '/newsletter'],
+      ['Games', '/games'],
+      ['Your account', '/dashboard/account'],
+    ] as const)
+      await expect(main.getByRole('link', { name, exact: true })).toHaveAttribute('href', href);
+    await main.getByText('How to').click();
+    await expect(main.getByText('press Share, then “Add to Home Screen”')).toBeVisible();
+  });
+
+  test('stands when nothing is known', async ({ context, page }) => {
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await pretend(context, 'reader');
+    await context.route('**/api/v1/me/subscription', (route) => route.abort());
+    await page.goto('/thankyou', { waitUntil: 'networkidle' });
+    await expect(page.getByText('Your plan, your renewal date and your details stand in your account.')).toBeVisible();
+    expect(errors).toEqual([]);
+  });
+});
+
+const address = { Name: 'Benjamin Day', Address: '222 William Street', City: 'New York', 'ZIP code': '10038' };
+
+async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
+  await page.getByLabel('State').selectOption('New York');
+}
+
+test.describe('the address of the printed paper', () => {
+  test.beforeEach(({ context }) => signIn(context, newEmail('paper')));
+
+  test('is saved in place, and changed', async ({ page }) => {
+    await page.goto('/shipping');
+    await fill(page, { ...address, City: '' });
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await expect(page.getByText('Please enter the city.')).toBeVisible();
+    await expect(page.getByLabel('City')).toBeFocused();
+    expect(await violationsOn(page)).toEqual([]);
+    await page.getByLabel('City').fill('New York');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
+    await expect(page).toHaveURL(/\/shipping$/);
+    await page.getByRole('button', { name: 'Update Shipping Address' }).click();
+    await expect(page.getByLabel('Name')).toBeFocused();
+    await page.getByLabel(/^Apartment/).fill('Attic');
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await expect(page.locator('main address')).toContainText('Attic');
+    await page.reload();
+    await expect(page.locator('main address')).toContainText('Attic');
+    expect(await violationsOn(page)).toEqual([]);
+  });
+
+  test('stays in the form when the network is gone', async ({ context, page }) => {
+    await page.goto('/shipping');
+    await fill(page, address);
+    await context.route('**/api/v1/me/shipping', (route) => route.abort());
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await expect(page.getByText('The paper cannot be reached.')).toBeVisible();
+    await expect(page.getByLabel('Address', { exact: true })).toHaveValue(address.Address);
+    await context.unroute('**/api/v1/me/shipping');
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
+  });
+});
+
+test.describe('the upsell of the printed paper', () => {
+  const article = '/article/crack-closes-mississippi-bridge';
+  const upsell = (page: Page) => page.getByRole('dialog', { name: 'Ink on paper, once a week.' });
+  const isFetched = (url: string) => /PrintUpsell|print-upsell/.test(url);
+
+  /** Opens a page whose clock stands, and lets it be known who is reading. */
+  async function open(page: Page, path: string): Promise<void> {
+    await page.clock.install();
+    await page.goto(path, { waitUntil: 'networkidle' });
+  }
+
+  for (const path of ['/', article]) {
+    test(`opens for a Sun Reader after two seconds, once a day: ${path}`, async ({ context, page }) => {
+      await as(context, 'reader');
+      await open(page, path);
+      await page.clock.fastForward(2000);
+      await expect(upsell(page)).toBeVisible();
+      expect(await violationsOn(page, 'dialog[open]')).toEqual([]);
+      await expect(upsell(page).getByRole('link', { name: 'Upgrade Today' })).toHaveAttribute('href', '/print');
+      await page.keyboard.press('Escape');
+      await expect(upsell(page)).toBeHidden();
+
+      await page.goto(path, { waitUntil: 'networkidle' });
+      await page.clock.fastForward(60_000);
+      await expect(upsell(page)).toBeHidden();
+      await page.clock.fastForward('24:00:00');
+      await page.goto(path, { waitUntil: 'networkidle' });
+      await page.clock.fastForward(2000);
+      await expect(upsell(page)).toBeVisible();
+      await upsell(page).getByRole('button', { name: 'Not now' }).click();
+      await expect(upsell(page)).toBeHidden();
+    });
+  }
+
+  test('is not shown beside a campaign', async ({ context, page }) => {
+    await as(context, 'reader');
+    await context.addInitScript(() =>
+      addEventListener('DOMContentLoaded', () => {
+        document.body.append(Object.assign(document.createElement('div'), { id: 'spring' }));
+        document.querySelector('#spring')?.setAttribute('data-campaign', 'spring');
+      }),
+    );
+    await open(page, '/');
+    await page.clock.fastForward(10_000);
+    expect(await page.evaluate(() => localStorage.getItem('print-edition-promo-last-seen'))).toBeNull();
+    await expect(upsell(page)).toBeHidden();
+  });
+
+  for (const kind of kinds.filter((each) => each !== 'reader')) {
+    test(`costs a ${kind} nothing`, async ({ context, page }) => {
+      await as(context, kind);
+      const fetched: string[] = [];
+      page.on('request', (request) => fetched.push(request.url()));
+      for (const path of ['/', article]) {
+        await open(page, path);
+        await page.clock.fastForward(10_000);
+        await expect(upsell(page)).toBeHidden();
+      }
+      expect(fetched.filter(isFetched)).toEqual([]);
+    });
+  }
+
+  test('is not shown elsewhere', async ({ context, page }) => {
+    await as(context, 'reader');
+    await open(page, '/section/culture');
+    await page.clock.fastForward(10_000);
+    await expect(upsell(page)).toBeHidden();
+    expect(await page.evaluate(() => localStorage.getItem('print-edition-promo-last-seen'))).toBeNull();
+  });
+});
