@@ -33,7 +33,7 @@ const frames: Readonly<Record<string, string>> = {
 
 /** Frames run this origin's scripts alone, and may stand in any site's page. */
 const framePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'";
 
 const text = (body: string, type: string, more: Record<string, string> = {}): Response =>
   new Response(body, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache', ...more } });

@@ -17,7 +17,7 @@ export function showChallenge(origin, address) {
   frame.title = 'Secure payment authentication frame';
   frame.name = 'stripe-challenge-frame';
   Object.assign(frame.style, { border: '0', display: 'block', width: '100%', height: '100%' });
-  frame.src = `${origin}${address}`;
+  frame.src = new URL(address, origin).href;
   dialog.append(frame);
   // Only the buttons answer the bank.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
