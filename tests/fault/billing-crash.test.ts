@@ -72,75 +72,95 @@ onBothEngines('a crash', (engines) => {
   /** Goes through the steps in strides, so that the whole stays short; two strides meet every step. */
   const strides = [0, 1];
 
-  it.each(strides)('during a purchase, and the reader comes back (every other step from %i)', async (from) => {
-    await begin();
-    const first = await house.readers.join('first@example.com');
-    const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
-    expect(steps).toBeGreaterThan(25);
-    let charges = 1;
-    for (let step = 1 + from; step <= steps; step += 2) {
-      const session = await house.readers.join(`reader-${step}@example.com`);
-      const body = { ...yearly, expected: 12_000, attempt: randomUUID() };
-      expect(await dieAt(step, (billing) => billing.subscribe(session, body)), `step ${step}`).toBe(true);
-      const answer = paid(await house.billing.subscribe(session, body));
-      expect(answer.grant_id, `step ${step}`).not.toBeNull();
-      expect(await house.billing.entitlements(session.userId), `step ${step}`).toHaveLength(1);
-      const { sums, running } = await books();
-      expect([sums.length, running.length], `step ${step}`).toEqual([++charges, charges]);
-    }
-    await house.deliver();
-    const mail = await mailed();
-    expect(mail.filter((kind) => kind === 'receipt')).toHaveLength(charges);
-    expect(mail.filter((kind) => kind === 'welcome-tier')).toHaveLength(charges);
-  }, 240_000);
+  it.each(strides)(
+    'during a purchase, and the reader comes back (every other step from %i)',
+    async (from) => {
+      await begin();
+      const first = await house.readers.join('first@example.com');
+      const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
+      expect(steps).toBeGreaterThan(25);
+      let charges = 1;
+      for (let step = 1 + from; step <= steps; step += 2) {
+        const session = await house.readers.join(`reader-${step}@example.com`);
+        const body = { ...yearly, expected: 12_000, attempt: randomUUID() };
+        expect(await dieAt(step, (billing) => billing.subscribe(session, body)), `step ${step}`).toBe(true);
+        const answer = paid(await house.billing.subscribe(session, body));
+        expect(answer.grant_id, `step ${step}`).not.toBeNull();
+        expect(await house.billing.entitlements(session.userId), `step ${step}`).toHaveLength(1);
+        const { sums, running } = await books();
+        expect([sums.length, running.length], `step ${step}`).toEqual([++charges, charges]);
+      }
+      await house.deliver();
+      const mail = await mailed();
+      expect(mail.filter((kind) => kind === 'receipt')).toHaveLength(charges);
+      expect(mail.filter((kind) => kind === 'welcome-tier')).toHaveLength(charges);
+    },
+    240_000,
+  );
 
-  it.each(strides)('during a purchase, and nobody comes back (every other step from %i)', async (from) => {
-    await begin();
-    const first = await house.readers.join('first@example.com');
-    const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
-    await house.deliver();
-    let charged = 1;
-    for (let step = 1 + from; step <= steps; step += 2) {
-      const session = await house.readers.join(`reader-${step}@example.com`);
-      await dieAt(step, (billing) => billing.subscribe(session, { ...yearly, expected: 12_000, attempt: randomUUID() }));
-      // All webhooks are lost: what billing does by itself has to be enough.
-      house.events.splice(0);
-      await house.pass(50 * 60);
-      await house.billing.recover();
-      house.events.splice(0);
-      await house.billing.drain();
-      const { sums, running } = await books();
-      const isOpen = (await house.billing.entitlements(session.userId)).length === 1;
-      expect(sums.length - charged, `step ${step}`).toBe(isOpen ? 1 : 0);
-      charged = sums.length;
-      expect(running.length, `step ${step}`).toBe(charged);
-      const left = await house.database.db.selectFrom('purchases').select('state').where('state', '=', 'open').execute();
-      expect(left, `step ${step}`).toEqual([]);
-    }
-    expect((await mailed()).filter((kind) => kind === 'receipt')).toHaveLength(charged);
-  }, 240_000);
+  it.each(strides)(
+    'during a purchase, and nobody comes back (every other step from %i)',
+    async (from) => {
+      await begin();
+      const first = await house.readers.join('first@example.com');
+      const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
+      await house.deliver();
+      let charged = 1;
+      for (let step = 1 + from; step <= steps; step += 2) {
+        const session = await house.readers.join(`reader-${step}@example.com`);
+        await dieAt(step, (billing) =>
+          billing.subscribe(session, { ...yearly, expected: 12_000, attempt: randomUUID() }),
+        );
+        // All webhooks are lost: what billing does by itself has to be enough.
+        house.events.splice(0);
+        await house.pass(50 * 60);
+        await house.billing.recover();
+        house.events.splice(0);
+        await house.billing.drain();
+        const { sums, running } = await books();
+        const isOpen = (await house.billing.entitlements(session.userId)).length === 1;
+        expect(sums.length - charged, `step ${step}`).toBe(isOpen ? 1 : 0);
+        charged = sums.length;
+        expect(running.length, `step ${step}`).toBe(charged);
+        const left = await house.database.db
+          .selectFrom('purchases')
+          .select('state')
+          .where('state', '=', 'open')
+          .execute();
+        expect(left, `step ${step}`).toEqual([]);
+      }
+      expect((await mailed()).filter((kind) => kind === 'receipt')).toHaveLength(charged);
+    },
+    240_000,
+  );
 
-  it.each(strides)('during an upgrade (every other step from %i)', async (from) => {
-    await begin();
-    const upgrade = { planId: 'member-yearly' };
-    const first = await house.readers.join('first@example.com');
-    paid(await house.billing.subscribe(first, yearly));
-    const steps = await stepsOf((billing) => billing.switchPlan(first, upgrade));
-    expect(steps).toBeGreaterThan(20);
-    let readers = 1;
-    for (let step = 1 + from; step <= steps; step += 2) {
-      const session = await house.readers.join(`reader-${step}@example.com`);
-      paid(await house.billing.subscribe(session, yearly));
-      const ask = { ...upgrade, attempt: randomUUID() };
-      await dieAt(step, (billing) => billing.switchPlan(session, ask));
-      paid(await house.billing.switchPlan(session, ask));
-      expect(await house.billing.entitlements(session.userId), `step ${step}`).toMatchObject([{ product: 'sun-member' }]);
-      const { sums } = await books();
-      readers++;
-      expect(sums.toSorted((a, b) => a - b), `step ${step}`).toEqual([
-        ...Array.from({ length: readers }, () => 8000),
-        ...Array.from({ length: readers }, () => 12_000),
-      ]);
-    }
-  }, 240_000);
+  it.each(strides)(
+    'during an upgrade (every other step from %i)',
+    async (from) => {
+      await begin();
+      const upgrade = { planId: 'member-yearly' };
+      const first = await house.readers.join('first@example.com');
+      paid(await house.billing.subscribe(first, yearly));
+      const steps = await stepsOf((billing) => billing.switchPlan(first, upgrade));
+      expect(steps).toBeGreaterThan(20);
+      let readers = 1;
+      for (let step = 1 + from; step <= steps; step += 2) {
+        const session = await house.readers.join(`reader-${step}@example.com`);
+        paid(await house.billing.subscribe(session, yearly));
+        const ask = { ...upgrade, attempt: randomUUID() };
+        await dieAt(step, (billing) => billing.switchPlan(session, ask));
+        paid(await house.billing.switchPlan(session, ask));
+        expect(await house.billing.entitlements(session.userId), `step ${step}`).toMatchObject([
+          { product: 'sun-member' },
+        ]);
+        const { sums } = await books();
+        readers++;
+        expect(
+          sums.toSorted((a, b) => a - b),
+          `step ${step}`,
+        ).toEqual([...Array.from({ length: readers }, () => 8000), ...Array.from({ length: readers }, () => 12_000)]);
+      }
+    },
+    240_000,
+  );
 });
