@@ -165,6 +165,7 @@ export const publication = {
       '/pricing',
       '/membership',
       '/print',
+      '/subscribe',
     ],
     footerHidden: [
       '/newsletter-signUp',
@@ -176,6 +177,7 @@ export const publication = {
       '/profile',
       '/thankyou',
       '/shipping',
+      '/subscribe',
     ],
     /** Scroll distance in CSS pixels after which the compact header becomes the full one. */
     headerScrollThreshold: 250,

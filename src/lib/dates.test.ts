@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ago, dateAndTime, isoInZone, longDate, mastheadDay } from './dates.ts';
-import { dayInZone } from './day-in-zone.ts';
+import { dayInZone, longDayInZone } from './day-in-zone.ts';
 
 describe('dates in New York', () => {
   test('a late evening there is still the same day', () => {
@@ -8,6 +8,7 @@ describe('dates in New York', () => {
     expect(mastheadDay('2026-11-22T05:00:00Z')).toBe('Sunday, November 22, 2026');
     expect(longDate('2026-01-01T04:00:00Z')).toBe('December 31, 2025');
     expect(dayInZone('2026-07-01T03:59:59Z')).toBe('2026-06-30');
+    expect(longDayInZone('2026-07-01T03:59:59Z')).toBe('June 30, 2026');
   });
   test('the hour that daylight saving skips', () => {
     expect(dateAndTime('2026-03-08T06:59:00Z')).toBe('March 8, 2026, 1:59 a.m. ET');

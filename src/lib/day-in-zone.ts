@@ -1,4 +1,7 @@
-/** The paper's calendar day, without the library of the other dates: the server asks for it every second, and starts sooner. */
+/**
+ * The paper's calendar day, without the library of the other dates: the server asks for it every second, and starts sooner; and an
+ * island that used that library would bring it to every page, for their scripts share its file.
+ */
 import { publication } from '../publication.ts';
 
 const day = new Intl.DateTimeFormat('en-CA', {
@@ -8,3 +11,8 @@ const day = new Intl.DateTimeFormat('en-CA', {
 
 /** Calendar day in the paper's zone as `yyyy-MM-dd`; changes at New York's midnight. @param instant UTC, ISO 8601 or epoch milliseconds */
 export const dayInZone = (instant: string | number): string => day.format(new Date(instant));
+
+const long = new Intl.DateTimeFormat('en-US', { timeZone: publication.timeZone, dateStyle: 'long' });
+
+/** "November 21, 2026" in the paper's zone, for islands. @param instant UTC, ISO 8601 or epoch milliseconds */
+export const longDayInZone = (instant: string | number): string => long.format(new Date(instant));

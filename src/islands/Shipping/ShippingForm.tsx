@@ -1,5 +1,5 @@
 /** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
-import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { Shipping } from '../../lib/billing/wire.ts';
 import { saveShipping } from '../../lib/plans/client.ts';
 import {
@@ -33,7 +33,8 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
   const [problem, setProblem] = useState<string | null>(first ?? null);
   const [busy, setBusy] = useState(false);
   const [scripted, setScripted] = useState(false);
-  useEffect(() => setScripted(true), []);
+  // Before the click that was waiting for the script goes on: the browser would check the form first, and say less.
+  useLayoutEffect(() => setScripted(true), []);
 
   const control = (name: ShippingField) => form.current?.elements.namedItem(name) as HTMLElement | null;
   useEffect(() => {

@@ -3,7 +3,7 @@
  * signed in sees their own. Where the server does not say, the first words stay.
  */
 import { useEffect, useState } from 'react';
-import { longDate } from '../../lib/dates.ts';
+import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { type Bought, boughtOf } from '../../lib/plans/bought.ts';
 import { mySubscription } from '../../lib/plans/client.ts';
 import styles from './YourPlan.module.css';
@@ -13,7 +13,7 @@ export default function YourPlan() {
   useEffect(() => {
     let gone = false;
     void mySubscription().then((answer) => {
-      if (answer.ok && !gone) setBought(boughtOf(answer.value?.subscription ?? null, longDate));
+      if (answer.ok && !gone) setBought(boughtOf(answer.value?.subscription ?? null, longDayInZone));
     });
     return () => {
       gone = true;
