@@ -3,6 +3,7 @@
  * engines, for readers without scripts, and for whoever scrolls past.
  */
 import { $meter, readMetered } from '../stores/meter.ts';
+import { $ui } from '../stores/ui.ts';
 
 const wall = document.querySelector<HTMLElement>('.meter-wall');
 
@@ -23,6 +24,8 @@ if (wall) {
   else read();
   // A sign-in in this page or another tab changes who is asked.
   new MutationObserver(() => {
+    // Who is joining here stays where they are: the paywall opens the article itself.
+    if ($ui.get().paywall.open) return;
     if (document.documentElement.dataset.visitor !== undefined && $meter.get().ask === 'registration')
       location.reload();
   }).observe(document.documentElement, { attributeFilter: ['data-visitor'] });

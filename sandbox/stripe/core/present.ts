@@ -87,7 +87,13 @@ export function makePresenter(store: Store, now: () => number): Presenter {
           `/v1/invoice_payments?invoice=${thing.id}`,
         ),
     },
-    coupon: { applies_to: (thing) => ({ products: (thing as Coupon)._products }) },
+    coupon: {
+      // Without a restriction there is no such field.
+      applies_to(thing) {
+        const { _products: products } = thing as Coupon;
+        return products.length > 0 ? { products } : undefined;
+      },
+    },
     customer: {
       subscriptions: (thing) =>
         listOf(

@@ -19,7 +19,7 @@ export function SignInDialog({ heading, standfirst, providers, onClose }: Props)
     onSignedIn: () => {
       onClose();
       // What ends at the paywall for a stranger may go on for this reader; the server knows.
-      if (document.querySelector('[data-paywall]')) location.reload();
+      if (document.querySelector('section[data-paywall]')) location.reload();
     },
   });
   const { step } = useStore(flow.$state);

@@ -13,8 +13,8 @@ export function Totals({ price, quote, asking }: Props) {
   const { currency } = price;
   const money = (amount: number) => sum(amount, currency);
   const waiting = <span className={styles.blank}>One moment…</span>;
-  // One line says the same as the sum below it.
-  const lines = quote && (quote.kind === 'upgrade' || quote.lines.length > 1) ? quote.lines : [];
+  // For a new subscription the lines say no more than the sum.
+  const lines = quote?.kind === 'upgrade' ? quote.lines : [];
   return (
     <div className={styles.totals} aria-busy={asking} aria-live="polite">
       {lines.length > 0 && (

@@ -5,7 +5,7 @@ import type { Subscription } from '../../lib/billing/wire.ts';
 import { refreshSession } from '../../stores/session.ts';
 import { closePaywall } from '../../stores/ui.ts';
 import { metadataOf } from './metadata.ts';
-import { fetchArticle, isCut } from './open-article.ts';
+import { fetchArticle, isWalled } from './open-article.ts';
 
 /** Milliseconds that a reader may be kept for what they do not see. */
 const most = 3000;
@@ -21,7 +21,9 @@ const atMost = (work: Promise<unknown>): Promise<unknown> =>
  */
 export async function complete(subscription: Subscription | null, email: string | null, kind: string): Promise<void> {
   const [article] = await Promise.all([
-    isCut() && kind !== 'downgrade' ? refreshSession().then(() => fetchArticle()) : refreshSession().then(() => null),
+    isWalled() && kind !== 'downgrade'
+      ? refreshSession().then(() => fetchArticle())
+      : refreshSession().then(() => null),
     subscription && kind === 'new' ? atMost(note(subscription.id, email)) : null,
   ]);
   closePaywall();

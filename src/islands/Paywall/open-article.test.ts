@@ -2,7 +2,7 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fetchArticle, isCut } from './open-article.ts';
+import { fetchArticle, isCut, isWalled } from './open-article.ts';
 
 const opening = '<p>The first words.</p><p>And the second.</p>';
 const rest = '<p id="third">The third, which is paid for.</p><p>The last.</p>';
@@ -89,5 +89,17 @@ describe('an article that is paid for', () => {
     expect(await end).toBeNull();
     expect(document.body.innerHTML).toBe(before);
     vi.useRealTimers();
+  });
+
+  it('whose text was there all along is uncovered', async () => {
+    document.querySelector('.prose')?.removeAttribute('data-cut');
+    document.body.insertAdjacentHTML('beforeend', '<aside class="meter-wall">You have read three stories</aside>');
+    expect(isWalled()).toBe(true);
+    (await fetchArticle())?.();
+    expect(asked).toEqual([]);
+    expect(isWalled()).toBe(false);
+    expect(document.querySelector<HTMLElement>('.meter-wall')?.hidden).toBe(true);
+    expect(document.querySelectorAll('[data-joined]')).toHaveLength(1);
+    expect(document.activeElement?.tagName).toBe('P');
   });
 });

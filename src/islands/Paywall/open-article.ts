@@ -9,13 +9,23 @@ const cut = '.story .body > .prose[data-cut]';
 /** Milliseconds between tries: the cookie that opens the article may come with the next answer only. */
 const pauses = [0, 300, 1000, 2500];
 
+/** What is laid over a metered article, whose text is there already. */
+const overlay = '.meter-wall:not([hidden])';
+/** What needs a script that this page does not have. */
+const scripted = '[data-ad-slot], [data-gift], script, template';
+
 /** Whether this page is an article that ends before its end. */
 export const isCut = (page: Document = document): boolean => page.querySelector(cut) !== null;
+
+/** Whether this page is an article that its reader has just been kept from. */
+export const isWalled = (page: Document = document): boolean => isCut(page) || page.querySelector(overlay) !== null;
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** @returns puts the whole article in its place; `null` when it could not be had */
 export async function fetchArticle(page: Document = document): Promise<(() => void) | null> {
+  const wall = page.querySelector<HTMLElement>(overlay);
+  if (wall && !isCut(page)) return () => uncover(wall, page);
   for (const pause of pauses) {
     await wait(pause);
     const full = await fetchFull(page.location.pathname + page.location.search);
@@ -38,8 +48,7 @@ async function fetchFull(path: string): Promise<Element[] | null> {
     const parts = [...other.querySelectorAll('.story .body > *')];
     const end = parts.findIndex(isAfterText);
     const text = end < 0 ? parts : parts.slice(0, end);
-    // Who pays sees no advertising, and its places have no scripts here.
-    const shown = text.filter((part) => !part.matches('[data-ad-slot], script, template'));
+    const shown = text.filter((part) => !part.matches(scripted));
     return shown.some((part) => part.matches('.prose')) ? shown : null;
   } catch {
     return null;
@@ -70,6 +79,18 @@ function put(opening: HTMLElement, full: readonly Element[], page: Document): vo
     target.addEventListener('blur', () => target.removeAttribute('tabindex'), { once: true });
   }
   page.defaultView?.scrollTo({ top, behavior: 'instant' });
+}
+
+/** Takes the overlay away; the quiet line stands where the reader is. */
+function uncover(wall: HTMLElement, page: Document): void {
+  wall.hidden = true;
+  const blocks = [...page.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
+  const here = blocks.find((block) => block.getBoundingClientRect().top > 0) ?? blocks[0];
+  here?.before(noteFor(page));
+  if (!here) return;
+  here.tabIndex = -1;
+  here.focus({ preventScroll: true });
+  here.addEventListener('blur', () => here.removeAttribute('tabindex'), { once: true });
 }
 
 /** The first block behind as much text as the opening had. */

@@ -1,0 +1,179 @@
+/** From the wall of an article to its end, without leaving the page (spec section 4; issue "the article opens in place"). */
+import { gzipSync } from 'node:zlib';
+import type { Page } from '@playwright/test';
+import { expectAccessible } from '../world/axe.ts';
+import {
+  answerBank,
+  applyCoupon,
+  cardFields,
+  cards,
+  enterEmail,
+  expectPaidOnce,
+  fillCard,
+  join,
+  payButton,
+  sheet,
+  step,
+} from '../world/checkout.ts';
+import { codeTo, expect, newEmail, newestLetter, signIn, test, typeCode } from '../world/readers.ts';
+
+const walled = '/article/what-subscribers-know-about-salt';
+const paid = 'CANARY-subscriber-body';
+
+const wall = (page: Page) => page.locator('section.paywall');
+const openAtWall = async (page: Page) => {
+  await page.goto(walled);
+  await wall(page).getByRole('link', { name: 'Join Today' }).click();
+  await expect(sheet(page)).toBeVisible();
+};
+
+/** Marks the page's frame, so that a reload would be seen. */
+const mark = (page: Page) => page.evaluate(() => document.documentElement.setAttribute('data-same', ''));
+
+async function expectOpenInPlace(page: Page): Promise<void> {
+  await expect(page.getByText(paid)).toBeVisible();
+  await expect(wall(page)).toHaveCount(0);
+  await expect(sheet(page)).toHaveCount(0);
+  await expect(page.locator('html[data-same]')).toHaveCount(1);
+  await expect(page).toHaveURL(new RegExp(`${walled}$`));
+  await expect(page.getByRole('link', { name: 'See what comes with your subscription' })).toBeVisible();
+  await expect(page.locator('.site-header').getByRole('button', { name: 'Account' })).toBeVisible();
+  await expect(page.locator('.site-header').getByRole('link', { name: 'Upgrade' })).toBeVisible();
+}
+
+test('a stranger joins at the wall and reads on in the same page', async ({ page }) => {
+  const email = newEmail();
+  await openAtWall(page);
+  await mark(page);
+  await expect(page.getByText(paid)).toHaveCount(0);
+  await sheet(page).getByRole('radio', { name: /Monthly/ }).check();
+  await enterEmail(page, email);
+  await fillCard(page, cards.good);
+  const top = await page.evaluate(() => window.scrollY);
+  await join(page, '$12');
+  await expectOpenInPlace(page);
+  expect(Math.abs((await page.evaluate(() => window.scrollY)) - top)).toBeLessThan(2);
+  await expect(page.locator('.prose p:focus')).toContainText(paid);
+  await expectPaidOnce(email, 1200);
+  // And it stays open.
+  await page.reload();
+  await expect(page.getByText(paid)).toBeVisible();
+});
+
+test('a reader who is signed in begins at the payment, and the bank may ask', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openAtWall(page);
+  await mark(page);
+  await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();
+  await expect(step(page, 'account')).toContainText(email);
+  await fillCard(page, cards.asks);
+  await join(page, '$120');
+  await answerBank(page, 'Complete');
+  await expectOpenInPlace(page);
+  await expectPaidOnce(email, 12_000);
+});
+
+test('an address that has an account signs in by a code, and nothing that was typed is lost', async ({
+  page,
+  newDevice,
+}) => {
+  const email = await signIn(await newDevice());
+  await openAtWall(page);
+  await mark(page);
+  await sheet(page).getByRole('radio', { name: /Monthly/ }).check();
+  await enterEmail(page, email);
+  await expect(step(page, 'account').getByRole('alert')).toHaveText('A user with this email already exists.');
+  await step(page, 'account').getByRole('button', { name: 'Sign in?' }).click();
+  await expect(page.getByLabel('Please enter your email address below:')).toHaveValue(email);
+  const seen = await newestLetter(email);
+  await step(page, 'account').getByRole('button', { name: 'Continue', exact: true }).click();
+  await step(page, 'account').getByRole('button', { name: 'Login with code instead' }).click();
+  await expect(page.getByRole('heading', { name: 'Please check your email.' })).toBeVisible();
+  await typeCode(page, (await codeTo(email, seen)).text);
+  await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();
+  await fillCard(page, cards.good);
+  await join(page, '$12');
+  await expectOpenInPlace(page);
+  await expectPaidOnce(email, 1200);
+});
+
+test('a slip of the finger is offered to be put right', async ({ page }) => {
+  await openAtWall(page);
+  const name = `ada.${Date.now()}`;
+  await enterEmail(page, `${name}@gmial.com`);
+  const suggestion = step(page, 'account').getByRole('button', { name: `${name}@gmail.com` });
+  await expect(step(page, 'account').getByRole('alert')).toHaveText(`Did you mean ${name}@gmail.com?`);
+  await suggestion.click();
+  await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();
+});
+
+test('Change, Edit and Logout', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openAtWall(page);
+  await expect(payButton(page)).toBeVisible();
+  await cardFields(page).getByLabel('Card number').fill(cards.good);
+  await step(page, 'account').getByRole('button', { name: 'Change' }).click();
+  await expect(page.getByRole('heading', { name: 'Step 1 of 2: Account' })).toBeFocused();
+  await expect(step(page, 'account')).toContainText(`Signed in as ${email}`);
+  await step(page, 'payment').getByRole('button', { name: 'Edit' }).click();
+  await expect(cardFields(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await step(page, 'payment').getByRole('button', { name: 'Edit' }).click();
+  await expect(payButton(page)).toBeHidden();
+  await step(page, 'account').getByRole('button', { name: 'Change' }).click();
+  await step(page, 'account').getByRole('button', { name: 'Logout' }).click();
+  await expect(step(page, 'account').getByLabel('Email address')).toHaveValue('');
+  await expect(page.locator('.site-header').getByRole('link', { name: 'Sign In' })).toBeAttached();
+});
+
+test('what an article loads before the paywall is opened holds nothing of it', async ({ page }) => {
+  const scripts: { url: string; bytes: Promise<number> }[] = [];
+  page.on('response', (response) => {
+    if (response.request().resourceType() !== 'script') return;
+    scripts.push({ url: response.url(), bytes: response.body().then((code) => gzipSync(code).byteLength) });
+  });
+  await page.goto(walled, { waitUntil: 'networkidle' });
+  const before = scripts.length;
+  const bytes = await Promise.all(scripts.map((script) => script.bytes));
+  expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(12 * 1024);
+  expect(scripts.filter(({ url }) => /Paywall|stripe/i.test(url))).toEqual([]);
+  await wall(page).getByRole('link', { name: 'Join Today' }).click();
+  await expect(step(page, 'account')).toBeVisible();
+  expect(scripts.length).toBeGreaterThan(before);
+  // A stranger has not come near the card yet.
+  expect(scripts.filter(({ url }) => url.endsWith('/stripe.js'))).toEqual([]);
+  await enterEmail(page, newEmail());
+  await expect.poll(() => scripts.filter(({ url }) => url.endsWith('/stripe.js')).length).toBe(1);
+});
+
+for (const width of [360, 768, 1280]) {
+  test(`the paywall is accessible and fits at ${width} pixels`, async ({ context, page }) => {
+    await signIn(context);
+    await page.setViewportSize({ width, height: 800 });
+    await openAtWall(page);
+    await expect(cardFields(page).getByLabel('Card number')).toBeVisible();
+    await applyCoupon(page, 'EXPIRED');
+    await expect(step(page, 'payment').getByRole('alert').filter({ hasText: 'expired' })).toBeVisible();
+    await expectAccessible(page);
+    const wide = await sheet(page).evaluate((element) => element.scrollWidth - element.clientWidth);
+    expect(wide).toBe(0);
+  });
+}
+
+test('a keyboard alone joins', async ({ page }) => {
+  const email = newEmail();
+  await page.goto(walled);
+  await wall(page).getByRole('link', { name: 'Join Today' }).press('Enter');
+  await step(page, 'account').getByLabel('Email address').press('a');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type(email);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();
+  await fillCard(page, cards.good);
+  await cardFields(page).getByLabel('ZIP code').press('Tab');
+  await expect(step(page, 'payment').getByLabel('Coupon')).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(payButton(page)).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByText(paid)).toBeVisible();
+  await expectPaidOnce(email, 12_000);
+});
