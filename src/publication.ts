@@ -130,6 +130,21 @@ export const publication = {
     newsSitemapHours: 48,
   },
 
+  /** Who may read what (docs/decisions/0012). An article that says `free`, `registered` or `subscriber` itself is that. */
+  access: {
+    /** Levels of sections for their articles that say nothing; of several the strictest counts. None: metered. */
+    sections: {} as Readonly<Record<string, 'free' | 'registered' | 'subscriber'>>,
+    /**
+     * Different articles without a level of their own that may be read within `days`. What is over is asked for, not withheld: the
+     * text is public.
+     */
+    meter: { days: 30, anonymous: 5, registered: 10 },
+    /** Hours after registering in which everything may be read; 0: none. */
+    trialHours: 0,
+    /** A subscriber's link to one article: for so many days and browsers, and so many links within 30 days. */
+    gifts: { days: 14, readers: 10, most: 10 },
+  },
+
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 

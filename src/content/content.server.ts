@@ -8,6 +8,7 @@ import { createReader } from './reader.server.ts';
 import { createReindexer } from './reindex.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { createSync } from './sync.server.ts';
+import { alignWalls } from './walls.server.ts';
 import { createReceiver } from './webhook.server.ts';
 
 /** Opens the mirror and makes the service; nothing is fetched before `start` or `syncNow`. */
@@ -15,6 +16,7 @@ export function openContent(options: ContentOptions): Content {
   const { wordpress, log } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
   const mirror = openMirror({ file: options.file, origin: url, log });
+  alignWalls(mirror);
   return wordpress && url !== null
     ? connected({ ...options, wordpress: { ...wordpress, url } }, mirror)
     : offline(mirror);

@@ -11,6 +11,7 @@ import type { DocumentType, MenuItem } from './model.ts';
 import { rejectionOf } from './rejection.ts';
 import { configuredSection } from './sections.ts';
 import { storedSections, storeMenus, storeSections } from './store-navigation.server.ts';
+import { alignWalls } from './walls.server.ts';
 import * as wire from './wire.ts';
 
 export interface SyncContext {
@@ -122,7 +123,11 @@ export function createItems(context: SyncContext): Items {
         if (items.length < 100) break;
       }
       const sections = await sectionsOf(raws, context);
-      return applier.write(() => storeSections(mirror, sections));
+      return applier.write(() => {
+        const tags = storeSections(mirror, sections);
+        alignWalls(mirror);
+        return tags;
+      });
     },
     async menus(options) {
       const { items } = await fetchList(client, '/newsroom/v1/menus', {}, { signal, ...options });

@@ -1,4 +1,5 @@
 /** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
+import { levelOf } from '../lib/access/level.ts';
 import { type Client, describeFailure } from './client.server.ts';
 import type { IngestedDocument } from './documents.ts';
 import { fetchOne } from './fetching.server.ts';
@@ -101,7 +102,10 @@ function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
           author,
           sections,
           openingHtml: document.openingHtml,
-          access: facts.access ?? 'default',
+          access: levelOf(
+            facts.access ?? 'default',
+            sections.map((each) => each.slug),
+          ),
           minutes: facts.minutes ?? 1,
           words: facts.words ?? 0,
           commentsOpen: false,

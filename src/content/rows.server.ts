@@ -1,4 +1,5 @@
 /** From rows of the mirror to what pages see. */
+import { levelOf } from '../lib/access/level.ts';
 import type { Mirror } from './mirror.server.ts';
 import type {
   AccessLevel,
@@ -81,6 +82,7 @@ interface ArticleFacts {
 
 export function cardOf(row: Row, sections: SectionTable): Card {
   const facts = json<ArticleFacts>(row, 'facts');
+  const terms = json<number[]>(row, 'terms');
   return {
     id: Number(row.id),
     slug: text(row, 'slug'),
@@ -88,10 +90,13 @@ export function cardOf(row: Row, sections: SectionTable): Card {
     excerpt: text(row, 'excerpt'),
     image: pictureOf(row),
     author: authorRefOf(row),
-    section: badgeOf(sections, json<number[]>(row, 'terms')),
+    section: badgeOf(sections, terms),
     date: text(row, 'date'),
     modified: text(row, 'modified'),
-    access: facts.access ?? 'default',
+    access: levelOf(
+      facts.access ?? 'default',
+      sections.of(terms).map(({ slug }) => slug),
+    ),
     minutes: facts.minutes ?? 1,
   };
 }

@@ -11,6 +11,7 @@ import { markForReindex } from './reindex.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import { sectionSlugOf, storedTopStories } from './store-navigation.server.ts';
 import { type DocumentVersion, tag, tagsOfDocument } from './tags.ts';
+import { behindItsWall } from './walls.server.ts';
 
 /** When an answer of WordPress was asked for. */
 export interface Fetched {
@@ -150,8 +151,9 @@ function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: numb
  * Writes one document. Of two answers of WordPress the one that was asked for later is the truth; one asked for earlier
  * only counts when it carries a later `modified`.
  */
-export function storeDocument(mirror: Mirror, document: IngestedDocument, fetched: Fetched): StoredChange {
+export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: Fetched): StoredChange {
   return mirror.transaction(() => {
+    const document = behindItsWall(mirror, given);
     let before = storedVersion(mirror, document.id);
     const after = versionOf(document);
     const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);

@@ -142,7 +142,10 @@ function articleTags(
     before.title !== after.title ||
     before.excerpt !== after.excerpt ||
     before.authorId !== after.authorId ||
-    before.bodyHash !== after.bodyHash
+    before.bodyHash !== after.bodyHash ||
+    // The level decides how much of the text is indexed, and sections may decide the level.
+    before.cardFacts !== after.cardFacts ||
+    !sameTerms(before.terms, after.terms)
   ) {
     tags.add(tag.search);
   }

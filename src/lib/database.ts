@@ -6,12 +6,13 @@
  * `At` with capital letters before it (better-auth's own, ISO text), booleans are 0 and 1.
  */
 import type { Kysely, Transaction } from 'kysely';
+import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
-export interface AccountsDatabase extends AccountsTables, MailTables, BillingTables {}
+export interface AccountsDatabase extends AccountsTables, MailTables, BillingTables, AccessTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

@@ -66,6 +66,32 @@ export function answerPage(
   return true;
 }
 
+/**
+ * Answers with what is for this asker alone and is to be kept nowhere: whole each time, without validators.
+ *
+ * @returns as {@link answerPage}
+ */
+export function answerUnkept(
+  entry: Entry,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
+): boolean {
+  const encoding = incoming.headers['accept-encoding'];
+  const sent = parcelOf(entry, { 'accept-encoding': encoding === undefined ? undefined : String(encoding) }, ready);
+  if (!sent) return false;
+  const headers: string[] = [];
+  for (let at = 0; at < sent.headers.length; at += 2) {
+    const [name = '', value = ''] = sent.headers.slice(at, at + 2);
+    if (name === 'etag' || name === 'last-modified') continue;
+    headers.push(name, name === 'cache-control' ? 'private, no-store' : value);
+  }
+  outgoing.writeHead(sent.status, headers);
+  if (sent.body === null || incoming.method === 'HEAD') outgoing.end();
+  else outgoing.end(sent.body, 'latin1');
+  return true;
+}
+
 /** A rendering may be replaced between finding it and sending it; more often than this, something is wrong. */
 const mostAttempts = 5;
 

@@ -16,7 +16,13 @@ export interface Asked {
   /** The request's target, visible ASCII that begins with a slash. */
   readonly target: string;
   readonly headers: AskedHeaders;
+  /** The whole head, for what is looked for in few requests. */
+  readonly head: string;
 }
+
+/** A header's value in a head, for one that {@link AskedHeaders} lacks. @param name of letters and dashes alone */
+export const headerIn = (head: string, name: string): string | undefined =>
+  new RegExp(`\\r\\n${name}:[ \\t]*([^\\r]*)`, 'i').exec(head)?.[1];
 
 /** The headers that a stored page depends on, named as `IncomingMessage.headers` names them. */
 export interface AskedHeaders {
@@ -200,5 +206,5 @@ export function readHead(text: string): Asked | null {
         return null;
     }
   }
-  return hosts === 1 ? { target, headers } : null;
+  return hosts === 1 ? { target, headers, head: text } : null;
 }

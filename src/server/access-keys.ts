@@ -8,6 +8,9 @@ import type { Config } from './config.ts';
 /** Name of the cookie that says which articles a browser may have whole. */
 export const accessCookieName = 'access';
 
+/** Name of the cookie that opens one article that was given away. */
+export const giftCookieName = 'gift';
+
 /**
  * @returns the keys, the first signs
  * @throws Error with a sentence for the operator when the kept key cannot be read or written

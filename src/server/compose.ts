@@ -118,6 +118,7 @@ export async function compose(
     content,
     images,
     accounts: readers?.accounts ?? null,
+    access: readers?.access ?? null,
     billing,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,

@@ -10,8 +10,10 @@ import type { AccessKey } from '../press/access-cookie.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
 import { type BillingConfig, billingFields, billingOf, billingTogether } from './config-billing.ts';
+import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
+import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
 export interface Config extends MailConfig, BillingConfig {
@@ -50,6 +52,8 @@ export interface Config extends MailConfig, BillingConfig {
   readonly operatorToken: string | null;
   /** Keys of the access cookie, the first signs; `null`: one is made once and kept in the data folder. */
   readonly accessKeys: readonly AccessKey[] | null;
+  /** Search engines that may read what is behind the wall; `null`: none. */
+  readonly crawlers: CrawlersConfig | null;
   /** The CDN that is purged; `null`: none is. */
   readonly cdn: CdnSettings | null;
   /** Whether pages carry headers for a CDN. */
@@ -148,6 +152,7 @@ const schema = z.object({
     .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; give letters, digits and signs')
     .optional(),
   ACCESS_KEYS: accessKeys(),
+  ...crawlerFields,
   CDN_PROVIDER: z
     .enum(['cloudflare', 'fastly'], {
       error: (issue) => `is ${JSON.stringify(issue.input)}; give cloudflare or fastly, or leave it out`,
@@ -221,6 +226,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     accessKeys: values.ACCESS_KEYS ?? null,
+    crawlers: crawlersOf(values),
     cdn: cdnOf(values),
     cdnHeaders: values.CDN_HEADERS ?? values.CDN_PROVIDER !== undefined,
     indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
@@ -278,7 +284,12 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
       }
     }
   }
-  problems.push(...accountsTogether(given), ...mailTogether(given), ...billingTogether(given));
+  problems.push(
+    ...accountsTogether(given),
+    ...mailTogether(given),
+    ...billingTogether(given),
+    ...crawlersTogether(given),
+  );
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
   }

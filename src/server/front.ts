@@ -15,14 +15,16 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Tenant } from '../lib/accounts/zephr.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { AccessCookie } from '../press/access-cookie.ts';
-import { answerPage, parcelOf, type Source } from '../press/answer.ts';
+import { answerPage, answerUnkept, parcelOf, type Source } from '../press/answer.ts';
 import { PressBusy } from '../press/desk.server.ts';
 import type { Entry } from '../press/entry.ts';
 import type { KeyOf } from '../press/key.ts';
-import { attachLane, type Serve } from '../press/lane.ts';
+import { attachLane, headerIn, type Serve } from '../press/lane.ts';
+import type { PassCookie } from '../press/pass-cookie.ts';
 import type { Press } from '../press/press.server.ts';
 import { RenderFailed } from '../press/rendering.server.ts';
 import type { Variant } from '../press/stored-page.ts';
+import type { Crawlers } from './crawlers.ts';
 import { bestEncoding, etagMatches, isCompressible } from './encodings.ts';
 import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
 import type { FrontCounts } from './metrics.ts';
@@ -37,6 +39,8 @@ export interface StoredPages {
   readonly press: Pick<Press, 'peek' | 'get' | 'ready' | 'variantFor'>;
   readonly keyOf: KeyOf;
   readonly access: Pick<AccessCookie, 'levelFor'>;
+  /** Opens single pages that were given away. */
+  readonly passes?: Pick<PassCookie, 'opens'>;
 }
 
 /** Who answers `/-/…` and `/metrics`. */
@@ -67,6 +71,8 @@ export interface FrontOptions {
   readonly operators?: OperatorsDoor;
   /** Asks the accounts for a new access cookie, for a page whose variant depends on one. */
   readonly renewAccess?: RenewAccess;
+  /** Search engines that may read what is behind the wall. */
+  readonly crawlers?: Crawlers;
   /** A Zephr tenant that keeps the accounts. */
   readonly tenant?: Pick<Tenant, 'owns' | 'pass'>;
   /** Network address of whoever asks; that of the connection unless given. */
@@ -107,34 +113,48 @@ export function createFront(options: FrontOptions): Front {
   const addressOf = options.clientAddress ?? ((incoming) => incoming.socket.remoteAddress ?? 'unknown');
 
   /** The stored page for this reader, if it is there: the public one, or the whole one for whoever may have it. */
-  function stored({ press, access }: StoredPages, key: string, cookie: string | undefined): Entry | undefined {
+  function stored(
+    { press, access, passes }: StoredPages,
+    key: string,
+    cookie: string | undefined,
+    userAgent: () => string | undefined,
+  ): Entry | undefined {
     const entry = press.peek(key, 'public');
     if (!entry || entry.page.access === null) return entry;
+    // Who says to be a crawler is looked at, which takes a while.
+    if (options.crawlers && options.crawlers.claims(userAgent()) !== null) return undefined;
     const level = access.levelFor(cookie);
+    if (passes?.opens(cookie, key)) return press.peek(key, 'full');
     // Whoever has a session and no access cookie may get one: that takes a question.
     if (level === null && options.renewAccess !== undefined && hasSession(cookie)) return undefined;
     return press.variantFor(entry.page.access, level) === 'public' ? entry : press.peek(key, 'full');
   }
 
   /** The stored page at an address. This is the way of nearly every request; nothing here waits. */
-  function hitAt(door: StoredPages, method: string, url: string, cookie: string | undefined): Entry | undefined {
+  function hitAt(
+    door: StoredPages,
+    method: string,
+    url: string,
+    cookie: string | undefined,
+    userAgent: () => string | undefined,
+  ): Entry | undefined {
     if (statics.has(url)) return undefined;
     const key = door.keyOf(method, url);
-    return key.kind === 'page' && options.editionReady() ? stored(door, key.key, cookie) : undefined;
+    return key.kind === 'page' && options.editionReady() ? stored(door, key.key, cookie, userAgent) : undefined;
   }
 
   function answerStored(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     const { method = '', url = '', headers } = incoming;
     if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
-    const entry = hitAt(pages, method, url, headers.cookie);
+    const entry = hitAt(pages, method, url, headers.cookie, () => headers['user-agent']);
     return entry !== undefined && sendStored(pages, entry, incoming, outgoing, 'hit');
   }
 
   /** The same in the express lane. */
   const serveStored =
     (door: StoredPages): Serve =>
-    ({ target, headers }) => {
-      const entry = hitAt(door, 'GET', target, headers.cookie);
+    ({ target, headers, head }) => {
+      const entry = hitAt(door, 'GET', target, headers.cookie, () => headerIn(head, 'user-agent'));
       const parcel = entry ? parcelOf(entry, headers, door.press.ready) : null;
       if (!parcel) return null;
       counts.hits++;
@@ -181,7 +201,12 @@ export function createFront(options: FrontOptions): Front {
         renewal = undefined;
       }
       outgoing.removeHeader('set-cookie');
-      if (door.press.variantFor(access, level) === 'full') {
+      if (access !== null && (await isCrawler(incoming))) {
+        entry = await find('full');
+        if (outgoing.destroyed || answerUnkept(entry, incoming, outgoing, door.press.ready)) return;
+        continue;
+      }
+      if (door.press.variantFor(access, level) === 'full' || (access !== null && door.passes?.opens(cookie, key))) {
         entry = await find('full');
         // Only what no cache on the way keeps may carry a cookie.
         if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
@@ -190,6 +215,12 @@ export function createFront(options: FrontOptions): Front {
       if (outgoing.destroyed || sendStored(door, entry, incoming, outgoing, source)) return;
     }
     throw new Error('The page was replaced again and again while it was to be sent.');
+  }
+
+  /** Whether this is a search engine that may read everything. */
+  async function isCrawler(incoming: IncomingMessage): Promise<boolean> {
+    const name = options.crawlers?.claims(incoming.headers['user-agent']) ?? null;
+    return name !== null && ((await options.crawlers?.verify(name, addressOf(incoming))) ?? false);
   }
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

@@ -2,6 +2,7 @@
  * The composition root: settings, log, services, pages, front. Run directly it is the site; it listens, syncs, and stops
  * on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
  */
+import { promises as dns } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,7 @@ import { accessCookieName } from './access-keys.ts';
 import { clientAddressOf } from './client-address.ts';
 import { compose } from './compose.ts';
 import { parseConfig } from './config.ts';
+import { createCrawlers } from './crawlers.ts';
 import { createFront, type Front } from './front.ts';
 import { createLog } from './logging.ts';
 import { createMetrics, type PressCounts } from './metrics.ts';
@@ -135,10 +137,11 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       statics: openStatics(`${dist}client`),
       security,
       render,
-      pages: { press, keyOf: room.keyOf, access: room.access },
+      pages: { press, keyOf: room.keyOf, access: room.access, passes: room.passes },
       ...(operators && { operators }),
       ...(sessions && { renewAccess: renewAccess(sessions, room.access, log) }),
       ...(tenant && { tenant }),
+      ...(config.crawlers && { crawlers: createCrawlers({ ...config.crawlers, dns: crawlerDns, log }) }),
       clientAddress: clientAddressOf(config.trustedProxies),
       earlier: earlierFiles(assets),
       texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
@@ -179,6 +182,11 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     throw error;
   }
 }
+
+const crawlerDns = {
+  reverse: (address: string) => dns.reverse(address),
+  lookup: async (host: string) => (await dns.lookup(host, { all: true })).map(({ address }) => address),
+};
 
 const pressCounts = (press: Press): PressCounts => {
   const { counters, queue, store, memory } = press.stats();

@@ -35,7 +35,7 @@ const fixedPaths: readonly string[] = [
  * changes by the clock; the calls of the account service, and the pages that know who is reading.
  */
 const pass: readonly RegExp[] = [
-  /^\/(?:api|-|_image|blaize|zephr|account|dashboard)\//,
+  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift)\//,
   /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile)$/,
 ];
 

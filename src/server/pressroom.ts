@@ -7,9 +7,10 @@ import { type AccessCookie, createAccessCookie } from '../press/access-cookie.ts
 import type { FreshPage } from '../press/desk.server.ts';
 import type { PressEvent } from '../press/figures.ts';
 import type { KeyOf } from '../press/key.ts';
+import { createPassCookie, type PassCookie } from '../press/pass-cookie.ts';
 import { openPress, type Press } from '../press/press.server.ts';
 import { openStore, type PageStore } from '../press/store.server.ts';
-import { accessCookieName, accessKeysOf } from './access-keys.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { House } from './compose.ts';
 import type { Config } from './config.ts';
 import { isMadeOnDemand, pageKeys, readRedirects } from './page-keys.ts';
@@ -21,6 +22,7 @@ export interface Pressroom {
   readonly press: Press;
   readonly keyOf: KeyOf;
   readonly access: AccessCookie;
+  readonly passes: PassCookie;
   /** Keys of the pages that earlier builds have left, the most read first. */
   earlierKeys(): string[];
   /** Renders these before all others when they change. */
@@ -80,6 +82,7 @@ export function forgetOtherSites(config: Config): void {
 export function openPressroom(options: PressroomOptions): Pressroom {
   const { config, house, security, log, build } = options;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
+  const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
   const keyOf = pageKeys(
     house.services.content.reader,
     config.redirectsFile ? readRedirects(config.redirectsFile) : [],
@@ -110,6 +113,7 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     press,
     keyOf,
     access,
+    passes,
     earlierKeys: store.earlierKeys,
     hurry(keys) {
       for (const key of keys) {

@@ -1,4 +1,7 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
+
+import { createAccess } from '../lib/access/access.server.ts';
+import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
@@ -7,8 +10,9 @@ import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
+import { createPassCookie } from '../press/pass-cookie.ts';
 import { publication } from '../publication.ts';
-import { accessCookieName, accessKeysOf } from './access-keys.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
@@ -23,6 +27,7 @@ export interface ReadersState {
 
 export interface Readers {
   readonly accounts: Accounts;
+  readonly access: Access;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
   readonly outbox: RunningOutbox;
@@ -56,17 +61,26 @@ export async function openReaders(
     ...{ database, carrier, secret, log, concurrency: mailConnections },
     paper: { name, motto, language, timeZone, siteUrl, contact: contact.email },
   });
+  const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
+  const keys = accessKeysOf(config);
+  const access = createAccess({
+    ...{ database, secret, rules: publication.access, secure: siteUrl.startsWith('https:') },
+    paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
+    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
+    pass: createPassCookie({ name: giftCookieName, keys }),
+  });
   const own = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
-    access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+    access: createAccessCookie({ name: accessCookieName, keys }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     google: config.accounts.google,
     facebook: config.accounts.facebook,
+    grantFor: access.grantFor,
   });
-  const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
   const accounts = billing ? withBilling(own, billing) : own;
   return {
     accounts,
+    access,
     billing,
     outbox,
     state: () => {

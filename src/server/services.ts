@@ -1,5 +1,6 @@
 /** What routes may call besides reading content: built once by `compose.ts`, handed out as `Astro.locals.services`. */
 import type { Content } from '../content/service.ts';
+import type { Access } from '../lib/access/service.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { Billing } from '../lib/billing/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
@@ -17,6 +18,8 @@ export interface Services {
   readonly accounts: Accounts | null;
   /** Who a browser belongs to, wherever the accounts are kept; `null` where they are off. */
   readonly sessions: Pick<Accounts, 'session'> | null;
+  /** Who may read what; `null` where accounts are off or kept by a Zephr tenant. */
+  readonly access: Access | null;
   /** Plans and payments; `null` where billing is off (`features.billing`). */
   readonly billing: Billing | null;
   readonly emailVerification: EmailVerification;

@@ -31,7 +31,7 @@ interface Rules<Schema extends z.ZodType> {
   /** Whether the session is looked up; not done for calls that have no use for it. */
   readonly session?: 'optional';
   /** What is answered where accounts are off; 503 unless given. */
-  readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer;
+  readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer | Promise<Answer>;
 }
 
 /** Seconds after which to ask again. */
@@ -78,7 +78,7 @@ function accountRoute<Schema extends z.ZodType>(
       ? await parseBody(context, rules.body, rules.limit)
       : { ok: true as const, value: undefined as z.output<Schema> };
     if (!body.ok) return body.answer;
-    if (!accounts) return rules.whenOff?.(context, body.value) ?? away(retryWhenOff);
+    if (!accounts) return (await rules.whenOff?.(context, body.value)) ?? away(retryWhenOff);
     const known = rules.session
       ? await accounts.session(context.request.headers.get('cookie'))
       : { session: null, cookies: [] };

@@ -131,6 +131,12 @@ export interface Accounts {
   session(
     cookieHeader: string | null,
   ): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
+  /**
+   * Whole `Set-Cookie` values for what the reader may have now: the visitor hint and the access cookie. For answers after which
+   * a reader may have more or less than before, such as a payment; {@link Accounts.session} brings them by itself when it finds
+   * that the browser's are not right.
+   */
+  accessCookies(session: Session): Promise<readonly string[]>;
   /** Cookies that make a browser forget everything. */
   readonly farewell: readonly string[];
   logout(session: Session, where: 'EVERYWHERE' | 'OTHER_DEVICES' | 'THIS_DEVICE'): Promise<readonly string[]>;

@@ -91,6 +91,7 @@ export type OauthStateBody = z.infer<typeof oauthStateBody>;
 export const featureDecisionsBody = z.looseObject({
   featureIds: z.array(z.string().max(200)).max(100),
   path: target.optional(),
+  giftToken: z.string().max(200).optional(),
   session: z.string().max(200).optional(),
 });
 export type FeatureDecisionsBody = z.infer<typeof featureDecisionsBody>;
@@ -99,6 +100,9 @@ export type FeatureDecisionsBody = z.infer<typeof featureDecisionsBody>;
 export const decisionEngineBody = z.looseObject({
   sdkFeatureSlug: z.string().min(1).max(200),
   path: target.optional(),
+  giftToken: z.string().max(200).optional(),
+  /** Decides without counting. */
+  dryRunMode: z.boolean().optional(),
   session: z.string().max(200).nullish(),
 });
 export type DecisionEngineBody = z.infer<typeof decisionEngineBody>;

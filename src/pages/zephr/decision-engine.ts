@@ -1,20 +1,19 @@
 /** One decision by the name of its feature (spec section 7; vendors.md 1.10); with `?raw=true` the value alone. */
-import { anonymous, decide, type Standing, standingOf } from '../../lib/access/decisions.ts';
+import type { APIContext } from 'astro';
+import { featureValue } from '../../lib/access/answers.ts';
+import { viewFor } from '../../lib/access/asking.server.ts';
 import type { Answer } from '../../lib/accounts/answers.ts';
 import { accountCall, only } from '../../lib/accounts/http.server.ts';
-import { decisionEngineBody } from '../../lib/accounts/wire.ts';
+import type { Session } from '../../lib/accounts/service.ts';
+import { type DecisionEngineBody, decisionEngineBody } from '../../lib/accounts/wire.ts';
 
-function answer(standing: Standing, slug: string, url: URL): Answer {
-  const decision = decide(standing, slug);
-  return { status: 200, body: url.searchParams.get('raw') === 'true' ? decision.outputValue : decision };
+async function answer(context: APIContext, session: Session | null, body: DecisionEngineBody): Promise<Answer> {
+  const decision = featureValue(await viewFor(context, session, body), body.sdkFeatureSlug);
+  return { status: 200, body: context.url.searchParams.get('raw') === 'true' ? decision.outputValue : decision };
 }
 
 export const POST = accountCall(
-  {
-    body: decisionEngineBody,
-    session: 'optional',
-    whenOff: ({ url }, body) => answer(anonymous, body.sdkFeatureSlug, url),
-  },
-  async ({ session, body, context }) => answer(standingOf(session), body.sdkFeatureSlug, context.url),
+  { body: decisionEngineBody, session: 'optional', whenOff: (context, body) => answer(context, null, body) },
+  async ({ session, body, context }) => answer(context, session, body),
 );
 export const ALL = only('POST');

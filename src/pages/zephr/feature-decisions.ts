@@ -1,5 +1,6 @@
 /** What the reader may see (spec section 7; vendors.md 1.9). Where accounts are off everybody is anonymous. */
-import { anonymous, featureDecisions, standingOf } from '../../lib/access/decisions.ts';
+import { featureDecisions } from '../../lib/access/answers.ts';
+import { viewFor } from '../../lib/access/asking.server.ts';
 import { accountCall, only } from '../../lib/accounts/http.server.ts';
 import { featureDecisionsBody } from '../../lib/accounts/wire.ts';
 
@@ -7,8 +8,11 @@ export const POST = accountCall(
   {
     body: featureDecisionsBody,
     session: 'optional',
-    whenOff: () => ({ status: 200, body: featureDecisions(anonymous) }),
+    whenOff: async (context, body) => ({ status: 200, body: featureDecisions(await viewFor(context, null, body)) }),
   },
-  async ({ session }) => ({ status: 200, body: featureDecisions(standingOf(session)) }),
+  async ({ session, body, context }) => ({
+    status: 200,
+    body: featureDecisions(await viewFor(context, session, body)),
+  }),
 );
 export const ALL = only('POST');

@@ -3,5 +3,6 @@ import type { Migration } from '../database/migrate.ts';
 import { accounts } from './0001-accounts.ts';
 import { mail } from './0002-mail.ts';
 import { billing } from './0003-billing.ts';
+import { access } from './0004-access.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail, billing];
+export const migrations: readonly Migration[] = [accounts, mail, billing, access];

@@ -1,10 +1,11 @@
 /** The account service: puts its parts together over a database that somebody else opened. */
+import { registeredGrant } from '../../access/grant.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { EmailVerification } from '../../email-verification/service.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import { defaultLimits, type Limits } from '../limits.ts';
-import type { Accounts } from '../service.ts';
+import type { Accounts, Outcome, SignedIn } from '../service.ts';
 import { createAudit } from './audit.server.ts';
 import { createKeyed } from './keyed.server.ts';
 import { createLimiter } from './limiter.server.ts';
@@ -14,7 +15,7 @@ import { createProfiles } from './profiles.server.ts';
 import { createProofs } from './proofs.server.ts';
 import { type Keeping, startPruning } from './pruning.server.ts';
 import { createSending } from './sending.server.ts';
-import { type AccessSigner, createSessions } from './sessions.server.ts';
+import { type AccessSigner, createSessions, type GrantFor } from './sessions.server.ts';
 import { createSigningIn } from './signing-in.server.ts';
 import { createSocial } from './social.server.ts';
 import { type FacebookSettings, facebook, type GoogleSettings, google } from './social-providers.server.ts';
@@ -27,6 +28,8 @@ export interface AccountsOptions {
   /** Origin of the site; cookies are Secure when it is https. */
   readonly siteUrl: string;
   readonly access: AccessSigner;
+  /** What a reader may have; what an account alone opens, unless given. */
+  readonly grantFor?: GrantFor;
   readonly google: GoogleSettings | null;
   readonly facebook: FacebookSettings | null;
   /** Looks at addresses of new readers; `null`: their form alone is looked at. */
@@ -49,7 +52,8 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
   const people = await createPeople(database.db, { secret: keyed.derive('better-auth'), siteUrl }, now);
   const audit = createAudit(keyed, now);
   const profiles = createProfiles(database, people, audit, now);
-  const sessions = createSessions({ database, people, keyed, access: options.access, secure, now });
+  const { access, grantFor = async () => registeredGrant } = options;
+  const sessions = createSessions({ database, people, keyed, access, grantFor, secure, now });
   const parts: Parts = {
     ...{ database, keyed, people, audit, profiles, sessions, outbox, siteUrl, log, now },
     limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
@@ -61,14 +65,31 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
     ...(options.google ? [google(options.google, now, options.socialPatienceMs)] : []),
     ...(options.facebook ? [facebook(options.facebook, options.socialPatienceMs)] : []),
   ];
+  const social = createSocial(parts, providers, { bySocial, ...signingIn }, secure);
+
+  /** Asked when the sign-in is done: what has been paid is no part of its transaction. */
+  async function withAccess<Done extends SignedIn>(signedIn: Done): Promise<Done> {
+    return { ...signedIn, cookies: [...signedIn.cookies, ...(await sessions.accessCookies(signedIn.session))] };
+  }
+  const andAccess = async <Done extends SignedIn>(outcome: Outcome<Done>): Promise<Outcome<Done>> =>
+    outcome.ok ? { ok: true, value: await withAccess(outcome.value) } : outcome;
+
   const stop = startPruning(database, options.keeping ?? defaultKeeping, now, log);
 
   return {
     ...createSending(parts),
     ...signingIn,
-    ...createSocial(parts, providers, { bySocial, ...signingIn }, secure),
+    login: async (credentials) => andAccess(await signingIn.login(credentials)),
+    register: async (credentials) => andAccess(await signingIn.register(credentials)),
+    useLink: async (token, caller) => andAccess(await signingIn.useLink(token, caller)),
+    ...social,
+    async finishSocial(...given) {
+      const end = await social.finishSocial(...given);
+      return end.action === 'login' ? { ...end, signedIn: await withAccess(end.signedIn) } : end;
+    },
     farewell: sessions.farewell,
     session: sessions.read,
+    accessCookies: sessions.accessCookies,
     sessions: sessions.list,
 
     async logout(session, where) {

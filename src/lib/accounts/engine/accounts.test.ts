@@ -1,7 +1,9 @@
 /** The account service on both engines: links, codes, accounts, sessions. */
+
 import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { type Grant, registeredGrant } from '../../access/grant.ts';
 import type { Purpose } from '../service.ts';
 import { createKeyed } from './keyed.server.ts';
 import { createProofs } from './proofs.server.ts';
@@ -366,6 +368,68 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session(without)).cookies).toEqual([renewed]);
       const forged = `${without}; access=v1.test.9999999999.registered.${'A'.repeat(43)}`;
       expect((await accounts.session(forged)).cookies).toEqual([renewed]);
+    });
+
+    describe('carry what the reader may have', () => {
+      const level = (cookies: readonly string[]) =>
+        cookies
+          .filter((cookie) => /^(?:access|visitor)=/.test(cookie))
+          .map(
+            (cookie) =>
+              /^access=v1\.test\.\d+\.(\w+)\..*Max-Age=(\d+)/.exec(cookie)?.slice(1).join(' ') ?? cookie.split(';')[0],
+          );
+      const paying = (until: number): Grant => ({ level: 'subscriber', until, visitor: 'member' });
+
+      it('from the first answer of a sign-in, for fifteen minutes or until what was paid ends', async () => {
+        let grant: Grant = registeredGrant;
+        const { accounts, join, clock, token } = await open({ grantFor: async () => grant });
+        expect(level((await join(email)).cookies)).toEqual(['visitor=registered', 'registered 900']);
+        grant = paying(clock.now + 3_600_000);
+        await accounts.sendLink(send());
+        expect(level(got(await accounts.useLink(token(email), caller())).cookies)).toEqual([
+          'visitor=member',
+          'subscriber 900',
+        ]);
+        const { session } = await join('eve@example.com');
+        grant = paying(clock.now + 90_000);
+        expect(level(await accounts.accessCookies(session))).toEqual(['visitor=member', 'subscriber 90']);
+      });
+
+      it('and change with the next question when it has changed elsewhere', async () => {
+        let grant: Grant = registeredGrant;
+        const { accounts, join, clock } = await open({ grantFor: async () => grant });
+        const phone = browser((await join(email)).cookies);
+        grant = paying(clock.now + 120_000);
+        const { cookies } = await accounts.session(phone);
+        expect(level(cookies)).toEqual(['visitor=member', 'subscriber 120']);
+        const paid = browser(phone.split('; '), cookies);
+        // It ends soon, but so does what was paid: there is nothing to renew.
+        clock.pass(60);
+        expect((await accounts.session(paid)).cookies).toEqual([]);
+        grant = registeredGrant;
+        expect(level((await accounts.session(paid)).cookies)).toEqual(['visitor=registered', 'registered 900']);
+      });
+
+      it('of nobody when the account is gone', async () => {
+        const { accounts, join } = await open();
+        const { session } = await join(email);
+        await accounts.forget(session, caller());
+        expect(await accounts.accessCookies(session)).toEqual([]);
+      });
+
+      it('by when they registered', async () => {
+        const since: number[] = [];
+        const grantFor = async (_: string, registeredAt: number) => {
+          since.push(registeredAt);
+          return registeredGrant;
+        };
+        const { accounts, join, clock } = await open({ grantFor });
+        const registeredAt = clock.now;
+        const jar = browser((await join(email)).cookies);
+        clock.pass(3600);
+        await accounts.session(jar);
+        expect(since).toEqual([registeredAt, registeredAt]);
+      });
     });
 
     it('end everywhere, elsewhere or here', async () => {

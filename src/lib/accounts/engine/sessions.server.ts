@@ -2,6 +2,7 @@
  * Sessions and the cookies of a reader's browser. Reading one is one indexed query; nothing is kept in memory, so a session
  * that was ended anywhere is over with the next request.
  */
+import type { Grant } from '../../access/grant.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Caller, Session, SessionSummary } from '../service.ts';
 import { readCookies, setCookie } from './cookies.ts';
@@ -13,15 +14,23 @@ import type { People, User } from './people.server.ts';
 export interface AccessSigner {
   readonly name: string;
   /** @param expires Unix seconds */
-  sign(level: 'registered', expires: number): string;
+  sign(level: Grant['level'], expires: number): string;
   /** The level of a value; `null` when it is forged or expired. */
   verify(value: string): string | null;
 }
 
+/** What a reader may have now; one or two indexed queries. @param registeredAt epoch milliseconds */
+export type GrantFor = (userId: string, registeredAt: number) => Promise<Grant>;
+
 export interface Sessions {
-  /** Opens a session with a token that nobody has seen before, and ends the one that the browser had. */
+  /**
+   * Opens a session with a token that nobody has seen before, and ends the one that the browser had. What the reader may have
+   * is told by {@link Sessions.accessCookies} once the transaction is through.
+   */
   open(tx: AccountsTransaction, user: User, caller: Caller): Promise<{ session: Session; cookies: readonly string[] }>;
   read(header: string | null): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
+  /** The visitor hint and the access cookie for what this reader may have now, as whole `Set-Cookie` values. */
+  accessCookies(session: Session): Promise<readonly string[]>;
   /** Whether the browser is signed in as this user. */
   belongs(tx: AccountsTransaction, header: string | null | undefined, userId: string): Promise<boolean>;
   list(session: Session): Promise<readonly SessionSummary[]>;
@@ -50,20 +59,23 @@ export interface SessionOptions {
   readonly people: People;
   readonly keyed: Keyed;
   readonly access: AccessSigner;
+  readonly grantFor: GrantFor;
   /** Whether the site is served over HTTPS. */
   readonly secure: boolean;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-export function createSessions({ database, people, keyed, access, secure, now }: SessionOptions): Sessions {
+export function createSessions({ database, people, keyed, access, grantFor, secure, now }: SessionOptions): Sessions {
   const cookie = (name: string, value: string, maxAge: number, httpOnly = true): string =>
     setCookie(name, value, { maxAge, httpOnly, secure });
   /** Read by a script before first paint; it says what kind of visitor this is and nothing about who. */
-  const visitor = (): string => cookie(cookieNames.visitor, 'registered', sessionLife.session, false);
-  const signed = (): string => {
-    const expires = Math.floor(now() / 1000) + sessionLife.access;
-    return cookie(access.name, access.sign('registered', expires), sessionLife.access);
+  const visitor = (grant: Grant): string => cookie(cookieNames.visitor, grant.visitor, sessionLife.session, false);
+  /** Unix second at which an access cookie that is made now ends: never later than what it stands for. */
+  const endOf = ({ until }: Grant): number => Math.floor(Math.min(now() / 1000 + sessionLife.access, until / 1000));
+  const signed = (grant: Grant): string => {
+    const expires = endOf(grant);
+    return cookie(access.name, access.sign(grant.level, expires), expires - Math.floor(now() / 1000));
   };
   const farewell = [
     cookie(cookieNames.session, '', 0),
@@ -102,18 +114,19 @@ export function createSessions({ database, people, keyed, access, secure, now }:
         'users.email as email',
         'users.emailVerified as emailVerified',
         'users.trackingId as trackingId',
+        'users.createdAt as registeredAt',
       ])
       .where('sessions.token', '=', token)
       .where('sessions.expiresAt', '>', new Date(now()).toISOString())
       .executeTakeFirst();
   }
 
-  /** Whether the browser needs a new access cookie: it has none of this level, or one that ends soon. */
-  function accessIsDue(header: string | null): boolean {
-    const left = readCookies(header, access.name)
-      .filter((value) => access.verify(value) === 'registered')
-      .map((value) => Number(value.split('.')[2]) - now() / 1000);
-    return Math.max(0, ...left) < sessionLife.renewAccess;
+  /** Whether the browser needs a new access cookie: it has none of this level, or one that ends soon and could last longer. */
+  function accessIsDue(header: string | null, grant: Grant): boolean {
+    const ends = readCookies(header, access.name)
+      .filter((value) => access.verify(value) === grant.level)
+      .map((value) => Number(value.split('.')[2]));
+    return Math.max(0, ...ends) < Math.min(now() / 1000 + sessionLife.renewAccess, endOf(grant));
   }
 
   return {
@@ -136,8 +149,6 @@ export function createSessions({ database, people, keyed, access, secure, now }:
         cookies: [
           cookie(cookieNames.session, token, sessionLife.session),
           cookie(cookieNames.tracking, trackingId, sessionLife.tracking),
-          visitor(),
-          signed(),
         ],
       };
     },
@@ -158,13 +169,14 @@ export function createSessions({ database, people, keyed, access, secure, now }:
             })
             .where('token', '=', hashed)
             .execute();
-          cookies.push(cookie(cookieNames.session, token, sessionLife.session), visitor());
+          cookies.push(cookie(cookieNames.session, token, sessionLife.session));
           cookies.push(cookie(cookieNames.tracking, row.trackingId, sessionLife.tracking));
-        } else if (readCookies(header, cookieNames.visitor).length === 0) {
-          cookies.push(visitor());
         }
-        if (accessIsDue(header)) cookies.push(signed());
-        const { updatedAt: _, ...rest } = row;
+        const grant = await grantFor(row.userId, Date.parse(row.registeredAt));
+        const slid = cookies.length > 0;
+        if (slid || !readCookies(header, cookieNames.visitor).includes(grant.visitor)) cookies.push(visitor(grant));
+        if (accessIsDue(header, grant)) cookies.push(signed(grant));
+        const { updatedAt: _, registeredAt: __, ...rest } = row;
         const session = { ...rest, emailVerified: row.emailVerified === 1, createdAt: Date.parse(row.createdAt) };
         return { session, cookies };
       }
@@ -172,6 +184,17 @@ export function createSessions({ database, people, keyed, access, secure, now }:
       // What is left of a session that ended elsewhere would make the page promise what the server does not keep.
       const left = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
       return { session: null, cookies: left ? farewell : [] };
+    },
+
+    async accessCookies({ userId }) {
+      const user = await database.db
+        .selectFrom('users')
+        .select('createdAt')
+        .where('id', '=', userId)
+        .executeTakeFirst();
+      if (!user) return [];
+      const grant = await grantFor(userId, Date.parse(user.createdAt));
+      return [visitor(grant), signed(grant)];
     },
 
     async belongs(tx, header, userId) {

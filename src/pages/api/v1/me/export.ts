@@ -1,9 +1,12 @@
 /** Everything kept about the reader who is signed in, as a file to keep. */
 import { only, readerCall } from '../../../../lib/accounts/http.server.ts';
 
-export const GET = readerCall({}, async ({ accounts, session }) => ({
+export const GET = readerCall({}, async ({ accounts, session, context }) => ({
   status: 200,
-  body: await accounts.exportData(session),
+  body: {
+    ...(await accounts.exportData(session)),
+    ...(await context.locals.services.access?.exportData(session.userId)),
+  },
   headers: { 'Content-Disposition': 'attachment; filename="your-account.json"' },
 }));
 export const ALL = only('GET');

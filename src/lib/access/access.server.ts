@@ -1,0 +1,128 @@
+/** The access service: puts standing, meter and gifts together over the accounts' database. */
+import { setCookie } from '../accounts/engine/cookies.ts';
+import type { Session } from '../accounts/service.ts';
+import type { Database } from '../database.ts';
+import { ruleFor, type View } from './answers.ts';
+import type { Subject } from './decide.ts';
+import { createGifts, type GiftRules } from './gifts.server.ts';
+import type { Grant, Paid } from './grant.ts';
+import { createMeter, type MeterReading, type MeterRules } from './meter.server.ts';
+import type { Access, Question } from './service.ts';
+import { anonymous, grantFrom, type Standing, standingOf, type Terms } from './standing.ts';
+
+/** The signer of passes; src/press/pass-cookie.ts is one. */
+export interface PassSigner {
+  readonly name: string;
+  /** @param expires Unix seconds */
+  sign(page: string, expires: number): string;
+  opens(header: string | undefined, page: string): boolean;
+}
+
+export interface AccessOptions {
+  readonly database: Database;
+  /** At least 32 characters of chance; another one makes all gifts void. */
+  readonly secret: string;
+  readonly rules: {
+    readonly meter: MeterRules & { readonly anonymous: number };
+    readonly trialHours: number;
+    readonly gifts: GiftRules;
+  };
+  /** What a user has paid for now. */
+  readonly paid: (userId: string) => Promise<readonly Paid[]>;
+  /** Days of the first cheap time; `null` while the catalogue does not say. */
+  readonly promotionDays: () => number | null;
+  readonly pass: PassSigner;
+  /** Whether the site is served over HTTPS. */
+  readonly secure: boolean;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+export interface RunningAccess extends Access {
+  /** What the access cookie says; see `GrantFor` of the accounts. */
+  grantFor(userId: string, registeredAt: number): Promise<Grant>;
+}
+
+/** The meter of whoever has not signed in: their browser keeps it, and nothing is known of it here. */
+export const anonymousMeter = (total: number): MeterReading => ({
+  ...{ state: 'left', total, remaining: total, counted: false },
+});
+
+/** Address of an article's page, which is also its key. */
+export const articlePath = (slug: string): string => `/article/${slug}`;
+
+export function createAccess(options: AccessOptions): RunningAccess {
+  const { database, rules, paid, pass, secure, now = Date.now } = options;
+  const meter = createMeter(database, rules.meter, now);
+  const gifts = createGifts(database, options.secret, rules.gifts, now);
+  const terms = (): Terms => ({ trialHours: rules.trialHours, promotionDays: options.promotionDays() });
+
+  async function registeredAt(userId: string): Promise<number> {
+    // Asked for only where it matters.
+    if (rules.trialHours === 0) return 0;
+    const user = await database.db.selectFrom('users').select('createdAt').where('id', '=', userId).executeTakeFirst();
+    return user ? Date.parse(user.createdAt) : 0;
+  }
+
+  async function standing({ userId }: Session): Promise<Standing> {
+    return standingOf(await paid(userId), await registeredAt(userId), terms(), now());
+  }
+
+  async function hasGift({ article, cookies, giftToken }: Question): Promise<boolean> {
+    if (!article) return false;
+    if (pass.opens(cookies ?? undefined, articlePath(article.slug))) return true;
+    return giftToken !== undefined && (await gifts.peek(giftToken))?.articleId === article.id;
+  }
+
+  return {
+    grantFor: async (userId, since) => grantFrom(await paid(userId), since, terms(), now()),
+
+    async view(question) {
+      const { session, article, path, count } = question;
+      const who = session ? await standing(session) : anonymous;
+      const subject: Subject = article?.level ?? 'none';
+      const gift = await hasGift(question);
+      const paying = who.products.length > 0;
+      const known = {
+        ...{ standing: who, path: path.split(/[?#]/, 1)[0] || '/', subject, gift, now: now() },
+        gifts: paying && session ? { most: rules.gifts.most, left: await gifts.left(session.userId) } : null,
+      };
+      let reading = anonymousMeter(rules.meter.anonymous);
+      if (session && !paying) {
+        const id = article?.id ?? null;
+        // Only what the table says is counted.
+        const counts = count && ruleFor({ ...known, meter: { ...reading, state: 'left' } }).outcome.count;
+        reading = await meter.read(session.userId, id, counts);
+      }
+      return { ...known, meter: reading } satisfies View;
+    },
+
+    async give(session, articleId) {
+      return (await standing(session)).products.length > 0 ? gifts.give(session.userId, articleId) : null;
+    },
+
+    peekGift: gifts.peek,
+
+    async useGift(token, slugOf, header) {
+      const seen = await gifts.peek(token);
+      const slug = seen && slugOf(seen.articleId);
+      if (!seen || slug === null) return null;
+      const path = articlePath(slug);
+      // Whoever has it already does not use it up for others.
+      if (pass.opens(header ?? undefined, path)) return { path, cookies: [] };
+      const gift = await gifts.use(token);
+      if (!gift) return null;
+      const expires = Math.floor(gift.expires / 1000);
+      const maxAge = expires - Math.floor(now() / 1000);
+      return {
+        path,
+        cookies: [setCookie(pass.name, pass.sign(path, expires), { maxAge, httpOnly: true, secure, path })],
+      };
+    },
+
+    exportData: async (userId) => ({
+      metered_articles: await meter.list(userId),
+      gifts: await gifts.list(userId),
+    }),
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * A decision as `/zephr/feature-decisions` and `/zephr/decision-engine` say it (vendors.md 1.9 and 1.10). Pure: the same view gets
+ * the same answer.
+ */
+import { productSlugs } from '../accounts/session.ts';
+import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/wire.ts';
+import { decide, type Rule, type Subject } from './decide.ts';
+import type { MeterReading } from './meter.server.ts';
+import type { Standing, Trial } from './standing.ts';
+
+/** What is seen of one request. */
+export interface View {
+  readonly standing: Standing;
+  /** Path that is read, without its query. */
+  readonly path: string;
+  readonly subject: Subject;
+  /** Whether the browser holds a gift of this article. */
+  readonly gift: boolean;
+  /** The reader's meter; that of anonymous readers is their browser's, and always has something left here. */
+  readonly meter: MeterReading;
+  /** Links that a subscriber can give away, in all and still; `null` for others. */
+  readonly gifts: { readonly most: number; readonly left: number } | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The rule that holds for what is seen. */
+export const ruleFor = ({ standing, subject, gift, meter }: Omit<View, 'path' | 'gifts' | 'now'>): Rule =>
+  decide({
+    subject,
+    authenticated: standing.authenticated,
+    paying: standing.products.length > 0,
+    promotion: standing.promotion !== null,
+    timed: standing.timed !== null,
+    gift,
+    // Counted just now is counted: it does not change what the rule was.
+    meter: meter.state,
+  });
+
+const asks = { nothing: 'NONE', registration: 'REGISTER', subscription: 'SUBSCRIBE' } as const;
+const yesNo = (yes: boolean): string => (yes ? 'YES' : 'NO');
+const isPaying = ({ standing }: View): boolean => standing.products.length > 0;
+
+/**
+ * What the decision engine answers, by the name of the feature. Any other name says whether somebody is signed in.
+ *
+ * - `article-access`: `FULL` or `OPENING`, what of the article at `path` may be read.
+ * - `paywall`: `NONE`; `REGISTER` or `SUBSCRIBE`, what the end of the public part asks for; `SOFT_REGISTER` or
+ *   `SOFT_SUBSCRIBE`, what is asked for over a text that is public.
+ * - `meter`: how many articles are left, or `UNLIMITED`.
+ * - `print-upsell`: `YES` for readers of the lowest tier on the home page and on articles (spec section 2).
+ * - `ads`: `NO` for whoever pays (spec section 2, "Header").
+ * - `join`: `JOIN`, `UPGRADE` for whoever pays, `NONE` for founders (spec section 6).
+ * - `gift`: `YES` where the reader may give this article away.
+ */
+const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {
+  'article-access': (_, { outcome }) => (outcome.body === 'whole' ? 'FULL' : 'OPENING'),
+  paywall: (_, { outcome }) => `${outcome.wall === 'soft' ? 'SOFT_' : ''}${asks[outcome.ask]}`,
+  meter: (view) => (isPaying(view) || view.standing.timed ? 'UNLIMITED' : String(view.meter.remaining)),
+  'print-upsell': ({ standing, path }) =>
+    yesNo(standing.products[0] === 'reader' && (path === '/' || path.includes('/article'))),
+  ads: (view) => yesNo(!isPaying(view)),
+  join: (view) => (view.standing.products[0] === 'founder' ? 'NONE' : isPaying(view) ? 'UPGRADE' : 'JOIN'),
+  gift: (view) =>
+    yesNo(isPaying(view) && (view.gifts?.left ?? 0) > 0 && !['none', 'free', 'default'].includes(view.subject)),
+};
+
+/** Names of the features that {@link featureValue} knows. */
+export const featureNames: readonly string[] = Object.keys(features);
+
+/** One decision by the name of its feature. */
+export const featureValue = (view: View, sdkFeatureSlug: string): DecisionEngineAnswer => ({
+  sdkFeatureSlug,
+  outputType: 'ENUM',
+  outputValue: Object.hasOwn(features, sdkFeatureSlug)
+    ? (features[sdkFeatureSlug]?.(view, ruleFor(view)) ?? '')
+    : yesNo(view.standing.authenticated),
+});
+
+const hour = 60 * 60 * 1000;
+
+function timeTrial({ startedAt, endsAt }: Trial, now: number, used: boolean): AccessDetails['timeTrials'][string] {
+  const began = startedAt ?? now;
+  return {
+    reportInDataLayer: false,
+    trialDurationUnits: 'HOURS',
+    trialDuration: Math.max(0, Math.round((endsAt - began) / hour)),
+    // The wire's times carry a Java zone.
+    entryTime: `${new Date(began).toISOString()}[UTC]`,
+    trackerHits: 0,
+    timeRemainingInTrial: Math.max(0, Math.ceil((endsAt - now) / hour)),
+    activeInDecision: used,
+  };
+}
+
+/** The whole of `accessDetails`; what does not apply is empty and never missing. */
+export function accessDetails(view: View): AccessDetails {
+  const { standing, meter, gifts, now } = view;
+  const { by, body } = ruleFor(view).outcome;
+  const isSubscriber = by === 'subscriber' || by === 'trialing';
+  const highest = standing.products[0];
+  const use = (usedInDecision: boolean) => ({ usedInDecision, decrementedInDecision: false });
+  const metered = standing.products.length === 0 && standing.timed === null;
+  const meterUsed = view.subject === 'default' && by === null;
+  return {
+    authenticated: standing.authenticated,
+    accessDecisions: view.subject === 'none' ? {} : { 'article-access': body === 'whole' },
+    entitlements: {
+      ...Object.fromEntries(
+        standing.products.map((product) => [productSlugs[product], use(isSubscriber && product === highest)]),
+      ),
+      ...(standing.authenticated && { registered: use(by === 'registered') }),
+    },
+    credits: gifts ? { gifts: { ...use(false), totalCredits: gifts.most, remainingCredits: gifts.left } } : {},
+    meters: metered
+      ? {
+          articles: {
+            usedInDecision: meterUsed,
+            decrementedInDecision: meter.counted,
+            totalCredits: meter.total,
+            remainingCredits: meter.remaining,
+          },
+        }
+      : {},
+    trialTrackingDetails: [],
+    trials: {},
+    // They run whether or not this page needed them: a trial is a reader's state (spec section 6, "Trialing").
+    timeTrials: {
+      ...(standing.promotion && { promotion: timeTrial(standing.promotion, now, true) }),
+      ...(standing.timed && { registration: timeTrial(standing.timed, now, true) }),
+    },
+    testGroups: {},
+    activeProducts: standing.products.map((product) => productSlugs[product]),
+  };
+}
+
+/** Pages of this site bring their own components: no feature has a result to put in their place. */
+export const featureDecisions = (view: View): FeatureDecisionsAnswer => ({
+  featureResults: {},
+  resources: { uiComponents: {} },
+  accessDetails: accessDetails(view),
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decide, type Facts, meets, meterStates, type Outcome, readerOf, readers, rules, subjects } from './decide.ts';
+
+const nobody: Facts = {
+  ...{ subject: 'default', authenticated: false, paying: false, promotion: false, timed: false, gift: false },
+  meter: 'left',
+};
+const reader: Facts = { ...nobody, authenticated: true };
+const whole: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
+const opening = { ...whole, body: 'opening', wall: 'hard' } as const;
+
+/** Rule to facts that meet it, and what must come of them, in words of the test's own. */
+const table: Record<string, [Partial<Facts>, Outcome]> = {
+  'what is no article is open': [{ ...nobody, subject: 'none', meter: 'over' }, whole],
+  'a free article is open': [{ ...nobody, subject: 'free', meter: 'over' }, whole],
+  'a subscriber reads everything': [
+    { ...reader, subject: 'subscriber', paying: true, meter: 'over' },
+    { ...whole, by: 'subscriber' },
+  ],
+  'a promotion is a subscription': [
+    { ...reader, subject: 'subscriber', paying: true, promotion: true },
+    { ...whole, by: 'trialing' },
+  ],
+  'a timed trial opens everything while it runs': [
+    { ...reader, subject: 'subscriber', timed: true },
+    { ...whole, by: 'timed' },
+  ],
+  'a gift opens its article, and does not count': [
+    { ...nobody, subject: 'subscriber', gift: true },
+    { ...whole, by: 'gifted' },
+  ],
+  'an account opens an article for registered readers': [
+    { ...reader, subject: 'registered' },
+    { ...whole, by: 'registered' },
+  ],
+  'an article for registered readers asks for an account': [
+    { ...nobody, subject: 'registered' },
+    { ...opening, ask: 'registration' },
+  ],
+  'an article for subscribers asks for a subscription': [
+    { ...reader, subject: 'subscriber' },
+    { ...opening, ask: 'subscription' },
+  ],
+  'what was counted once is not counted again': [{ ...nobody, meter: 'counted' }, whole],
+  'a metered article is counted': [nobody, { ...whole, count: true }],
+  'beyond the meter a registered reader is asked to subscribe': [
+    { ...reader, meter: 'over' },
+    { ...whole, wall: 'soft', ask: 'subscription' },
+  ],
+  'beyond the meter an anonymous reader is asked to register': [
+    { ...nobody, meter: 'over' },
+    { ...whole, wall: 'soft', ask: 'registration' },
+  ],
+};
+
+const facts: fc.Arbitrary<Facts> = fc.record({
+  subject: fc.constantFrom(...subjects),
+  authenticated: fc.boolean(),
+  paying: fc.boolean(),
+  promotion: fc.boolean(),
+  timed: fc.boolean(),
+  gift: fc.boolean(),
+  meter: fc.constantFrom(...meterStates),
+});
+
+describe('the table', () => {
+  test('has an example for every rule', () => {
+    expect(Object.keys(table).toSorted()).toEqual(rules.map(({ name }) => name).toSorted());
+  });
+  test.each(Object.entries(table))('%s', (name, [given, then]) => {
+    const rule = decide(given as Facts);
+    expect([rule.name, rule.outcome]).toEqual([name, then]);
+  });
+  test('meets every situation exactly once', () => {
+    for (const subject of subjects)
+      for (const who of readers)
+        for (const meter of meterStates) {
+          const met = rules.filter((rule) => meets(rule, { subject, reader: who, meter }));
+          expect(met, `${subject} ${who} ${meter}`).toHaveLength(1);
+        }
+  });
+  test('every combination of facts hits exactly one rule, and that one decides', () => {
+    fc.assert(
+      fc.property(facts, (given) => {
+        const situation = { subject: given.subject, reader: readerOf(given), meter: given.meter };
+        const met = rules.filter((rule) => meets(rule, situation));
+        expect(met).toEqual([decide(given)]);
+      }),
+    );
+  });
+});
+
+describe('whatever the facts are', () => {
+  const holds = (claim: (given: Facts, then: Outcome) => void) =>
+    fc.assert(fc.property(facts, (given) => claim(given, decide(given).outcome)));
+
+  test('nobody without an account, a gift or the time reads behind a wall', () =>
+    holds((given, then) => {
+      if (given.subject === 'subscriber' && !given.gift && !(given.authenticated && (given.paying || given.timed)))
+        expect(then.body).toBe('opening');
+      if (given.subject === 'registered' && !given.gift && !given.authenticated) expect(then.body).toBe('opening');
+    }));
+  test('whoever pays is never asked for anything, nor counted', () =>
+    holds((given, then) => {
+      if (given.authenticated && given.paying)
+        expect(then).toMatchObject({ body: 'whole', wall: 'none', ask: 'nothing', count: false });
+    }));
+  test('what was paid counts for nothing without a session', () =>
+    holds((given, then) => {
+      if (!given.authenticated) expect(then).toEqual(decide({ ...given, paying: !given.paying }).outcome);
+    }));
+  test('a public text is never cut, and a wall always asks for something', () =>
+    holds((given, then) => {
+      if (['none', 'free', 'default'].includes(given.subject)) expect(then.body).toBe('whole');
+      expect(then.wall === 'none').toBe(then.ask === 'nothing');
+      expect(then.wall === 'hard').toBe(then.body === 'opening');
+    }));
+  test('more standing never opens less', () =>
+    holds((given, then) => {
+      const more = decide({ ...given, authenticated: true, paying: true }).outcome;
+      if (then.body === 'whole') expect(more.body).toBe('whole');
+    }));
+});

@@ -1,0 +1,160 @@
+/**
+ * What somebody may read of an article, and what they are asked for: one table of rules. Pure, and free of everything that is
+ * not about access, so that the server and the tests mean the same by it.
+ */
+import type { Level } from './level.ts';
+
+/** As whom somebody reads this article; of several the first counts. */
+export const readers = ['subscriber', 'trialing', 'timed', 'gifted', 'registered', 'anonymous'] as const;
+/**
+ * `subscriber` has a paid product; `trialing` has one in its first cheap time (the penny promotion); `timed` is in a time in
+ * which everything may be read; `gifted` was given this article.
+ */
+export type Reader = (typeof readers)[number];
+
+/** Where the meter stands: this article is `counted` already, there is at least one `left`, or there is none: `over`. */
+export const meterStates = ['counted', 'left', 'over'] as const;
+export type MeterState = (typeof meterStates)[number];
+
+/** Levels, and `none` for what is no article. */
+export const subjects = ['none', 'free', 'default', 'registered', 'subscriber'] as const;
+export type Subject = Level | 'none';
+
+/** What decides. */
+export interface Facts {
+  readonly subject: Subject;
+  readonly authenticated: boolean;
+  /** Whether a paid product runs, and whether all that run are in their first cheap time. */
+  readonly paying: boolean;
+  readonly promotion: boolean;
+  /** Whether a timed trial runs. */
+  readonly timed: boolean;
+  /** Whether the browser holds a gift of this article. */
+  readonly gift: boolean;
+  readonly meter: MeterState;
+}
+
+/** What the table is asked with: {@link Facts} in three words. */
+export interface Situation {
+  readonly subject: Subject;
+  readonly reader: Reader;
+  readonly meter: MeterState;
+}
+
+export interface Outcome {
+  /** `whole` is everything, `opening` the public part. */
+  readonly body: 'whole' | 'opening';
+  /** What stands over or behind it: nothing, an invitation over a public text, or the end of the public part. */
+  readonly wall: 'none' | 'soft' | 'hard';
+  /** What the wall asks for. */
+  readonly ask: 'nothing' | 'registration' | 'subscription';
+  /** Whether this reading is to be counted. */
+  readonly count: boolean;
+  /** What opened it, as it is named among the entitlements of an answer; `null`: it is open to all, or stays shut. */
+  readonly by: Exclude<Reader, 'anonymous'> | null;
+}
+
+export interface Rule {
+  readonly name: string;
+  /** What is left out may be anything. */
+  readonly when: { readonly [part in keyof Situation]?: readonly Situation[part][] };
+  readonly outcome: Outcome;
+}
+
+const open: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
+const mostly: readonly Subject[] = ['default', 'registered', 'subscriber'];
+const over = (ask: Outcome['ask']): Outcome => ({ ...open, wall: 'soft', ask });
+const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'opening', wall: 'hard', ask });
+
+/** Every situation is met by exactly one rule; a test holds the table to that. */
+export const rules: readonly Rule[] = [
+  { name: 'what is no article is open', when: { subject: ['none'] }, outcome: open },
+  { name: 'a free article is open', when: { subject: ['free'] }, outcome: open },
+  {
+    name: 'a subscriber reads everything',
+    when: { subject: mostly, reader: ['subscriber'] },
+    outcome: { ...open, by: 'subscriber' },
+  },
+  {
+    name: 'a promotion is a subscription',
+    when: { subject: mostly, reader: ['trialing'] },
+    outcome: { ...open, by: 'trialing' },
+  },
+  {
+    name: 'a timed trial opens everything while it runs',
+    when: { subject: mostly, reader: ['timed'] },
+    outcome: { ...open, by: 'timed' },
+  },
+  {
+    name: 'a gift opens its article, and does not count',
+    when: { subject: mostly, reader: ['gifted'] },
+    outcome: { ...open, by: 'gifted' },
+  },
+  {
+    name: 'an account opens an article for registered readers',
+    when: { subject: ['registered'], reader: ['registered'] },
+    outcome: { ...open, by: 'registered' },
+  },
+  {
+    name: 'an article for registered readers asks for an account',
+    when: { subject: ['registered'], reader: ['anonymous'] },
+    outcome: shut('registration'),
+  },
+  {
+    name: 'an article for subscribers asks for a subscription',
+    when: { subject: ['subscriber'], reader: ['registered', 'anonymous'] },
+    outcome: shut('subscription'),
+  },
+  {
+    name: 'what was counted once is not counted again',
+    when: { subject: ['default'], reader: ['registered', 'anonymous'], meter: ['counted'] },
+    outcome: open,
+  },
+  {
+    name: 'a metered article is counted',
+    when: { subject: ['default'], reader: ['registered', 'anonymous'], meter: ['left'] },
+    outcome: { ...open, count: true },
+  },
+  {
+    name: 'beyond the meter a registered reader is asked to subscribe',
+    when: { subject: ['default'], reader: ['registered'], meter: ['over'] },
+    outcome: over('subscription'),
+  },
+  {
+    name: 'beyond the meter an anonymous reader is asked to register',
+    when: { subject: ['default'], reader: ['anonymous'], meter: ['over'] },
+    outcome: over('registration'),
+  },
+];
+
+/** @returns as whom somebody reads */
+export function readerOf({ authenticated, paying, promotion, timed, gift }: Omit<Facts, 'subject' | 'meter'>): Reader {
+  if (authenticated && paying) return promotion ? 'trialing' : 'subscriber';
+  if (authenticated && timed) return 'timed';
+  if (gift) return 'gifted';
+  return authenticated ? 'registered' : 'anonymous';
+}
+
+export const meets = (rule: Rule, { subject, reader, meter }: Situation): boolean =>
+  (rule.when.subject?.includes(subject) ?? true) &&
+  (rule.when.reader?.includes(reader) ?? true) &&
+  (rule.when.meter?.includes(meter) ?? true);
+
+/** Rules by situation, made once. */
+const decided = new Map(
+  subjects.flatMap((subject) =>
+    readers.flatMap((reader) =>
+      meterStates.map((meter): [string, Rule | undefined] => [
+        `${subject} ${reader} ${meter}`,
+        rules.find((rule) => meets(rule, { subject, reader, meter })),
+      ]),
+    ),
+  ),
+);
+
+/** The rule for these facts; its `outcome` is the decision. */
+export function decide(facts: Facts): Rule {
+  const rule = decided.get(`${facts.subject} ${readerOf(facts)} ${facts.meter}`);
+  if (!rule) throw new Error('The table of access rules has a hole.');
+  return rule;
+}

@@ -1,0 +1,144 @@
+/**
+ * Articles that subscribers give away: a link that opens one article for so many browsers and days. The link's token is made
+ * from the secret and the gift's number, so that the same link can be shown again and is kept nowhere.
+ */
+import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
+import type { Database } from '../database.ts';
+
+export interface GiftRules {
+  /** Days that a link is good for. */
+  readonly days: number;
+  /** Browsers that one link opens the article for. */
+  readonly readers: number;
+  /** Links of one subscriber within thirty days. */
+  readonly most: number;
+}
+
+export interface Gift {
+  readonly token: string;
+  readonly articleId: number;
+  /** Epoch milliseconds. */
+  readonly expires: number;
+}
+
+export type Given =
+  | { readonly ok: true; readonly gift: Gift; readonly left: number }
+  /** All links of these thirty days are given; `retryAfter` in whole seconds. */
+  | { readonly ok: false; readonly retryAfter: number };
+
+export interface Gifts {
+  /** Gives an article away; the same article again is the same link while that is good. */
+  give(userId: string, articleId: number): Promise<Given>;
+  /** How many links are left. */
+  left(userId: string): Promise<number>;
+  /** What a link opens, without using it: mail scanners open links too. `null`: it is unknown, too old or used up. */
+  peek(token: string): Promise<Gift | null>;
+  /** Uses a link for one browser more. */
+  use(token: string): Promise<Gift | null>;
+  list(
+    userId: string,
+  ): Promise<readonly { readonly article: number; readonly time: string; readonly readers: number }[]>;
+}
+
+const day = 24 * 60 * 60 * 1000;
+const month = 30 * day;
+const form = /^[\w-]{43}$/;
+
+/** @param secret at least 32 characters of chance; @param now epoch milliseconds */
+export function createGifts(database: Database, secret: string, rules: GiftRules, now: () => number): Gifts {
+  const key = Buffer.from(hkdfSync('sha256', secret, 'broadsheet access', 'gifts', 32));
+  const hmac = (use: string, text: string): string =>
+    createHmac('sha256', key).update(`${use}\n${text}`).digest('base64url');
+  const tokenOf = (id: string): string => hmac('token', id);
+  const kept = (token: string): string => hmac('kept', token);
+
+  const usable = (queries: Database['db'], token: string) =>
+    queries
+      .selectFrom('gifts')
+      .select(['article_id', 'expires'])
+      .where('token', '=', kept(token))
+      .where('expires', '>', now())
+      .whereRef('readers', '<', 'most')
+      .executeTakeFirst();
+  const giftOf = (token: string, row: { article_id: number; expires: number } | undefined): Gift | null =>
+    row ? { token, articleId: Number(row.article_id), expires: Number(row.expires) } : null;
+
+  const recent = (queries: Database['db'], userId: string) =>
+    queries
+      .selectFrom('gifts')
+      .select(['id', 'article_id', 'created', 'expires', 'readers', 'most'])
+      .where('user_id', '=', userId)
+      .where('created', '>', now() - month)
+      .orderBy('created')
+      .execute();
+
+  return {
+    give: (userId, articleId) =>
+      database.transaction(async (tx) => {
+        // Held, so that two clicks are one gift.
+        await tx
+          .updateTable('users')
+          .set((each) => ({ updatedAt: each.ref('updatedAt') }))
+          .where('id', '=', userId)
+          .execute();
+        const mine = await recent(tx, userId);
+        const left = Math.max(0, rules.most - mine.length);
+        const same = mine.findLast(
+          (one) => Number(one.article_id) === articleId && Number(one.expires) > now() && one.readers < one.most,
+        );
+        if (same) {
+          const gift = { token: tokenOf(same.id), articleId, expires: Number(same.expires) };
+          return { ok: true, gift, left };
+        }
+        if (left === 0) {
+          const freed = Number(mine[mine.length - rules.most]?.created ?? now()) + month;
+          return { ok: false, retryAfter: Math.max(1, Math.ceil((freed - now()) / 1000)) };
+        }
+        const id = randomUUID();
+        const token = tokenOf(id);
+        const expires = now() + rules.days * day;
+        await tx
+          .insertInto('gifts')
+          .values({
+            ...{ id, token: kept(token), user_id: userId, article_id: articleId, created: now(), expires },
+            ...{ readers: 0, most: rules.readers },
+          })
+          .execute();
+        // Links that open nothing any more and do not count either.
+        await tx
+          .deleteFrom('gifts')
+          .where('user_id', '=', userId)
+          .where('created', '<=', now() - month)
+          .where('expires', '<=', now())
+          .execute();
+        return { ok: true, gift: { token, articleId, expires }, left: left - 1 };
+      }),
+    left: async (userId) => Math.max(0, rules.most - (await recent(database.db, userId)).length),
+    peek: async (token) => (form.test(token) ? giftOf(token, await usable(database.db, token)) : null),
+    async use(token) {
+      if (!form.test(token)) return null;
+      const row = await database.db
+        .updateTable('gifts')
+        .set((each) => ({ readers: each('readers', '+', 1) }))
+        .where('token', '=', kept(token))
+        .where('expires', '>', now())
+        .whereRef('readers', '<', 'most')
+        .returning(['article_id', 'expires'])
+        .executeTakeFirst();
+      return giftOf(token, row);
+    },
+    async list(userId) {
+      const rows = await database.db
+        .selectFrom('gifts')
+        .select(['article_id', 'created', 'readers'])
+        .where('user_id', '=', userId)
+        .orderBy('created')
+        .execute();
+      return rows.map((row) => ({
+        article: Number(row.article_id),
+        time: new Date(Number(row.created)).toISOString(),
+        readers: row.readers,
+      }));
+    },
+  };
+}

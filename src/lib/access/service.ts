@@ -1,0 +1,48 @@
+/** What decides who may read, as routes see it. */
+import type { Session } from '../accounts/service.ts';
+import type { View } from './answers.ts';
+import type { Subject } from './decide.ts';
+import type { Gift, Given } from './gifts.server.ts';
+
+/** An article as far as it is decided about; `null` in its place is any other page. */
+export interface Subjected {
+  readonly id: number;
+  readonly slug: string;
+  readonly level: Exclude<Subject, 'none'>;
+}
+
+export interface Question {
+  /** `null`: nobody is signed in. */
+  readonly session: Session | null;
+  /** Path that is read, with or without a query. */
+  readonly path: string;
+  readonly article: Subjected | null;
+  /** The request's `Cookie` header, for a gift. */
+  readonly cookies: string | null;
+  /** A gift's token that is shown instead. */
+  readonly giftToken?: string | undefined;
+  /** Whether reading the article is to be counted, where it is metered. */
+  readonly count: boolean;
+}
+
+export interface Access {
+  /** Everything that decides about one page, and the reading counted. */
+  view(question: Question): Promise<View>;
+  /** Whether this reader may give articles away, and gives one. `null`: only subscribers may. */
+  give(session: Session, articleId: number): Promise<Given | null>;
+  /** What a gift's link opens, without using it. */
+  peekGift(token: string): Promise<Gift | null>;
+  /**
+   * Uses a link for one browser more.
+   *
+   * @param slugOf the article's slug by its id; `null`: it is gone
+   * @returns where to go, and the whole `Set-Cookie` value; `null`: the link opens nothing (any more)
+   */
+  useGift(
+    token: string,
+    slugOf: (articleId: number) => string | null,
+    cookies: string | null,
+  ): Promise<{ readonly path: string; readonly cookies: readonly string[] } | null>;
+  /** What is kept of a reader, for the export of everything kept. */
+  exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
+}

@@ -1,0 +1,27 @@
+/** A subscriber gives an article away: a link that opens it for some others. */
+import { isWalled } from '../../../lib/access/level.ts';
+import { type GiftAnswer, giftBody } from '../../../lib/access/wire.ts';
+import { away, refuse } from '../../../lib/accounts/answers.ts';
+import { only, readerCall } from '../../../lib/accounts/http.server.ts';
+import { publication } from '../../../publication.ts';
+
+export const POST = readerCall({ body: giftBody }, async ({ session, body, context, siteUrl }) => {
+  const { content, services } = context.locals;
+  if (!services.access) return away(600);
+  const article = content.articles({ ids: [body.articleId] }).items[0];
+  if (!article) return refuse(404, 'There is no such article.');
+  if (!isWalled(article.access)) {
+    return refuse(409, 'Everybody can read this article: simply pass its address on.');
+  }
+  const given = await services.access.give(session, article.id);
+  if (!given) return refuse(403, 'Subscribers can give articles away.');
+  const { most, readers } = publication.access.gifts;
+  if (!given.ok) {
+    const { retryAfter } = given;
+    return refuse(429, `You have given away all ${most} articles of these thirty days.`, { retryAfter });
+  }
+  const { gift, left } = given;
+  const expires = new Date(gift.expires).toISOString();
+  return { status: 201, body: { url: `${siteUrl}/gift/${gift.token}`, expires, readers, left } satisfies GiftAnswer };
+});
+export const ALL = only('POST');
