@@ -12,17 +12,19 @@
  *     POST   /_sandbox/card                       {"customer", "number"}: gives a customer another card for the next charge
  *     PUT    /_sandbox/settings                   {"afterLastRetry": "cancel" | "unpaid" | "past_due"}
  *
+ * Webhooks are below `/_sandbox/webhooks`: see webhooks.ts.
  * A clock that is moved renews, charges and retries on its way.
  */
 import { ApiError } from './core/errors.ts';
 import { attach, makeMethod } from './payments/methods.ts';
 import type { StripeState } from './state.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export type Inside = (request: Request, url: URL) => Promise<Response | null>;
 
 type Body = Record<string, unknown>;
 
-export function controls(state: StripeState): Inside {
+export function controls(state: StripeState, webhooks: Webhooks | null): Inside {
   const { ledger, lifecycle, faults } = state;
 
   const clock = () => ({ now: state.now(), ahead: ledger.ahead(), nextRenewal: lifecycle.nextRenewal() });
@@ -72,13 +74,28 @@ export function controls(state: StripeState): Inside {
         'invoice_payment',
         'payment_intent',
       ] as const),
-      ...(['setup_intent', 'charge', 'refund', 'test_helpers.test_clock', 'event', 'delivery'] as const),
+      ...(['setup_intent', 'charge', 'refund', 'test_helpers.test_clock', 'event'] as const),
     ];
     return Response.json(
       Object.fromEntries(
         kinds.map((kind) => [kind, [...ledger.store.all(kind)].map((thing) => ledger.present(thing))]),
       ),
     );
+  }
+
+  async function hooks(call: string, body: Body): Promise<Response | null> {
+    if (!webhooks) return Response.json({ error: 'No site hears of events here.' }, { status: 409 });
+    const told = () =>
+      Response.json({ settings: webhooks.settings, waiting: webhooks.waiting(), deliveries: webhooks.list(200) });
+    if (call === 'GET /_sandbox/webhooks') return told();
+    if (call === 'PUT /_sandbox/webhooks') return Response.json(webhooks.set(body));
+    if (call === 'POST /_sandbox/webhooks/flush') await webhooks.flush();
+    else if (call === 'POST /_sandbox/webhooks/resend') webhooks.resend(body.event as string | undefined);
+    else if (call === 'POST /_sandbox/webhooks/settled') {
+      const settled = await webhooks.settled(Number(body.timeout ?? 10_000));
+      return Response.json({ settled }, { status: settled ? 200 : 504 });
+    } else return null;
+    return told();
   }
 
   return async (request, url) => {
@@ -88,6 +105,7 @@ export function controls(state: StripeState): Inside {
     const body = (text ? JSON.parse(text) : {}) as Body;
     try {
       state.lifecycle.catchUp();
+      if (url.pathname.startsWith('/_sandbox/webhooks')) return await hooks(call, body);
       switch (call) {
         case 'GET /_sandbox/state':
           return everything();

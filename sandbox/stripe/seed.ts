@@ -122,4 +122,8 @@ export function seed(ledger: Ledger): void {
       });
     }
   });
+  // Nobody has to hear of what has always been there.
+  ledger.run(() => {
+    for (const { id } of [...ledger.store.all('event')]) ledger.store.remove('event', id);
+  });
 }

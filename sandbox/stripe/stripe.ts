@@ -7,10 +7,13 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { getResponse } from 'msw';
 import { portInUse } from '../web.ts';
+import { browserFiles } from './browser.ts';
 import { controls } from './controls.ts';
 import { handlersByResource } from './handlers.ts';
+import { hostedInvoices } from './hosted.ts';
 import { keys } from './keys.ts';
 import { openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
+import { makeWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface StripeAccess {
   /** Base address of the API. */
@@ -27,6 +30,8 @@ export interface StripeAccess {
 export interface RunningStripe {
   readonly access: StripeAccess;
   readonly state: StripeState;
+  /** `null` without a site. */
+  readonly webhooks: Webhooks | null;
   stop(): Promise<void>;
 }
 
@@ -47,10 +52,13 @@ const largestBody = 1024 * 1024;
  * Starts it on 127.0.0.1.
  * @throws {SetupError} when the port is in use
  */
-export async function startStripe({ port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
+export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
   const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
   const handlers = handlersByResource(state);
-  const inside = controls(state);
+  const webhooks = siteUrl
+    ? makeWebhooks(state.ledger, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
+    : null;
+  const inside = [controls(state, webhooks), browserFiles(state), hostedInvoices(state)];
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
@@ -71,7 +79,7 @@ export async function startStripe({ port = 0, folder, wall }: StripeOptions): Pr
     const asked = new Request(url, { method: request.method ?? 'GET', headers: headersOf(request), body });
     const answer = url.pathname.startsWith('/v1/')
       ? ((await getResponse([...handlers(url.pathname)], asked)) ?? unknown(request.method ?? 'GET', url.pathname))
-      : ((await inside(asked, url)) ?? new Response('There is nothing here.\n', { status: 404 }));
+      : await elsewhere(asked, url);
     // A broken connection, as a fault asks for.
     if (answer.type === 'error') {
       response.destroy();
@@ -87,6 +95,14 @@ export async function startStripe({ port = 0, folder, wall }: StripeOptions): Pr
     response.end(request.method === 'HEAD' ? undefined : bytes);
   }
 
+  async function elsewhere(asked: Request, url: URL): Promise<Response> {
+    for (const part of inside) {
+      const answer = await part(asked, url);
+      if (answer) return answer;
+    }
+    return new Response('There is nothing here.\n', { status: 404 });
+  }
+
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       state.close();
@@ -95,8 +111,10 @@ export async function startStripe({ port = 0, folder, wall }: StripeOptions): Pr
     server.listen(port, '127.0.0.1', resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  state.ledger.place(url);
   return {
     state,
+    webhooks,
     access: {
       ...{ apiUrl: url, scriptUrl: `${url}/stripe.js`, url: `${url}/` },
       ...{ secretKey: keys.secret, publishableKey: keys.publishable, webhookSecret: keys.webhook },
@@ -106,6 +124,7 @@ export async function startStripe({ port = 0, folder, wall }: StripeOptions): Pr
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      await webhooks?.stop();
       state.close();
     },
   };

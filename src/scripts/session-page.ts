@@ -20,4 +20,6 @@ if (audience) {
   addEventListener('pageshow', (event) => event.persisted && audience.route());
 }
 
+if (document.querySelector('.paywall')) import('./wall.ts').catch(() => {});
+
 if (await recogniseFromAddress()) await refreshSession();

@@ -60,7 +60,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
   const stripe = openState({ wall: () => clock.now });
   // The sandbox has an msw of its own, which TypeScript takes for another library.
   server = setupServer(...(stripeHandlers(stripe) as never[]));
-  server.listen({ onUnhandledRequest: 'bypass' });
+  server.listen();
   const events: SandboxEvent[] = [];
   stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
   const mail: Message[] = [];

@@ -31,6 +31,8 @@ export interface Ledger extends Presenter {
   onEvents(listener: (events: readonly Event[]) => void): void;
   /** Called with what a transaction changed, once it is kept. */
   onChanges(listener: (things: readonly Thing[]) => void): void;
+  /** Address under which pages for people are found; written into what is presented. */
+  place(address: string): void;
   clear(): void;
   close(): void;
 }
@@ -53,7 +55,6 @@ const prefixOf: Partial<Record<Kind, string>> = {
   refund: 're_',
   'test_helpers.test_clock': 'clock_',
   event: 'evt_',
-  delivery: 'del_',
 };
 
 /** Events that follow from a change by themselves: of something new, of something changed, of something removed. */
@@ -135,6 +136,7 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
       pending_webhooks: 1,
       request: { id: null, idempotency_key: null },
       type,
+      _delivery: { state: 'new', next: null, copies: 1, attempts: [] },
     } as Omit<Event, 'id'>);
     fresh.push(event);
   }
@@ -238,6 +240,7 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
     },
     onEvents: (listener) => listeners.push(listener),
     onChanges: (watcher) => watchers.push(watcher),
+    place: presenter.place,
     clear() {
       store.clear();
       takeBack();

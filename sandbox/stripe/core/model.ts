@@ -346,16 +346,6 @@ export interface Event extends Thing {
   pending_webhooks: number;
 }
 
-/** One event on its way to the site. */
-export interface Delivery extends Thing {
-  event: string;
-  type: string;
-  /** Epoch milliseconds of the next attempt; `null` when it is over. */
-  next: number | null;
-  attempts: { at: number; status: number | null; error: string | null }[];
-  state: 'waiting' | 'delivered' | 'failed' | 'lost';
-}
-
 /** Every kind of object by the name that Stripe gives it in `object`. */
 export interface Kinds {
   customer: Customer;
@@ -377,7 +367,6 @@ export interface Kinds {
   'test_helpers.test_clock': TestClock;
   event: Event;
   webhook_endpoint: Thing;
-  delivery: Delivery;
   /** Answers that are given again to the same key. */
   answer: Thing;
   /** The clock's shift, the faults that are asked for, and the like; one each. */

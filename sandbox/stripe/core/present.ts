@@ -9,6 +9,7 @@ type Tree = { [name: string]: Tree };
 export interface Presenter {
   /** @throws {ApiError} 400 when something cannot be expanded */
   present(thing: Thing, expand?: readonly string[]): Wire;
+  place(address: string): void;
 }
 
 const prefixes: readonly (readonly [string, Kind])[] = [
@@ -68,6 +69,7 @@ const planOf = (price: Price): Wire => ({
 const listOf = (data: readonly unknown[], url: string) => ({ object: 'list', data, has_more: false, url });
 
 export function makePresenter(store: Store, now: () => number): Presenter {
+  let address = '';
   /** Fields that are not there before they are asked for. */
   const extras: Partial<Record<string, Record<string, (thing: Thing) => unknown>>> = {
     invoice: {
@@ -122,6 +124,11 @@ export function makePresenter(store: Store, now: () => number): Presenter {
     const result: Wire = {};
     for (const [field, inner] of Object.entries(thing)) {
       if (field.startsWith('_') || inner === undefined) continue;
+      // What an event tells was presented when it happened.
+      if (thing.object === 'event' && field === 'data') {
+        result[field] = inner;
+        continue;
+      }
       const below = tree[field];
       result[field] = below
         ? copy(expanded(inner, field, `${path}${field}`), below, `${path}${field}.`)
@@ -150,6 +157,19 @@ export function makePresenter(store: Store, now: () => number): Presenter {
       const price = store.find('price', (thing as SubscriptionItem).price);
       return price ? { ...thing, price, plan: planOf(price) } : thing;
     }
+    if (thing.object === 'invoice' && thing.hosted_invoice_url) {
+      const [hosted_invoice_url, invoice_pdf] = [thing.hosted_invoice_url, thing.invoice_pdf].map(
+        (path) => `${address}${path}`,
+      );
+      return { ...thing, hosted_invoice_url, invoice_pdf };
+    }
+    if (thing.object === 'payment_intent' || thing.object === 'setup_intent') {
+      const action = thing.next_action as { redirect_to_url?: { url: string } } | null;
+      if (action?.redirect_to_url) {
+        const redirect_to_url = { ...action.redirect_to_url, url: `${address}${action.redirect_to_url.url}` };
+        return { ...thing, next_action: { ...action, redirect_to_url } };
+      }
+    }
     if (thing.object === 'coupon') return { ...thing, valid: couponValid(thing as Coupon, now()) };
     if (thing.object === 'promotion_code') {
       const code = thing as PromotionCode;
@@ -159,6 +179,9 @@ export function makePresenter(store: Store, now: () => number): Presenter {
   }
 
   return {
+    place(given) {
+      address = given;
+    },
     present(thing, expand = []) {
       const tree: Tree = {};
       for (const path of expand) {

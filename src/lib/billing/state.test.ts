@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import {
   entitlementOf,
   foremost,
+  type InvoiceState,
   isSettled,
   type KnownPrice,
   type PaidTime,
@@ -117,10 +118,10 @@ describe('what is shown of a subscription', () => {
   });
 
   it('names the next try of a bill that failed', () => {
-    const invoice = {
-      ...{ id: 'in_1', status: 'open', reason: 'subscription_cycle', due: 1200, paid: 0, currency: 'usd' },
+    const invoice: InvoiceState = {
+      ...{ id: 'in_1', status: 'open' as const, reason: 'subscription_cycle', due: 1200, paid: 0, currency: 'usd' },
       ...{ refunded: false, created: at(30), paidAt: null, attempted: true, nextAttempt: at(33) },
-    } as const;
+    };
     expect(shown({ status: 'past_due', invoices: [invoice], periodEnd: at(60) }, 31)).toMatchObject({
       ...{ status: 'past_due', nextBillingDate: iso(33), paidUntil: iso(33) },
     });

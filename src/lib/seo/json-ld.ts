@@ -3,11 +3,11 @@
  * no content can close the script element they stand in.
  *
  * Access is marked truthfully: what anonymous readers cannot read is `isAccessibleForFree: false`, with the class of the
- * element that holds (or would hold) it.
+ * element that holds it, or stands in its place. A metered article is public, and marked so: what is laid over it is no wall.
  */
 import type { Article, Author, Card, Picture, Section, Video } from '../../content/model.ts';
 import { publication } from '../../publication.ts';
-import { isFree } from '../article/access.ts';
+import { isFree, walledClass } from '../article/access.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';
@@ -111,7 +111,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   inLanguage: publication.language,
   isAccessibleForFree: isFree(article.access),
   ...(!isFree(article.access) && {
-    hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.paywall' },
+    hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${walledClass}` },
   }),
 });
 

@@ -50,7 +50,7 @@ describe('structured data', () => {
       const data = newsArticle({ ...article, access }, site);
       expect(data).toMatchObject({
         isAccessibleForFree: false,
-        hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.paywall' },
+        hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.walled' },
       });
       expect(JSON.stringify(data)).not.toContain('SECRET');
     },

@@ -114,7 +114,8 @@ function restrict(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode | null,
   const other = (): never => {
     throw new Refused(no(400, couponSaid.otherPlan, { code: 'coupon_plan' }));
   };
-  if (coupon.applies_to && !coupon.applies_to.products.includes(product.id)) other();
+  const only = coupon.applies_to?.products ?? [];
+  if (only.length > 0 && !only.includes(product.id)) other();
   if (coupon.amount_off !== null && coupon.currency !== currency && !coupon.currency_options?.[currency]) other();
   const least = promotion?.restrictions.minimum_amount ?? null;
   const first = promo ? promo.days * promo.perDay : amount;

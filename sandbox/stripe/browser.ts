@@ -1,0 +1,127 @@
+/** What browsers get: the script, the frames of the elements, and the bank's question. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { escapeHtml as safe } from '../web.ts';
+import { money } from './billing/calendar.ts';
+import type { Inside } from './controls.ts';
+import { ApiError } from './core/errors.ts';
+import type { PaymentIntent, SetupIntent } from './core/model.ts';
+import type { StripeState } from './state.ts';
+
+const folder = path.join(import.meta.dirname, 'browser');
+const read = (name: string): string => fs.readFileSync(path.join(folder, name), 'utf8');
+
+/** Parts of the script in the order of their needs. */
+const parts = ['calls.js', 'element.js', 'elements.js', 'challenge.js', 'main.js'];
+
+/** One classic script, so that `window.Stripe` is there as soon as it has loaded. */
+const script = (): string =>
+  `(() => {\n'use strict';\n${parts
+    .map((name) =>
+      read(name)
+        .replace(/^import [^;]*;$/gm, '')
+        .replace(/^export /gm, ''),
+    )
+    .join('\n')}})();\n`;
+
+const frames: Readonly<Record<string, string>> = {
+  payment: 'payment-frame.js',
+  card: 'payment-frame.js',
+  address: 'address-frame.js',
+  linkAuthentication: 'link-frame.js',
+};
+
+/** Frames run this origin's scripts alone, and may stand in any site's page. */
+const framePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'";
+
+const text = (body: string, type: string, more: Record<string, string> = {}): Response =>
+  new Response(body, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache', ...more } });
+const html = (body: string, status = 200): Response =>
+  new Response(body, {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': framePolicy,
+    },
+  });
+
+const page = (title: string, head: string, body: string, attributes = ''): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${safe(title)}</title>
+<link rel="icon" href="data:,">
+${head}
+</head>
+<body${attributes}>
+${body}
+</body>
+</html>`;
+
+export function browserFiles(state: StripeState): Inside {
+  const { ledger } = state;
+
+  const intentOf = (id: string): PaymentIntent | SetupIntent | undefined =>
+    ledger.store.find('payment_intent', id) ?? ledger.store.find('setup_intent', id);
+
+  const question = (intent: PaymentIntent | SetupIntent, ticket: string): string => {
+    const amount = intent.object === 'payment_intent' ? money(Number(intent.amount), String(intent.currency)) : null;
+    return page(
+      'Your bank asks',
+      '<link rel="stylesheet" href="/browser/challenge.css">',
+      `<h1>3D Secure test</h1>
+<p>${amount ? `The sandbox's bank wants to know whether you are paying ${safe(amount)}.` : "The sandbox's bank wants to know whether this card may be charged later."}</p>
+<form method="post"><input type="hidden" name="ticket" value="${safe(ticket)}">
+<button name="outcome" value="pass" autofocus>Complete</button>
+<button name="outcome" value="fail">Fail</button>
+</form>`,
+    );
+  };
+
+  const answered = (intent: PaymentIntent | SetupIntent | undefined): string => {
+    const back = typeof intent?._returnUrl === 'string' ? new URL(intent._returnUrl) : null;
+    if (intent && back) {
+      back.searchParams.set(intent.object, intent.id);
+      back.searchParams.set(`${intent.object}_client_secret`, intent.client_secret);
+      back.searchParams.set('redirect_status', intent.status === 'succeeded' ? 'succeeded' : 'failed');
+    }
+    return page(
+      'Answered',
+      '<link rel="stylesheet" href="/browser/challenge.css"><script type="module" src="/browser/answered.js"></script>',
+      `<p>The bank has its answer.${back ? ` <a href="${safe(back.href)}">Go on</a>` : ''}</p>`,
+      back ? ` data-back="${safe(back.href)}"` : '',
+    );
+  };
+
+  async function challenge(request: Request, url: URL, id: string): Promise<Response> {
+    const intent = intentOf(id);
+    const form = request.method === 'POST' ? new URLSearchParams(await request.text()) : null;
+    const ticket = form?.get('ticket') ?? url.searchParams.get('ticket') ?? '';
+    if (intent?.status !== 'requires_action' || intent._challenge !== ticket) return html(answered(intent));
+    if (!form) return html(question(intent, ticket));
+    try {
+      state.finishChallenge(id, form.get('outcome') === 'pass');
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+    return html(answered(intent));
+  }
+
+  return async (request, url) => {
+    if (url.pathname === '/stripe.js') return text(script(), 'text/javascript');
+    const frame = /^\/elements\/(\w+)$/.exec(url.pathname)?.[1] ?? '';
+    if (Object.hasOwn(frames, frame)) {
+      const head = `<link rel="stylesheet" href="/browser/frame.css"><script type="module" src="/browser/${frames[frame]}"></script>`;
+      return html(page('Secure input', head, '<form id="form" novalidate></form>'));
+    }
+    const file = /^\/browser\/([a-z-]+\.(css|js))$/.exec(url.pathname);
+    if (file?.[1] && fs.existsSync(path.join(folder, file[1]))) {
+      return text(read(file[1]), file[2] === 'css' ? 'text/css' : 'text/javascript');
+    }
+    const asked = /^\/challenge\/((?:pi|seti)_\w+)$/.exec(url.pathname)?.[1];
+    return asked ? challenge(request, url, asked) : null;
+  };
+}

@@ -1,0 +1,99 @@
+/** A group of elements that belong to one payment: `stripe.elements(…)`. */
+import { IntegrationError } from './calls.js';
+import { elementTypes, makeElement } from './element.js';
+
+const modes = ['payment', 'setup', 'subscription'];
+
+function check(options) {
+  if (options.clientSecret !== undefined && options.mode !== undefined) {
+    throw new IntegrationError('elements(): pass either clientSecret or mode, not both.');
+  }
+  if (options.mode === undefined) return;
+  if (!modes.includes(options.mode)) {
+    throw new IntegrationError(`Invalid value for elements(): mode should be one of ${modes.join(', ')}.`);
+  }
+  if (!/^[a-z]{3}$/.test(options.currency ?? '') && options.mode !== 'setup') {
+    throw new IntegrationError('Invalid value for elements(): currency should be a lowercase currency code.');
+  }
+  const { amount } = options;
+  if (options.mode !== 'setup' && !(Number.isInteger(amount) && amount >= (options.mode === 'payment' ? 1 : 0))) {
+    throw new IntegrationError(
+      `Invalid value for elements(): amount should be ${options.mode === 'payment' ? 'a positive' : 'a non-negative'} integer. You specified: ${amount}.`,
+    );
+  }
+}
+
+export function makeElements(given, { origin, key }) {
+  const options = { ...given };
+  check(options);
+  const elements = new Map();
+  let submitted = false;
+
+  const typeOf = (what) => (typeof what === 'string' ? what : what?.__elementType);
+
+  const group = {
+    create(type, own = {}) {
+      if (!elementTypes.includes(type)) {
+        throw new IntegrationError(
+          `A valid Element name must be provided. Valid Elements are: ${elementTypes.join(', ')}; you passed: ${type}.`,
+        );
+      }
+      if (elements.has(type)) {
+        throw new IntegrationError(`Can only create one Element of type ${type} through elements().`);
+      }
+      if (type === 'address' && !['shipping', 'billing'].includes(own.mode)) {
+        throw new IntegrationError('Invalid value for elements.create("address"): mode should be shipping or billing.');
+      }
+      const element = makeElement(type, own, {
+        origin,
+        key,
+        group: () => ({ appearance: options.appearance, mode: options.mode, locale: options.locale }),
+        gone: () => elements.delete(type),
+      });
+      element.on('change', () => {
+        submitted = false;
+      });
+      elements.set(type, element);
+      return element;
+    },
+    getElement: (what) => elements.get(typeOf(what)) ?? null,
+    update(changes) {
+      const next = { ...options, ...changes };
+      check(next);
+      Object.assign(options, changes);
+      for (const element of elements.values()) element._groupChanged();
+    },
+    fetchUpdates: async () => ({}),
+    /** Checks every field and shows what is wrong. */
+    async submit() {
+      const answers = await Promise.all(
+        [...elements.values()].filter((one) => one._isMounted()).map((one) => one._ask('validate')),
+      );
+      const wrong = answers.find((answer) => answer?.error);
+      if (wrong) return { error: wrong.error };
+      submitted = true;
+      const chosen = answers.find((answer) => answer?.selectedPaymentMethod);
+      return { selectedPaymentMethod: chosen?.selectedPaymentMethod ?? 'card' };
+    },
+    // Ours alone.
+    _options: options,
+    _wasSubmitted: () => submitted,
+    _payment: () => elements.get('payment') ?? elements.get('card') ?? null,
+    /** What the other elements know of who pays. */
+    async _billing() {
+      const address = elements.get('address');
+      const value = address?._isMounted() ? await address._ask('value') : null;
+      const email = elements.get('linkAuthentication');
+      const mail = email?._isMounted() ? await email._ask('value') : null;
+      return {
+        ...(value?.elementMode === 'billing' && {
+          name: value.value.name,
+          address: value.value.address,
+          phone: value.value.phone,
+        }),
+        ...(mail?.value?.email && { email: mail.value.email }),
+      };
+    },
+  };
+  return group;
+}

@@ -1,0 +1,108 @@
+/** The inside of an element's frame: its talk with the page, its looks and its fields. */
+
+let port;
+let handlers = {};
+
+export const send = (message) => port?.postMessage(message);
+export const emit = (event, payload = {}) => send({ event, payload });
+
+/**
+ * Waits for the page and then serves it.
+ *
+ * @param made what the page can ask for by name; `start` is called first, `update` with each change of options
+ */
+export function serve(made) {
+  handlers = made;
+  addEventListener('message', ({ data, ports: [given], source }) => {
+    if (source !== parent || !data?.stripeElement || !given || port) return;
+    port = given;
+    port.onmessage = async ({ data: { call, method, argument } }) => {
+      if (method === 'update' && argument.group) dress(argument.group.appearance);
+      const value = await handlers[method]?.(argument);
+      if (call) send({ reply: call, value });
+    };
+    dress(data.group.appearance);
+    handlers.start(data);
+    new ResizeObserver(measure).observe(document.body);
+    measure();
+    requestAnimationFrame(() => emit('ready'));
+  });
+  addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') emit('escape');
+    if (event.key === 'Enter' && event.target instanceof HTMLInputElement) {
+      event.preventDefault();
+      emit('enter');
+    }
+  });
+  let within = false;
+  addEventListener('focusin', () => {
+    if (!within) emit('focus');
+    within = true;
+  });
+  addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget) return;
+    within = false;
+    emit('blur');
+  });
+}
+
+const measure = () => send({ height: Math.ceil(document.body.getBoundingClientRect().height) });
+
+const names = {
+  colorPrimary: '--primary',
+  colorBackground: '--background',
+  colorText: '--text',
+  colorTextSecondary: '--soft',
+  colorDanger: '--danger',
+  fontFamily: '--font',
+  fontSizeBase: '--size',
+  borderRadius: '--radius',
+  spacingUnit: '--unit',
+};
+
+/** The looks that the page asks for, roughly. */
+function dress(appearance = {}) {
+  const root = document.documentElement;
+  root.dataset.theme = appearance.theme ?? 'stripe';
+  root.dataset.labels = appearance.labels ?? 'above';
+  for (const [name, property] of Object.entries(names)) {
+    const value = appearance.variables?.[name];
+    if (typeof value === 'string') root.style.setProperty(property, value);
+  }
+}
+
+/** Shows what is wrong with a field, or that nothing is. */
+export function show(input, message) {
+  const place = document.getElementById(`${input.id}-error`);
+  if (!place) return;
+  if (place.textContent !== message) place.textContent = message;
+  input.setAttribute('aria-invalid', String(message !== ''));
+}
+
+/** A labelled field with room for its error. */
+export function field({ id, label, autocomplete, inputmode, options, placeholder, maxlength }) {
+  const wrap = document.createElement('p');
+  wrap.className = `field ${id}`;
+  const caption = document.createElement('label');
+  caption.htmlFor = id;
+  caption.textContent = label;
+  const input = document.createElement(options ? 'select' : 'input');
+  input.id = id;
+  input.name = id;
+  input.setAttribute('autocomplete', autocomplete);
+  input.setAttribute('aria-describedby', `${id}-error`);
+  if (options) for (const [value, text] of options) input.append(new Option(text, value));
+  else {
+    input.type = inputmode === 'tel' ? 'tel' : 'text';
+    input.spellcheck = false;
+    if (inputmode) input.inputMode = inputmode === 'tel' ? 'tel' : inputmode;
+    if (placeholder) input.placeholder = placeholder;
+    if (maxlength) input.maxLength = maxlength;
+  }
+  const error = document.createElement('span');
+  error.id = `${id}-error`;
+  error.className = 'error';
+  error.setAttribute('role', 'alert');
+  wrap.append(caption, input, error);
+  return { wrap, input, caption };
+}

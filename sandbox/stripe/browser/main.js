@@ -1,0 +1,167 @@
+/**
+ * A stand-in for Stripe.js: `window.Stripe`, as far as the newspaper and `@stripe/react-stripe-js` use it. Cards are typed
+ * into frames of this script's own origin and never reach the page.
+ */
+import { call, IntegrationError, intentOf } from './calls.js';
+import { showChallenge } from './challenge.js';
+import { makeElements } from './elements.js';
+
+const origin = new URL(document.currentScript.src).origin;
+
+function Stripe(key, options = {}) {
+  if (typeof key !== 'string' || key === '') {
+    throw new IntegrationError('Missing value for Stripe(): apiKey should be a string.');
+  }
+  if (!key.startsWith('pk_')) {
+    throw new IntegrationError(
+      'You should not use your secret key with Stripe.js. Please pass a publishable key instead.',
+    );
+  }
+  const api = (method, path, params) => call(origin, key, method, path, params);
+  const read = (intent) => api('GET', intent.path, { client_secret: intent.clientSecret });
+
+  /** What the page is told of an intent when nothing is left to do. */
+  function told(intent, value) {
+    const problem = value[intent.problem];
+    if (value.status === 'requires_payment_method' && problem) {
+      const snake = intent.setup ? 'setup_intent' : 'payment_intent';
+      return { error: { ...problem, [snake]: value } };
+    }
+    return { [intent.name]: value };
+  }
+
+  /** Lets the bank ask, if it wants to. */
+  async function act(intent, value) {
+    if (value.status !== 'requires_action') return told(intent, value);
+    const { use_stripe_sdk: sdk, redirect_to_url: redirect } = value.next_action ?? {};
+    await showChallenge(origin, sdk?.stripe_js ?? redirect?.url);
+    const after = await read(intent);
+    return after.error ? { error: after.error } : told(intent, after.value);
+  }
+
+  /** The card in the frames, as a payment method. */
+  async function makeMethod(element, billing = {}, more = {}) {
+    const answer = await element._ask('createPaymentMethod', { billing_details: billing, ...more });
+    if (!answer)
+      return { error: { type: 'api_error', message: 'The card fields went away before they could answer.' } };
+    return answer;
+  }
+
+  async function fromElements(elements, params = {}) {
+    const payment = elements._payment();
+    if (!payment) {
+      throw new IntegrationError('Could not find an Element of type payment in this Elements instance.');
+    }
+    if (!elements._wasSubmitted()) {
+      throw new IntegrationError('elements.submit() must be called before the payment details are used, and awaited.');
+    }
+    const billing = { ...(await elements._billing()), ...params.billing_details };
+    const { billing_details: _taken, ...more } = params;
+    return makeMethod(payment, billing, more);
+  }
+
+  /** `payment_method` of the older confirm calls: an id, or the fields of a card element. */
+  async function methodOf(data) {
+    const given = data?.payment_method;
+    if (given === undefined) return {};
+    if (typeof given === 'string') return { payment_method: given };
+    const made = await makeMethod(given.card, given.billing_details);
+    return made.error ? made : { payment_method: made.paymentMethod.id };
+  }
+
+  async function confirm(intent, params) {
+    const answer = await api('POST', `${intent.path}/confirm`, {
+      client_secret: intent.clientSecret,
+      use_stripe_sdk: true,
+      ...params,
+    });
+    return answer.error ? { error: answer.error } : answer;
+  }
+
+  async function confirmCard(clientSecret, data, { handleActions = true } = {}) {
+    const intent = intentOf(clientSecret);
+    const method = await methodOf(data);
+    if (method.error) return { error: method.error };
+    const now = await read(intent);
+    if (now.error) return { error: now.error };
+    // Confirmed by the server already: what is left is the bank's question.
+    const waits = now.value.status === 'requires_action' && !method.payment_method;
+    const done = waits
+      ? now
+      : await confirm(intent, { ...method, ...(data?.return_url && { return_url: data.return_url }) });
+    if (done.error) return { error: done.error };
+    return handleActions ? act(intent, done.value) : told(intent, done.value);
+  }
+
+  async function confirmElements({ elements, clientSecret, confirmParams = {}, redirect = 'always' }) {
+    const secret = clientSecret ?? elements?._options.clientSecret;
+    const intent = intentOf(secret);
+    if (redirect === 'always' && !confirmParams.return_url) {
+      throw new IntegrationError('confirmPayment(): confirmParams.return_url is required when redirect is always.');
+    }
+    let method = confirmParams.payment_method;
+    if (!method) {
+      if (elements._options.clientSecret && !elements._wasSubmitted()) {
+        const checked = await elements.submit();
+        if (checked.error) return { error: checked.error };
+      }
+      const made = await fromElements(elements, confirmParams.payment_method_data);
+      if (made.error) return { error: made.error };
+      method = made.paymentMethod.id;
+    }
+    const done = await confirm(intent, { payment_method: method });
+    const result = done.error ? { error: done.error } : await act(intent, done.value);
+    if (result.error || redirect !== 'always') return result;
+    const back = new URL(confirmParams.return_url);
+    const snake = intent.setup ? 'setup_intent' : 'payment_intent';
+    back.searchParams.set(snake, intent.id);
+    back.searchParams.set(`${snake}_client_secret`, secret);
+    back.searchParams.set('redirect_status', 'succeeded');
+    location.assign(back);
+    return new Promise(() => {});
+  }
+
+  async function retrieve(clientSecret) {
+    const intent = intentOf(clientSecret);
+    const answer = await read(intent);
+    return answer.error ? { error: answer.error } : { [intent.name]: answer.value };
+  }
+
+  return {
+    elements: (given = {}) => makeElements({ locale: options.locale, ...given }, { origin, key }),
+    async createPaymentMethod(given) {
+      if (given.elements) {
+        if (given.elements._options.mode && given.elements._options.paymentMethodCreation !== 'manual') {
+          throw new IntegrationError(
+            'To create a PaymentMethod from Elements, the Elements instance must be created with paymentMethodCreation: "manual".',
+          );
+        }
+        return fromElements(given.elements, given.params);
+      }
+      if (given.type !== 'card' || !given.card?._ask) {
+        throw new IntegrationError('createPaymentMethod(): pass elements, or type "card" with a card Element.');
+      }
+      return makeMethod(given.card, given.billing_details, { metadata: given.metadata });
+    },
+    confirmPayment: confirmElements,
+    confirmSetup: confirmElements,
+    confirmCardPayment: confirmCard,
+    confirmCardSetup: confirmCard,
+    async handleNextAction({ clientSecret }) {
+      const intent = intentOf(clientSecret);
+      const now = await read(intent);
+      return now.error ? { error: now.error } : act(intent, now.value);
+    },
+    retrievePaymentIntent: retrieve,
+    retrieveSetupIntent: retrieve,
+    createToken: async () => ({
+      error: { type: 'invalid_request_error', message: 'The sandbox makes payment methods, not tokens.' },
+    }),
+    registerAppInfo() {},
+    _registerWrapper() {},
+    _apiKey: key,
+  };
+}
+
+Stripe.version = 'endive';
+window.Stripe = Stripe;

@@ -1,0 +1,101 @@
+/** Invoices as their customers see them: a page and a PDF, at addresses that nobody guesses. */
+import { escapeHtml as safe } from '../web.ts';
+import { money, shortDate } from './billing/calendar.ts';
+import type { Inside } from './controls.ts';
+import type { Invoice } from './core/model.ts';
+import type { StripeState } from './state.ts';
+
+export function hostedInvoices({ ledger }: StripeState): Inside {
+  return async (_request, url) => {
+    const found = /^\/invoices\/(\w+)(\/pdf)?$/.exec(url.pathname);
+    if (!found) return null;
+    const invoice = [...ledger.store.all('invoice')].find(({ _token }) => _token === found[1]);
+    if (!invoice) return new Response('There is no such invoice.\n', { status: 404 });
+    const headers = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
+    if (found[2]) {
+      return new Response(pdf(textOf(invoice)), {
+        headers: {
+          ...headers,
+          'content-type': 'application/pdf',
+          'content-disposition': `attachment; filename="Invoice-${invoice.number}.pdf"`,
+        },
+      });
+    }
+    return new Response(page(invoice, url.pathname), {
+      headers: {
+        ...headers,
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'",
+      },
+    });
+  };
+}
+
+const rows = (invoice: Invoice): (readonly [string, string])[] => {
+  const sum = (amount: number) => money(amount, invoice.currency);
+  return [
+    ...invoice.lines.data.map((line) => [line.description, sum(line.amount)] as const),
+    ...invoice.total_discount_amounts.map(({ amount }) => ['Discount', sum(-amount)] as const),
+    ['Total', sum(invoice.total)],
+    [invoice.status === 'paid' ? 'Amount paid' : 'Amount due', sum(invoice.amount_due)],
+  ];
+};
+
+const title = (invoice: Invoice): string =>
+  `Invoice ${invoice.number ?? '(draft)'}, ${shortDate(invoice.created)}, ${invoice.status}`;
+
+const textOf = (invoice: Invoice): string[] => [
+  title(invoice),
+  `For ${invoice.customer_name ?? invoice.customer_email ?? invoice.customer}`,
+  '',
+  ...rows(invoice).map(([name, amount]) => `${name}: ${amount}`),
+];
+
+const page = (invoice: Invoice, path: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${safe(title(invoice))}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page/page.css">
+</head>
+<body class="invoice">
+<main>
+<h1>${safe(title(invoice))}</h1>
+<p>For ${safe(String(invoice.customer_name ?? invoice.customer_email ?? invoice.customer))}</p>
+<table>
+<thead><tr><th scope="col">What</th><th scope="col">Amount</th></tr></thead>
+<tbody>
+${rows(invoice)
+  .map(([name, amount]) => `<tr><td>${safe(name)}</td><td class="sum">${safe(amount)}</td></tr>`)
+  .join('\n')}
+</tbody>
+</table>
+<p><a href="${path}/pdf">Download as PDF</a></p>
+</main>
+</body>
+</html>`;
+
+/** One page of plain text. Signs that Latin-1 lacks become question marks. */
+function pdf(lines: readonly string[]): Buffer<ArrayBuffer> {
+  const shown = lines.map((line) => `(${line.replaceAll('×', 'x').replace(/[\\()]/g, '\\$&')}) Tj T*`).join('\n');
+  const stream = `BT /F1 11 Tf 16 TL 56 780 Td\n${shown}\nET`;
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Length ${Buffer.byteLength(stream, 'latin1')} >>\nstream\n${stream}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+  ];
+  let body = '%PDF-1.4\n';
+  const offsets = objects.map((object, index) => {
+    const offset = Buffer.byteLength(body, 'latin1');
+    body += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return offset;
+  });
+  const start = Buffer.byteLength(body, 'latin1');
+  const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  body += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+  return Buffer.from(body, 'latin1') as Buffer<ArrayBuffer>;
+}

@@ -1,0 +1,15 @@
+/** The calls of access that the browser makes. Values, never errors. */
+import { type Answer, ask } from '../ask.ts';
+import type { GiftAnswer, GiftBody } from './wire.ts';
+
+/** A decision by the name of its feature (answers.ts lists them); `null` when there is none to be had. */
+export async function decision(sdkFeatureSlug: string, path: string): Promise<string | null> {
+  const answer = await ask<{ outputValue?: unknown } | null>('/zephr/decision-engine', {
+    body: { sdkFeatureSlug, path },
+  });
+  return answer.ok && typeof answer.value?.outputValue === 'string' ? answer.value.outputValue : null;
+}
+
+/** Gives an article away. */
+export const giveArticle = (articleId: number): Promise<Answer<GiftAnswer>> =>
+  ask('/api/v1/gifts', { body: { articleId } satisfies GiftBody });

@@ -1,0 +1,118 @@
+/** Coupons: what they take off, what is said of those that are not good, and how many guesses there are. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { defaultLimits } from '../../accounts/limits.ts';
+import { couponSaid } from './coupons.server.ts';
+
+const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+const nobody = { session: null, address: '203.0.113.9' };
+
+onBothEngines('coupons', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+  const open = async (options = {}) => {
+    house = await billingBench(await engines.open(), options);
+    return house;
+  };
+  const sums = async () =>
+    (await house.dashboard.charges.list()).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
+
+  it('are answered with what they take off', async () => {
+    const { billing } = await open();
+    expect(paid(await billing.coupon('SUNSHINE20', 'reader-yearly', nobody))).toEqual({
+      ...{ discount_code: 'SUNSHINE20', percent_off: 20, amount_off: null },
+    });
+    expect(paid(await billing.coupon('TENOFF', 'reader-yearly', nobody))).toMatchObject({ amount_off: 1000 });
+  });
+
+  it.each([
+    ['NOSUCH', 'reader-yearly', 404, couponSaid.unknown],
+    ['../customers', 'reader-yearly', 404, couponSaid.unknown],
+    ['EXPIRED', 'reader-yearly', 400, couponSaid.expired],
+    ['READERONLY', 'member-yearly', 400, couponSaid.otherPlan],
+  ])('%s for %s: %i', async (code, plan, status, message) => {
+    const { billing, readers } = await open();
+    expect(await billing.coupon(code, plan, nobody)).toMatchObject({ ok: false, status, error: { message } });
+    const session = await readers.join('ada@example.com');
+    const product = plan.startsWith('member') ? 'sun-member' : 'sun-reader';
+    const body = { ...yearly, plan_id: plan, product_id: product, discount_code: code };
+    expect(await billing.subscribe(session, body)).toMatchObject({ ok: false, status, error: { message } });
+    expect(await billing.quote(session, { planId: plan, couponCode: code })).toMatchObject({ status });
+    expect(await sums()).toEqual([]);
+    // Nothing is left that would be in the way.
+    expect(paid(await billing.subscribe(session, { ...yearly })).grant_id).not.toBeNull();
+  });
+
+  it.each([
+    ['SUNSHINE20', 9600, 12_000],
+    ['TENOFF', 11_000, 11_000],
+    ['READERONLY', 8400, 12_000],
+  ])('%s is charged as quoted', async (code, today, later) => {
+    const { billing, readers } = await open();
+    const session = await readers.join('ada@example.com');
+    const quote = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: code }));
+    expect(quote).toMatchObject({ dueToday: today, dueAfterRenewal: later });
+    paid(await billing.subscribe(session, { ...yearly, discount_code: code, expected: today }));
+    expect(await sums()).toEqual([today]);
+    expect(await billing.subscription(session)).toMatchObject({ price: later, preDiscountPrice: 12_000 });
+  });
+
+  it('of the whole sum open at once, ask for a card for later, and take nothing', async () => {
+    const { billing, readers } = await open();
+    const session = await readers.join('ada@example.com');
+    const free = { ...yearly, discount_code: 'FREEYEAR', expected: 0 };
+    expect(await billing.subscribe(session, { ...free, payment_method: 'pm_card_visa_chargeDeclined' })).toMatchObject({
+      ...{ ok: false, status: 402, error: { code: 'card_declined' } },
+    });
+    const answer = paid(await billing.subscribe(session, free));
+    expect(answer).toMatchObject({ paymentIntentStatus: 'succeeded', grant_id: expect.any(String) });
+    expect(await sums()).toEqual([]);
+    expect(await billing.entitlements(session.userId)).toHaveLength(1);
+    await house.pass(366 * day);
+    await house.deliver();
+    expect(await sums()).toEqual([12_000]);
+  });
+
+  it('are used up by those who buy, not by those who look', async () => {
+    const { billing, readers } = await open();
+    const [first, second] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
+    for (const _ of [1, 2]) paid(await billing.coupon('ONCEONLY', 'reader-yearly', nobody));
+    paid(await billing.subscribe(first, { ...yearly, discount_code: 'ONCEONLY' }));
+    const late = await billing.subscribe(second, { ...yearly, discount_code: 'ONCEONLY' });
+    expect(late).toMatchObject({ ok: false, status: 400, error: { message: couponSaid.used } });
+  });
+
+  it('can be guessed at a few times only, by an address and by a reader, however it is asked', async () => {
+    const limits = {
+      ...defaultLimits,
+      coupon: {
+        address: { most: 5, seconds: 600 },
+        email: { most: 4, seconds: 3600 },
+        overall: { most: 1000, seconds: 600 },
+      },
+    };
+    const { billing, readers } = await open({ limits });
+    const session = await readers.join('ada@example.com');
+    // What is right is no guess.
+    for (let time = 0; time < 9; time++) paid(await billing.coupon('TENOFF', 'reader-yearly', nobody));
+    const guesses = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => billing.coupon(`GUESS${at}`, 'reader-yearly', nobody)),
+    );
+    expect(guesses.filter((guess) => !guess.ok && guess.status === 404)).toHaveLength(5);
+    expect(guesses.filter((guess) => !guess.ok && guess.status === 429)).toHaveLength(15);
+    expect(await billing.coupon('TENOFF', 'reader-yearly', nobody)).toMatchObject({ status: 429 });
+    // From ever new addresses, and by way of the quote and the purchase.
+    const statuses: unknown[] = [];
+    for (let at = 0; at < 6; at++) {
+      const where = `198.51.100.${at}`;
+      const ask = { planId: 'reader-yearly', couponCode: `GUESS${at}` };
+      const asked =
+        at % 2 === 0
+          ? await billing.quote(session, ask, where)
+          : await billing.subscribe(session, { ...yearly, discount_code: `GUESS${at}` }, where);
+      statuses.push(asked.ok || asked.status);
+    }
+    expect(statuses).toEqual([404, 404, 404, 404, 429, 429]);
+  });
+});

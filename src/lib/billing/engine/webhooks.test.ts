@@ -1,0 +1,187 @@
+/** Webhooks: lost, doubled, shuffled, forged, replayed, a thousand at once, and while Stripe or the database is away. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, paid, webhookSecret } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+import { subjectOf } from './webhooks.server.ts';
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+
+describe('what an event makes us ask', () => {
+  const subscription = { object: 'subscription', id: 'sub_1', customer: 'cus_1' };
+  const invoice = { object: 'invoice', customer: 'cus_1', parent: { subscription_details: { subscription: 'sub_1' } } };
+  it.each([
+    ['customer.subscription.updated', subscription, 'subscription:sub_1'],
+    ['invoice.paid', invoice, 'subscription:sub_1'],
+    ['invoice.paid', { ...invoice, parent: null }, 'customer:cus_1'],
+    ['invoice.upcoming', invoice, 'announced:sub_1'],
+    ['charge.refunded', { object: 'charge', customer: 'cus_1' }, 'customer:cus_1'],
+    ['charge.refunded', { object: 'charge', customer: null }, null],
+    ['subscription_schedule.updated', { object: 'subscription_schedule', subscription: 'sub_1' }, 'subscription:sub_1'],
+    ['price.updated', { object: 'price', id: 'price_1' }, 'catalogue'],
+    ['product.created', { object: 'product' }, 'catalogue'],
+    ['customer.updated', { object: 'customer', id: 'cus_1' }, null],
+    ['customer.subscription.updated', { object: 'subscription', id: 'sub_1/../../x' }, null],
+    ['payout.paid', { object: 'payout' }, null],
+  ])('%s of %o: %s', (type, object, subject) => expect(subjectOf(type, object)).toBe(subject));
+});
+
+onBothEngines('webhooks', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function subscribed(): Promise<Session> {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    paid(await house.billing.subscribe(session, monthly));
+    return session;
+  }
+  const opens = async (session: Session) => (await house.billing.entitlements(session.userId)).length;
+  const stored = async () => (await house.database.db.selectFrom('stripe_events').select('id').execute()).length;
+  const states = async () =>
+    (await house.database.db.selectFrom('subscriptions').select('state').orderBy('id').execute()).map(
+      ({ state }) => state,
+    );
+
+  it('are kept once, and change nothing when they come again or in any order', async () => {
+    const session = await subscribed();
+    await house.pass(32 * day);
+    const told = house.events.splice(0);
+    expect(told.length).toBeGreaterThan(10);
+    await house.deliver(told);
+    const [once, mail] = [await states(), house.mail.length];
+    expect(await stored()).toBe(told.length);
+    await house.deliver([...told, ...told].toReversed());
+    expect(await states()).toEqual(once);
+    expect(await stored()).toBe(told.length);
+    expect(house.mail.length).toBe(mail);
+    expect(await opens(session)).toBe(1);
+  });
+
+  it('count for what Stripe says, not for what they carry', async () => {
+    const session = await subscribed();
+    const [event] = house.events.filter(({ type }) => type === 'customer.subscription.created');
+    const forged = { ...event, id: 'evt_other', type: 'customer.subscription.deleted' };
+    await house.deliver([forged as never]);
+    expect(await opens(session)).toBe(1);
+  });
+
+  it('are refused when they are not signed, wrongly signed, or old', async () => {
+    await subscribed();
+    const [event] = house.events;
+    if (!event) throw new Error('Stripe told nothing.');
+    const raw = Buffer.from(JSON.stringify(event));
+    const seconds = Math.floor(house.accounts.clock.now / 1000);
+    const signed = (secret: string, timestamp = seconds, payload = raw.toString()): string =>
+      house.dashboard.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    for (const signature of [
+      null,
+      '',
+      'nonsense',
+      't=1,v1=',
+      signed('whsec_of_somebody_else'),
+      signed(webhookSecret, seconds - 301),
+      signed(webhookSecret, seconds, `${raw} `),
+      signed(webhookSecret).replace('v1=', 'v0='),
+    ]) {
+      expect((await house.billing.webhook(raw, signature)).status, String(signature)).toBe(400);
+    }
+    expect(await stored()).toBe(0);
+    expect((await house.billing.webhook(Buffer.from('{'), signed(webhookSecret, seconds, '{'))).status).toBe(400);
+    const two = `${signed('whsec_old_one_that_was_rolled')},${signed(webhookSecret).split(',')[1]}`;
+    expect((await house.billing.webhook(raw, two)).status).toBe(200);
+  });
+
+  it('come a thousand at once and are few questions', async () => {
+    const session = await subscribed();
+    await house.deliver();
+    const before = house.billing.stats().asked;
+    const [event] = (await house.dashboard.events.list({ type: 'customer.subscription.created' })).data;
+    const many = Array.from({ length: 1000 }, (_, at) => ({ ...event, id: `evt_${at}` }));
+    const statuses = await Promise.all(many.map((one) => house.send(one as never)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await house.billing.drain();
+    expect(house.billing.stats().asked - before).toBeLessThan(5);
+    expect(house.billing.stats().waiting).toBe(0);
+    expect(await opens(session)).toBe(1);
+  });
+
+  it('are asked about again while Stripe is away, and after a restart', async () => {
+    const session = await subscribed();
+    await house.deliver();
+    const [subscription] = (await house.dashboard.subscriptions.list()).data;
+    await house.dashboard.subscriptions.cancel(subscription?.id ?? '');
+    const [charge] = (await house.dashboard.charges.list()).data;
+    await house.dashboard.refunds.create({ charge: charge?.id ?? '' });
+    house.stripe.faults.add({ path: '/v1/subscriptions', status: 500, times: 50 });
+    await house.deliver();
+    expect(await opens(session)).toBe(1);
+    expect(house.billing.stats().waiting).toBeGreaterThan(0);
+    house.stripe.faults.clear();
+    const next = await house.another();
+    await house.pass(10 * 60);
+    await next.drain();
+    expect(await opens(session)).toBe(0);
+    expect(next.stats().waiting).toBe(0);
+  });
+
+  it('may be lost: the nightly comparison finds what they would have said', async () => {
+    const session = await subscribed();
+    expect(await house.billing.reconcile()).toEqual({ checked: 1, drifted: [] });
+    const [subscription] = (await house.dashboard.subscriptions.list()).data;
+    await house.dashboard.subscriptions.update(subscription?.id ?? '', { cancel_at_period_end: true });
+    house.events.splice(0);
+    expect((await house.billing.subscription(session))?.cancelAtPeriodEnd).toBe(false);
+    expect(await house.billing.reconcile()).toEqual({ checked: 1, drifted: [subscription?.id] });
+    expect(house.billing.stats().drift).toBe(1);
+    await house.billing.drain();
+    expect((await house.billing.subscription(session))?.cancelAtPeriodEnd).toBe(true);
+    expect(await house.billing.reconcile()).toEqual({ checked: 1, drifted: [] });
+  });
+
+  it('bring new prices to the pages', async () => {
+    let told = 0;
+    house = await billingBench(await engines.open(), { onPrices: () => void told++ });
+    told = 0;
+    await house.dashboard.prices.update('price_reader_monthly', { nickname: 'By the month' });
+    await house.deliver();
+    expect(told).toBe(1);
+    expect(house.billing.prices()[0]?.name).toBe('By the month');
+    await house.dashboard.prices.update('price_reader_monthly', { metadata: { note: 'nothing that is shown' } });
+    await house.deliver();
+    expect(told).toBe(1);
+    // A start without Stripe has them.
+    house.stripe.faults.add({ status: 500, times: 1000 });
+    const next = await house.another();
+    expect(next.prices()).toEqual(house.billing.prices());
+  });
+
+  it('of another shop in the same account are nothing to us', async () => {
+    house = await billingBench(await engines.open());
+    const { dashboard } = house;
+    const product = await dashboard.products.create({ name: 'Mugs' });
+    const price = await dashboard.prices.create({
+      ...{ product: product.id, currency: 'usd', unit_amount: 900, recurring: { interval: 'month' } },
+    });
+    const customer = await dashboard.customers.create({ email: 'mug@example.com' });
+    const card = await dashboard.paymentMethods.attach('pm_card_visa', { customer: customer.id });
+    const items = [{ price: price.id }];
+    await dashboard.subscriptions.create({ customer: customer.id, items, default_payment_method: card.id });
+    await house.deliver();
+    expect(await states()).toEqual([]);
+    expect(house.mail).toEqual([]);
+    expect(await house.billing.reconcile()).toEqual({ checked: 0, drifted: [] });
+  });
+
+  it('arrive while the database is away: Stripe is told to come again', async () => {
+    if (engines.engine !== 'postgres') return;
+    await subscribed();
+    const [event] = house.events;
+    await engines.cluster().stop();
+    try {
+      expect(event && (await house.send(event))).toBe(503);
+    } finally {
+      await engines.cluster().start();
+    }
+  });
+});

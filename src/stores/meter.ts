@@ -1,0 +1,51 @@
+/**
+ * What the browser knows of the meter (publication.ts, `access.meter`): counted here for readers who have not signed in, and by the
+ * server for those with an account. Storage that is full, blocked or broken never breaks a page: nothing is counted then.
+ */
+import { atom, type ReadableAtom } from 'nanostores';
+import { countReading, parseReadings } from '../lib/access/browser-meter.ts';
+import { readVisitor } from '../lib/accounts/visitor.ts';
+import { publication } from '../publication.ts';
+
+export interface MeterView {
+  /** What the wall over this page asks for; `nothing`: there is none. */
+  readonly ask: 'nothing' | 'registration' | 'subscription';
+  /** Articles that are left; `null` while nobody has counted. */
+  readonly remaining: number | null;
+}
+
+const $store = atom<MeterView>({ ask: 'nothing', remaining: null });
+
+export const $meter: ReadableAtom<MeterView> = $store;
+
+/** Shared by the tabs of a browser. */
+const name = 'broadsheet-meter';
+
+/** Counts the reading of a metered article, and settles what stands over it. */
+export async function readMetered(article: number, path: string): Promise<void> {
+  const visitor = readVisitor(document.cookie);
+  if (visitor === null) $store.set(countHere(article));
+  else if (visitor === 'registered') await askServer(path);
+}
+
+function countHere(article: number): MeterView {
+  try {
+    // Read and written in one go: another tab comes before or after.
+    const counted = countReading(
+      parseReadings(localStorage.getItem(name)),
+      article,
+      Date.now(),
+      publication.access.meter,
+    );
+    localStorage.setItem(name, JSON.stringify(counted.readings));
+    return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
+  } catch {
+    return { ask: 'nothing', remaining: null };
+  }
+}
+
+async function askServer(path: string): Promise<void> {
+  const { decision } = await import('../lib/access/client.ts');
+  // A tenant that does not know the name answers something else, and nothing is laid over anything.
+  if ((await decision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set({ ask: 'subscription', remaining: 0 });
+}

@@ -1,0 +1,166 @@
+/**
+ * A crash at every step of a purchase and of a switch: whatever the step, nobody is charged twice or has two subscriptions, who was
+ * charged has access, and who comes back gets what was wanted. On both databases.
+ */
+import { randomUUID } from 'node:crypto';
+import Stripe from 'stripe';
+import { afterEach, expect, it } from 'vitest';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { openOutbox } from '../../src/lib/mail/outbox.server.ts';
+import { lifeOf } from '../fixtures/dying.ts';
+import { secret, siteUrl } from '../world/accounts.ts';
+import { type BillingBench, billingBench, paid } from '../world/billing.ts';
+import { onBothEngines } from '../world/databases.ts';
+
+const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteUrl, contact: 'p@paper.example' };
+const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+
+onBothEngines('a crash', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function begin(): Promise<void> {
+    const database = await engines.open();
+    const outbox = openOutbox({ database, carrier: null, paper, secret, log: silent });
+    house = await billingBench(database, { outbox });
+  }
+
+  /** A process that will die at a step. */
+  async function mortal(last: number) {
+    const life = lifeOf(last);
+    const stripe = new Stripe(house.stripe.keys.secret, {
+      ...{ apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 0, httpClient: life.httpClient() },
+    });
+    const database = life.database(house.database);
+    // What it does before the reader comes is no step of the purchase.
+    const billing = await house.another({ stripe });
+    const dying = await house.another({ stripe, database }).catch(() => null);
+    return { life, billing: dying ?? billing };
+  }
+
+  /** How many steps it takes when nobody dies. */
+  async function stepsOf(work: (billing: BillingBench['billing']) => Promise<unknown>): Promise<number> {
+    const { life, billing } = await mortal(Number.POSITIVE_INFINITY);
+    const before = life.steps();
+    await work(billing);
+    return life.steps() - before;
+  }
+
+  async function dieAt(step: number, work: (billing: BillingBench['billing']) => Promise<unknown>): Promise<boolean> {
+    const started = await mortal(Number.POSITIVE_INFINITY);
+    const { life, billing } = await mortal(started.life.steps() + step);
+    await work(billing).catch(() => {});
+    return life.dead;
+  }
+
+  const mailed = async (): Promise<readonly string[]> =>
+    (await house.database.db.selectFrom('mail_outbox').select('kind').execute())
+      .map(({ kind }) => kind)
+      .filter((kind) => kind !== 'link')
+      .toSorted();
+
+  async function books() {
+    const charges = (await house.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+    const subscriptions = (await house.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+    return {
+      sums: charges.map(({ amount }) => amount),
+      running: subscriptions.filter(({ status }) => !['canceled', 'incomplete_expired'].includes(status)),
+    };
+  }
+
+  /** Goes through the steps in strides, so that the whole stays short; two strides meet every step. */
+  const strides = [0, 1];
+
+  it.each(strides)(
+    'during a purchase, and the reader comes back (every other step from %i)',
+    async (from) => {
+      await begin();
+      const first = await house.readers.join('first@example.com');
+      const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
+      expect(steps).toBeGreaterThan(25);
+      let charges = 1;
+      for (let step = 1 + from; step <= steps; step += 2) {
+        const session = await house.readers.join(`reader-${step}@example.com`);
+        const body = { ...yearly, expected: 12_000, attempt: randomUUID() };
+        expect(await dieAt(step, (billing) => billing.subscribe(session, body)), `step ${step}`).toBe(true);
+        const answer = paid(await house.billing.subscribe(session, body));
+        expect(answer.grant_id, `step ${step}`).not.toBeNull();
+        expect(await house.billing.entitlements(session.userId), `step ${step}`).toHaveLength(1);
+        const { sums, running } = await books();
+        expect([sums.length, running.length], `step ${step}`).toEqual([++charges, charges]);
+      }
+      await house.deliver();
+      const mail = await mailed();
+      expect(mail.filter((kind) => kind === 'receipt')).toHaveLength(charges);
+      expect(mail.filter((kind) => kind === 'welcome-tier')).toHaveLength(charges);
+    },
+    240_000,
+  );
+
+  it.each(strides)(
+    'during a purchase, and nobody comes back (every other step from %i)',
+    async (from) => {
+      await begin();
+      const first = await house.readers.join('first@example.com');
+      const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
+      await house.deliver();
+      let charged = 1;
+      for (let step = 1 + from; step <= steps; step += 2) {
+        const session = await house.readers.join(`reader-${step}@example.com`);
+        await dieAt(step, (billing) =>
+          billing.subscribe(session, { ...yearly, expected: 12_000, attempt: randomUUID() }),
+        );
+        // All webhooks are lost: what billing does by itself has to be enough.
+        house.events.splice(0);
+        await house.pass(50 * 60);
+        await house.billing.recover();
+        house.events.splice(0);
+        await house.billing.drain();
+        const { sums, running } = await books();
+        const isOpen = (await house.billing.entitlements(session.userId)).length === 1;
+        expect(sums.length - charged, `step ${step}`).toBe(isOpen ? 1 : 0);
+        charged = sums.length;
+        expect(running.length, `step ${step}`).toBe(charged);
+        const left = await house.database.db
+          .selectFrom('purchases')
+          .select('state')
+          .where('state', '=', 'open')
+          .execute();
+        expect(left, `step ${step}`).toEqual([]);
+      }
+      expect((await mailed()).filter((kind) => kind === 'receipt')).toHaveLength(charged);
+    },
+    240_000,
+  );
+
+  it.each(strides)(
+    'during an upgrade (every other step from %i)',
+    async (from) => {
+      await begin();
+      const upgrade = { planId: 'member-yearly' };
+      const first = await house.readers.join('first@example.com');
+      paid(await house.billing.subscribe(first, yearly));
+      const steps = await stepsOf((billing) => billing.switchPlan(first, upgrade));
+      expect(steps).toBeGreaterThan(20);
+      let readers = 1;
+      for (let step = 1 + from; step <= steps; step += 2) {
+        const session = await house.readers.join(`reader-${step}@example.com`);
+        paid(await house.billing.subscribe(session, yearly));
+        const ask = { ...upgrade, attempt: randomUUID() };
+        await dieAt(step, (billing) => billing.switchPlan(session, ask));
+        paid(await house.billing.switchPlan(session, ask));
+        expect(await house.billing.entitlements(session.userId), `step ${step}`).toMatchObject([
+          { product: 'sun-member' },
+        ]);
+        const { sums } = await books();
+        readers++;
+        expect(
+          sums.toSorted((a, b) => a - b),
+          `step ${step}`,
+        ).toEqual([...Array.from({ length: readers }, () => 8000), ...Array.from({ length: readers }, () => 12_000)]);
+      }
+    },
+    240_000,
+  );
+});

@@ -1,0 +1,481 @@
+/**
+ * What is behind a wall gets out by no way there is: every link that can be followed, every route of the site, every trick with paths
+ * and headers is tried without access and with too little of it, and each answer is searched for sentences that stand nowhere
+ * else. With access they are found: else the search would prove nothing.
+ */
+import { request as httpRequest } from 'node:http';
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { createPassCookie } from '../../src/press/pass-cookie.ts';
+import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
+import { everyRoute, type Paid, paidArticles } from '../fixtures/paid-paper.ts';
+
+const key = { id: 'k1', secret: 'a-secret-for-the-access-cookie-of-tests' };
+const cookies = createAccessCookie({ name: 'access', keys: [key] });
+const passes = createPassCookie({ name: 'gift', keys: [key] });
+const soon = (): number => Math.floor(Date.now() / 1000) + 600;
+const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+
+let site: AccountSite;
+let paid: readonly Paid[] = [];
+
+beforeAll(async () => {
+  site = await startAccountSite({
+    write: (wordpress) => {
+      paid = paidArticles(wordpress);
+    },
+    // A search engine may read everything, from addresses that nobody here has.
+    front: {
+      crawlers: {
+        claims: (agent) => (/Googlebot/.test(agent ?? '') ? 'google' : null),
+        verify: async (_, address) => address === '192.0.2.66',
+      },
+    },
+  });
+}, 300_000);
+afterAll(() => site.stop());
+
+interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Asks exactly as it is written; what comes is unpacked, and headers are searched with it. */
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Seen> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      { port: site.port, host: '127.0.0.1', path, method, headers, agent: false },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const raw = Buffer.concat(chunks);
+          const text = raw.byteLength > 0 ? unpacked(raw, incoming.headers['content-encoding']) : '';
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text });
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+function unpacked(raw: Buffer, encoding: string | undefined): string {
+  switch (encoding) {
+    case 'br':
+      return brotliDecompressSync(raw).toString();
+    case 'gzip':
+      return gunzipSync(raw).toString();
+    case 'deflate':
+      return inflateSync(raw).toString();
+    case 'zstd':
+      return zstdDecompressSync(raw).toString();
+    default:
+      return raw.toString();
+  }
+}
+
+/** Secrets in an answer, in whatever case, escaped or not. */
+function secretsIn({ text, headers }: Seen): string[] {
+  const all = `${text}\n${JSON.stringify(headers)}`.toLowerCase();
+  return paid.map(({ secret }) => secret).filter((secret) => all.includes(secret.toLowerCase()));
+}
+
+/** Asks for many addresses, a few at a time. @returns what was found where */
+async function search(paths: Iterable<string>, headers: Record<string, string> = {}, method = 'GET', body?: string) {
+  const waiting = [...paths];
+  const found: string[] = [];
+  const worker = async (): Promise<void> => {
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      const leaks = secretsIn(await ask(path, headers, method, body));
+      if (leaks.length > 0) found.push(`${method} ${path}: ${leaks.join(', ')}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return found.toSorted();
+}
+
+/** Follows every link of the site from its front page, its feeds and its sitemaps. */
+async function crawl(headers: Record<string, string> = {}): Promise<{ paths: Set<string>; found: string[] }> {
+  const paths = new Set([
+    '/',
+    '/sitemap.xml',
+    '/news-sitemap.xml',
+    '/rss.xml',
+    '/atom.xml',
+    '/feed.json',
+    '/robots.txt',
+  ]);
+  const found: string[] = [];
+  const queue = [...paths];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    const seen = await ask(path, headers);
+    for (const secret of secretsIn(seen)) found.push(`${path}: ${secret}`);
+    const addresses = [
+      ...seen.text.matchAll(
+        /(?:href|src|data-src|data-fragment|action|content)="([^"]+)"|<loc>([^<]+)|"url": ?"([^"]+)"/g,
+      ),
+    ];
+    for (const [, ...groups] of addresses) {
+      const address = (groups.find((each) => each !== undefined) ?? '').replaceAll('&amp;', '&');
+      if (!URL.canParse(address, 'https://paper.example')) continue;
+      const url = new URL(address, 'https://paper.example');
+      const next = url.pathname + url.search;
+      if (url.origin !== 'https://paper.example' || /^\/(?:_assets|image|fonts)/.test(next) || paths.has(next))
+        continue;
+      if (paths.size > 1500) continue;
+      paths.add(next);
+      queue.push(next);
+    }
+  }
+  return { paths, found: found.toSorted() };
+}
+
+const articles = (): string[] => paid.map(({ slug }) => `/article/${slug}`);
+const words = () => ({
+  slug: [...paid.map(({ slug }) => slug), 'politics', 'ada-byline', 'account', 'about'],
+  thread: paid.map(({ id }) => String(1000 + id)),
+  feed: ['rss.xml', 'atom.xml', 'feed.json'],
+  name: ['articles-1', 'sections', 'pages', '1'],
+  token: ['A'.repeat(43)],
+  provider: ['google'],
+  appId: ['paper'],
+  id: paid.map(({ id }) => String(id)),
+});
+/** What else a site of this kind has had, and what this one may get. */
+const others = (): string[] =>
+  paid.flatMap(({ id, slug, beside }) => [
+    `/search?q=${beside}`,
+    `/search?q=${beside.slice(0, 7)}`,
+    `/search?q="${beside}"`,
+    `/search?q=${beside}&section=politics`,
+    `/api/v1/articles/search?q=${beside}`,
+    `/api/v1/articles/${id}`,
+    `/api/v1/articles/popular/list?limit=10`,
+    `/wp-json/wp/v2/articles/${id}`,
+    `/wp-json/wp/v2/articles?slug=${slug}`,
+    `/wp-json/wp/v2/articles?search=${beside}`,
+    `/wp-json/wp/v2/search?search=${beside}`,
+    `/?p=${id}`,
+    `/?s=${beside}`,
+    `/preview?type=articles&id=${id}`,
+    `/preview?type=articles&id=${id}&expires=9999999999&signature=${'0'.repeat(64)}`,
+    `/article/${slug}/comments`,
+    `/article/${slug}/comments?page=2`,
+    `/article/${slug}/feed`,
+    `/article/${slug}/rss.xml`,
+    `/article/${slug}/amp`,
+    `/article/${slug}.json`,
+    `/article/${slug}.md`,
+    `/article/${slug}/embed`,
+    `/article/${slug}/print`,
+    `/image?url=${encodeURIComponent(`https://paper.example/article/${slug}`)}&w=640&q=75`,
+    `/-/press?page=/article/${slug}`,
+  ]);
+
+const pathTricks = (path: string): string[] => {
+  const slug = path.slice('/article/'.length);
+  return [
+    `${path}/`,
+    `/${path}`,
+    `/article//${slug}`,
+    `/article/./${slug}`,
+    `/x/..${path}`,
+    `/x/%2e%2e${path}`,
+    `/article/${slug.toUpperCase()}`,
+    `/Article/${slug}`,
+    `/%61rticle/${slug}`,
+    `/article/${slug.replace('-', '%2D')}`,
+    `/article/${slug.replace('-', '%252D')}`,
+    `http://evil.example${path}`,
+    `https://paper.example${path}`,
+    `${path}%00`,
+    `${path};a=b`,
+    `${path}#full`,
+    ...[
+      'variant=full',
+      'full=1',
+      'access=subscriber',
+      'preview=1',
+      'print=1',
+      'amp',
+      'page=2',
+      'gift=1',
+      'format=json',
+    ].map((query) => `${path}?${query}`),
+  ];
+};
+
+const headerTricks: Readonly<Record<string, string>> = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'http',
+  'x-forwarded-for': '127.0.0.1',
+  'x-forwarded-prefix': '/preview',
+  forwarded: 'for=127.0.0.1;host=evil.example',
+  'x-real-ip': '192.0.2.66',
+  'x-original-url': '/preview',
+  'x-rewrite-url': '/preview',
+  'x-http-method-override': 'POST',
+  authorization: 'Bearer subscriber',
+  referer: 'https://www.google.com/',
+  origin: 'https://www.google.com',
+  'user-agent': googlebot,
+  'accept-language': 'fr',
+  accept: 'application/json',
+  'accept-encoding': 'br',
+  'if-none-match': '*',
+  'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT',
+  'if-range': '"x"',
+  range: 'bytes=0-999999',
+  'cache-control': 'no-cache',
+  pragma: 'no-cache',
+  purpose: 'prefetch',
+  'sec-purpose': 'prefetch;prerender',
+  'x-purpose': 'preview',
+  save: 'full',
+  'x-blaize-jwt': 'e30.e30.e30',
+  'x-zephr-jwt': 'e30.e30.e30',
+};
+
+/** Cookies that are not enough for an article of subscribers. */
+const poorCookies = (path: string): Record<string, string> => ({
+  none: '',
+  hint: 'visitor=founder',
+  empty: 'access=; blaize_session=; gift=',
+  'a plain claim': 'access=subscriber; access=v1.k1.9999999999.subscriber.',
+  forged: `access=v1.k1.${soon()}.subscriber.${'A'.repeat(43)}`,
+  'another secret': `access=${createAccessCookie({ name: 'access', keys: [{ ...key, secret: 'x'.repeat(40) }] }).sign('subscriber', soon())}`,
+  expired: `access=${cookies.sign('subscriber', Math.floor(Date.now() / 1000) - 1)}`,
+  'a session that is none': `blaize_session=${'A'.repeat(43)}; visitor=founder`,
+  'a gift of another article': `gift=${passes.sign('/article/another', soon())}`,
+  'a gift of this article’s comments': `gift=${passes.sign(`${path}/comments`, soon())}`,
+  'a gift as access': `access=${passes.sign(path, soon())}`,
+  'access as a gift': `gift=${cookies.sign('subscriber', soon())}`,
+  'an expired gift': `gift=${passes.sign(path, Math.floor(Date.now() / 1000) - 1)}`,
+});
+
+describe('without access', () => {
+  it('no page that can be reached by links holds a word of it', async () => {
+    const { paths, found } = await crawl();
+    expect(found).toEqual([]);
+    // It went where the articles, the lists, the feeds and the sitemaps are.
+    for (const path of [...articles(), '/section/politics', '/author/ada-byline', '/section/politics/rss.xml'])
+      expect(paths, path).toContain(path);
+  }, 120_000);
+
+  it('no route, whatever it is asked', async () => {
+    const routes = [...new Set([...everyRoute(words()), ...others()])];
+    expect(routes.length).toBeGreaterThan(300);
+    expect(await search(routes)).toEqual([]);
+    expect(await search(routes, {}, 'HEAD')).toEqual([]);
+  }, 240_000);
+
+  it('no call', async () => {
+    const headers = {
+      origin: 'https://paper.example',
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+    };
+    for (const { id, slug, beside } of paid) {
+      const body = JSON.stringify({
+        ...{
+          path: `/article/${slug}`,
+          sdkFeatureSlug: 'article-access',
+          featureIds: ['paywall'],
+          articleId: id,
+          id,
+          q: secret,
+        },
+        giftToken: 'A'.repeat(43),
+        contentId: String(id),
+      });
+      const calls = everyRoute({ ...words(), slug: [slug], id: [String(id)], thread: [String(1000 + id)] });
+      for (const method of ['POST', 'PUT', 'OPTIONS'])
+        expect(await search(calls, headers, method, method === 'OPTIONS' ? undefined : body), method).toEqual([]);
+      if (id > 102) break;
+    }
+  }, 240_000);
+
+  it('no trick with the path', async () => {
+    expect(await search(articles().flatMap(pathTricks))).toEqual([]);
+  }, 120_000);
+
+  it.each(Object.entries(headerTricks))('no trick with the header %s', async (name, value) => {
+    expect(await search(articles(), { [name]: value })).toEqual([]);
+    expect(await search(articles(), { [name]: value, connection: 'close' }, 'HEAD')).toEqual([]);
+  });
+
+  it('no encoding, no range and no condition, not even with the validators of the whole article', async () => {
+    for (const path of articles()) {
+      const full = await ask(path, { cookie: `access=${cookies.sign('subscriber', soon())}` });
+      const etag = String(full.headers.etag);
+      for (const encoding of ['br', 'gzip', 'deflate', 'zstd', 'identity', 'br;q=0, *', '']) {
+        expect(secretsIn(await ask(path, { 'accept-encoding': encoding })), encoding).toEqual([]);
+        const known = await ask(path, { 'accept-encoding': encoding, 'if-none-match': etag });
+        expect([known.status, secretsIn(known)], encoding).toEqual([200, []]);
+        expect(
+          secretsIn(await ask(path, { 'accept-encoding': encoding, range: 'bytes=100-', 'if-range': etag })),
+        ).toEqual([]);
+      }
+    }
+  }, 60_000);
+
+  it('no cookie that is not enough', async () => {
+    for (const { slug, secret } of paid) {
+      const path = `/article/${slug}`;
+      for (const [name, cookie] of Object.entries(poorCookies(path))) {
+        for (const suffix of ['', '/comments'])
+          expect(secretsIn(await ask(path + suffix, { cookie })), `${path}${suffix} with ${name} (${secret})`).toEqual(
+            [],
+          );
+      }
+    }
+  }, 60_000);
+
+  it('no page of an error, and no page while it is rendered anew', async () => {
+    await site.room.press.refresh(articles(), 'test');
+    expect(await search(articles())).toEqual([]);
+    expect(await search(articles().map((path) => `${path}-x`))).toEqual([]);
+    expect(await search(articles().map((path) => `${path}/%zz`))).toEqual([]);
+  });
+
+  it('no crawler that only says to be one', async () => {
+    for (const agent of [googlebot, 'Googlebot', 'Googlebot-News', 'bingbot']) {
+      for (const from of ['66.249.66.1', '192.0.2.66, 198.51.100.7', '::ffff:66.249.66.1'])
+        expect(await search(articles(), { 'user-agent': agent, 'x-forwarded-for': from }), `${agent} ${from}`).toEqual(
+          [],
+        );
+    }
+  });
+});
+
+describe('with an account and nothing paid', () => {
+  it('everything is as for everybody but the articles for accounts', async () => {
+    const browser = site.browser();
+    await browser.signIn(site, 'registered@example.com');
+    const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const mine = paid.filter(({ level }) => level === 'registered');
+    const expected = mine.map(({ slug, secret }) => `GET /article/${slug}: ${secret}`).toSorted();
+    expect(await search([...new Set([...everyRoute(words()), ...others()])], { cookie })).toEqual(expected);
+    const { found } = await crawl({ cookie });
+    expect(found).toEqual(mine.map(({ slug, secret }) => `/article/${slug}: ${secret}`).toSorted());
+  }, 240_000);
+});
+
+describe('with access', () => {
+  const everything = () => paid.map(({ slug, secret }) => `GET /article/${slug}: ${secret}`).toSorted();
+
+  it('a subscriber finds it all, for as long as it is paid', async () => {
+    const browser = site.browser();
+    const email = 'subscriber@example.com';
+    site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 3_600_000, trialing: false }]);
+    await browser.signIn(site, email);
+    expect(browser.jar.get('visitor')).toBe('reader');
+    const cookie = () => [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    expect(await search(articles(), { cookie: cookie() })).toEqual(everything());
+    const full = await ask(articles()[0] ?? '', { cookie: cookie() });
+    expect(full.headers['cache-control']).toBe('private, max-age=0, must-revalidate');
+
+    // Refunded: the next question takes the cookie back, and without one a stolen cookie ends with its quarter of an hour.
+    site.paid.set(email, []);
+    await browser.post('/zephr/feature-decisions', { featureIds: [] });
+    expect(browser.jar.get('visitor')).toBe('registered');
+    const registered = paid.filter(({ level }) => level === 'registered');
+    expect(await search(articles(), { cookie: cookie() })).toHaveLength(registered.length);
+  }, 60_000);
+
+  it('it ends when what was paid ends, without anybody asking', async () => {
+    const browser = site.browser();
+    const email = 'ending@example.com';
+    const until = Date.now() + 3000;
+    site.paid.set(email, [{ product: 'sun-member', until, trialing: false }]);
+    await browser.signIn(site, email);
+    const cookie = `access=${browser.jar.get('access')}`;
+    const path = `/article/${paid.find(({ level }) => level === 'subscriber')?.slug}`;
+    expect(secretsIn(await ask(path, { cookie }))).toHaveLength(1);
+    await expect.poll(async () => secretsIn(await ask(path, { cookie })).length, { timeout: 10_000 }).toBe(0);
+    expect(Date.now()).toBeLessThan(until + 5000);
+  }, 30_000);
+
+  it('a payment on one device opens the other with its next question', async () => {
+    const [phone, desk] = [site.browser(), site.browser()];
+    const email = 'two-devices@example.com';
+    await phone.signIn(site, email);
+    await desk.signIn(site, email, 'login');
+    const path = `/article/${paid.find(({ level }) => level === 'subscriber')?.slug}`;
+    const found = async (browser: Browser) => secretsIn(await browser.get(path)).length;
+    expect([await found(phone), await found(desk)]).toEqual([0, 0]);
+    site.paid.set(email, [{ product: 'sun-founder', until: Date.now() + 3_600_000, trialing: false }]);
+    await desk.post('/zephr/feature-decisions', { featureIds: [], path });
+    expect([await found(phone), await found(desk)]).toEqual([0, 1]);
+    await phone.post('/zephr/feature-decisions', { featureIds: [], path });
+    expect([await found(phone), await found(desk), phone.jar.get('visitor')]).toEqual([1, 1, 'founder']);
+    // Signed out everywhere: this browser's cookies go at once, the other's with its next question.
+    await desk.post('/blaize/logout', { where: 'EVERYWHERE' });
+    expect(await found(desk)).toBe(0);
+    await phone.post('/zephr/feature-decisions', { featureIds: [] });
+    expect([await found(phone), phone.jar.size]).toEqual([0, 0]);
+  }, 30_000);
+
+  it('a gift opens its article in full, and nothing else', async () => {
+    const giver = site.browser();
+    const email = 'giver@example.com';
+    site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 3_600_000, trialing: false }]);
+    await giver.signIn(site, email);
+    const [article, other] = paid.filter(({ level }) => level === 'subscriber');
+    if (!article || !other) throw new Error('There are no articles.');
+    const made = await giver.post('/api/v1/gifts', { articleId: article.id });
+    expect(made.status).toBe(201);
+    const { url, left, readers } = made.json<{ url: string; left: number; readers: number }>();
+    expect([left, readers]).toEqual([9, 10]);
+
+    const friend = site.browser();
+    const path = new URL(url).pathname;
+    const page = await friend.get(path);
+    expect([page.status, secretsIn(page), friend.jar.size]).toEqual([200, [], 0]);
+    expect(page.headers['cache-control']).toBe('no-store');
+    const opened = await friend.submit(path, {});
+    expect([opened.status, opened.headers.location]).toEqual([303, `/article/${article.slug}`]);
+    const gift = `gift=${friend.jar.get('gift')}`;
+    const whole = await ask(`/article/${article.slug}`, { cookie: gift });
+    expect([secretsIn(whole), whole.headers['cache-control']]).toEqual([
+      [article.secret],
+      'private, max-age=0, must-revalidate',
+    ]);
+    expect(await search([...everyRoute(words()), ...others()], { cookie: gift })).toEqual([
+      `GET /article/${article.slug}: ${article.secret}`,
+    ]);
+
+    const stranger = site.browser();
+    await stranger.signIn(site, 'stranger@example.com');
+    expect((await stranger.post('/api/v1/gifts', { articleId: article.id })).status).toBe(403);
+    expect((await site.browser().post('/api/v1/gifts', { articleId: article.id })).status).toBe(401);
+    expect((await giver.post('/api/v1/gifts', { articleId: 1 })).status).toBe(409);
+    expect((await giver.post('/api/v1/gifts', { articleId: 99_999 })).status).toBe(404);
+    expect((await site.browser().get(`/gift/${'A'.repeat(43)}`)).status).toBe(410);
+  }, 120_000);
+
+  it('a search engine that is known by its address reads it, and no cache keeps it', async () => {
+    const headers = { 'user-agent': googlebot, 'x-forwarded-for': '192.0.2.66' };
+    expect(await search(articles(), headers)).toEqual(everything());
+    const seen = await ask(articles()[0] ?? '', headers);
+    expect(seen.headers['cache-control']).toBe('private, no-store');
+    expect(seen.headers['cdn-cache-control']).toBe('no-store');
+    expect(seen.headers.etag).toBeUndefined();
+    expect(await search(articles())).toEqual([]);
+  });
+
+  it('structured data says what is walled, in both variants', async () => {
+    for (const { slug } of paid.slice(0, 1)) {
+      for (const cookie of ['', `access=${cookies.sign('subscriber', soon())}`]) {
+        const { text } = await ask(`/article/${slug}`, { cookie });
+        expect(text).toMatch(/"isAccessibleForFree":false,"hasPart":\{[^}]*"cssSelector":"\.walled"/);
+        expect(text).toMatch(/class="[^"]*\bwalled\b/);
+      }
+    }
+  });
+});
