@@ -1,0 +1,145 @@
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, day, itemOf, newYear, openBench } from './testing.ts';
+
+let bench: Bench;
+let stripe: Stripe;
+beforeEach(async () => {
+  bench = await openBench();
+  stripe = bench.stripe;
+});
+afterEach(() => bench.stop());
+
+const typesOf = async (more: Stripe.EventListParams = {}) =>
+  (await stripe.events.list({ limit: 100, ...more })).data.map(({ type }) => type);
+
+describe('renewals', () => {
+  it('come each month on the same day, and on the last one where that is missing', async () => {
+    bench.state.advance(30 * day);
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const ends = [itemOf(made).current_period_end];
+    for (let month = 0; month < 3; month += 1) {
+      bench.state.advanceTo((ends.at(-1) ?? 0) + 3600);
+      ends.push(itemOf(await stripe.subscriptions.retrieve(made.id)).current_period_end);
+    }
+    expect(ends.map((end) => new Date(end * 1000).toISOString().slice(0, 10))).toEqual([
+      ...['2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31'],
+    ]);
+  });
+
+  it('are announced a week ahead, as is the end of a trial three days ahead', async () => {
+    const { id } = await bench.payer();
+    await bench.subscribe(id, 'price_reader_monthly', { trial_period_days: 30 });
+    bench.state.advance(22 * day);
+    expect(await typesOf()).not.toContain('invoice.upcoming');
+    bench.state.advance(day);
+    expect(await typesOf()).toContain('invoice.upcoming');
+    expect(await typesOf()).not.toContain('customer.subscription.trial_will_end');
+    bench.state.advance(4 * day);
+    expect(await typesOf()).toContain('customer.subscription.trial_will_end');
+  });
+
+  it('are tried four times, and then the subscription ends', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(31 * day + 3600);
+    const first = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
+    const invoice = first.latest_invoice as Stripe.Invoice;
+    expect(first.status).toBe('past_due');
+    expect(invoice).toMatchObject({ status: 'open', attempt_count: 1, amount_remaining: 1200 });
+    expect(invoice.next_payment_attempt).toBe(newYear + 34 * day + 3600);
+    bench.state.advance(8 * day);
+    expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
+    bench.state.advance(7 * day);
+    expect(await stripe.invoices.retrieve(invoice.id)).toMatchObject({ attempt_count: 4, next_payment_attempt: null });
+    expect(await stripe.subscriptions.retrieve(made.id)).toMatchObject({
+      status: 'canceled',
+      cancellation_details: { reason: 'payment_failed' },
+    });
+    expect((await typesOf({ type: 'invoice.payment_failed' })).length).toBe(4);
+    expect(await typesOf()).toContain('customer.subscription.deleted');
+  });
+
+  it('recover with another card, by a retry or at once', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(31 * day + 3600);
+    const { latest_invoice: invoice } = await stripe.subscriptions.retrieve(made.id);
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
+    await stripe.invoices.pay(String(invoice), { payment_method: card.id });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
+    expect(await stripe.invoices.retrieve(String(invoice))).toMatchObject({ status: 'paid', amount_paid: 1200 });
+  });
+
+  it('leave a subscription unpaid instead, when the account says so', async () => {
+    await bench.control('PUT settings', { afterLastRetry: 'unpaid' });
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_yearly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(365 * day + 3600 + 16 * day);
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
+  });
+
+  it('stop at the end of the paid period when that is asked for, and not before', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const asked = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
+    expect(asked).toMatchObject({ status: 'active', cancel_at_period_end: true, cancel_at: newYear + 31 * day });
+    const resumed = await stripe.subscriptions.update(made.id, { cancel_at_period_end: false });
+    expect(resumed).toMatchObject({ cancel_at: null, canceled_at: null });
+    await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
+    bench.state.advance(31 * day);
+    expect(await stripe.subscriptions.retrieve(made.id)).toMatchObject({
+      status: 'canceled',
+      ended_at: newYear + 31 * day,
+    });
+    bench.state.advance(40 * day);
+    expect((await stripe.invoices.list({ customer: id })).data).toHaveLength(1);
+  });
+
+  it('need the reader when the bank always asks, and go on once it has been asked', async () => {
+    const { id } = await stripe.customers.create({});
+    const made = await bench.subscribe(id, 'price_reader_monthly', {
+      payment_behavior: 'default_incomplete',
+      payment_settings: { save_default_payment_method: 'on_subscription' },
+      expand: ['latest_invoice.confirmation_secret'],
+    });
+    const [intent = ''] = made.latest_invoice.confirmation_secret?.client_secret.split('_secret_') ?? [];
+    const asked = await stripe.paymentIntents.confirm(intent, { payment_method: 'pm_card_authenticationRequired' });
+    expect(asked).toMatchObject({ status: 'requires_action', next_action: { type: 'use_stripe_sdk' } });
+    await bench.control('POST challenge', { intent, passed: true });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
+    bench.state.advance(31 * day + 3600);
+    const due = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice.confirmation_secret'] });
+    expect(due.status).toBe('past_due');
+    expect(await typesOf()).toContain('invoice.payment_action_required');
+    const again = (due.latest_invoice as Stripe.Invoice).confirmation_secret?.client_secret.split('_secret_')[0] ?? '';
+    await bench.control('POST challenge', { intent: again, passed: true });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
+  });
+});
+
+describe('test clocks', () => {
+  it('move the time of their own customers alone', async () => {
+    const clock = await stripe.testHelpers.testClocks.create({ frozen_time: newYear + 100 * day });
+    const { id } = await stripe.customers.create({ test_clock: clock.id });
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
+    const mine = await bench.subscribe(id, 'price_reader_monthly', { default_payment_method: card.id });
+    expect(mine).toMatchObject({ test_clock: clock.id, created: newYear + 100 * day });
+    const other = await bench.payer();
+    const theirs = await bench.subscribe(other.id, 'price_reader_monthly');
+    const moved = await stripe.testHelpers.testClocks.advance(clock.id, { frozen_time: newYear + 170 * day });
+    expect(moved.status).toBe('advancing');
+    expect(await stripe.testHelpers.testClocks.retrieve(clock.id)).toMatchObject({
+      status: 'ready',
+      frozen_time: newYear + 170 * day,
+    });
+    expect((await stripe.invoices.list({ customer: id })).data.map(({ created }) => created)).toEqual([
+      ...[Date.UTC(2026, 5, 11) / 1000, Date.UTC(2026, 4, 11) / 1000, Date.UTC(2026, 3, 11) / 1000],
+    ]);
+    expect(itemOf(await stripe.subscriptions.retrieve(theirs.id)).current_period_end).toBe(newYear + 31 * day);
+  });
+});

@@ -1,0 +1,377 @@
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { amounts, type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
+
+let bench: Bench;
+let stripe: Stripe;
+beforeEach(async () => {
+  bench = await openBench();
+  stripe = bench.stripe;
+});
+afterEach(() => bench.stop());
+
+const at = (text: string): number => Date.parse(`${text}Z`) / 1000;
+const invoicesOf = async (customer: string) => (await stripe.invoices.list({ customer })).data;
+
+describe('the catalogue', () => {
+  it('sells the plans with the metadata that the newspaper reads', async () => {
+    const { data } = await stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] });
+    const shown = data.map(({ metadata, unit_amount, recurring, product }) => [
+      metadata.zephrPlanId,
+      unit_amount,
+      recurring?.interval,
+      (product as Stripe.Product).metadata.zephr_product_id,
+    ]);
+    expect(shown.sort()).toEqual([
+      ['member-monthly', 2000, 'month', 'sun-member'],
+      ['member-print-yearly', 28_000, 'year', 'sun-member'],
+      ['member-yearly', 20_000, 'year', 'sun-member'],
+      ['reader-monthly', 1200, 'month', 'sun-reader'],
+      ['reader-penny', 12_000, 'year', 'sun-reader'],
+      ['reader-yearly', 12_000, 'year', 'sun-reader'],
+    ]);
+  });
+
+  it('pages through lists in either direction', async () => {
+    const ids = (await stripe.prices.list({ limit: 100 })).data.map(({ id }) => id);
+    const first = await stripe.prices.list({ limit: 4 });
+    expect(first.has_more).toBe(true);
+    const second = await stripe.prices.list({ limit: 4, starting_after: ids[3] });
+    expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(ids);
+    expect(second.has_more).toBe(false);
+    const before = await stripe.prices.list({ limit: 2, ending_before: ids[3] });
+    expect(before.data.map(({ id }) => id)).toEqual(ids.slice(1, 3));
+    const all = [];
+    for await (const price of stripe.prices.list({ limit: 1 })) all.push(price.id);
+    expect(all).toEqual(ids);
+  });
+});
+
+describe('a new subscription', () => {
+  it('waits for its first payment, and is active once it has it', async () => {
+    const customer = await stripe.customers.create({});
+    const made = await bench.subscribe(customer.id, 'price_reader_monthly', {
+      payment_behavior: 'default_incomplete',
+      payment_settings: { save_default_payment_method: 'on_subscription' },
+      billing_mode: { type: 'flexible' },
+      expand: ['latest_invoice.confirmation_secret', 'latest_invoice.payments', 'pending_setup_intent'],
+    });
+    expect(made).toMatchObject({ status: 'incomplete', pending_setup_intent: null });
+    expect(made.latest_invoice).toMatchObject({
+      status: 'open',
+      amount_due: 1200,
+      billing_reason: 'subscription_create',
+    });
+    expect(made).not.toHaveProperty('current_period_end');
+    expect(itemOf(made).current_period_end).toBe(at('2026-02-01T00:00:00'));
+    const secret = made.latest_invoice.confirmation_secret?.client_secret ?? '';
+    const [id = ''] = secret.split('_secret_');
+    expect(made.latest_invoice.payments?.data[0]?.payment.payment_intent).toBe(id);
+    const paid = await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' });
+    expect(paid.status).toBe('succeeded');
+    const now = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
+    expect(now.status).toBe('active');
+    expect(now.default_payment_method).toBe(paid.payment_method);
+    expect(now.latest_invoice).toMatchObject({ status: 'paid', amount_paid: 1200, amount_remaining: 0 });
+    const card = await stripe.paymentMethods.retrieve(String(paid.payment_method));
+    expect(card.customer).toBe(customer.id);
+  });
+
+  it('expires when nobody pays within 23 hours', async () => {
+    const customer = await stripe.customers.create({});
+    const made = await bench.subscribe(customer.id, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
+    bench.state.advance(23 * 3600 - 1);
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('incomplete');
+    bench.state.advance(1);
+    const over = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice.payments'] });
+    expect(over.status).toBe('incomplete_expired');
+    const invoice = over.latest_invoice as Stripe.Invoice;
+    expect(invoice.status).toBe('void');
+    const intent = await stripe.paymentIntents.retrieve(String(invoice.payments?.data[0]?.payment.payment_intent));
+    expect(intent.status).toBe('canceled');
+  });
+
+  it('is not made at all when its card is refused and that is an error', async () => {
+    const { id } = await bench.payer('pm_card_chargeCustomerFail');
+    const error = await refusal(
+      bench.subscribe(id, 'price_reader_monthly', { payment_behavior: 'error_if_incomplete' }),
+    );
+    expect(error).toMatchObject({ statusCode: 402, type: 'StripeCardError', code: 'card_declined' });
+    expect((await stripe.subscriptions.list({ customer: id, status: 'all' })).data).toEqual([]);
+    const kept = await bench.subscribe(id, 'price_reader_monthly');
+    expect(kept.status).toBe('incomplete');
+  });
+
+  it('charges 60 pennies for 60 days, and the year after them', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_penny', {
+      trial_period_days: 60,
+      add_invoice_items: [{ price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 }],
+    });
+    expect(made.status).toBe('trialing');
+    expect(made.latest_invoice).toMatchObject({ status: 'paid', amount_paid: 60, total: 60 });
+    expect(itemOf(made).current_period_end).toBe(newYear + 60 * day);
+    bench.state.advance(60 * day);
+    // The invoice of a renewal is a draft for an hour.
+    const renewed = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
+    expect(renewed.status).toBe('active');
+    expect(renewed.latest_invoice).toMatchObject({
+      status: 'draft',
+      amount_due: 12_000,
+      billing_reason: 'subscription_cycle',
+    });
+    bench.state.advance(3600);
+    expect((await invoicesOf(id)).map(({ status, amount_paid }) => [status, amount_paid])).toEqual([
+      ['paid', 12_000],
+      ['paid', 60],
+    ]);
+    expect(itemOf(await stripe.subscriptions.retrieve(made.id)).current_period_end).toBe(at('2027-03-02T00:00:00'));
+  });
+
+  it('asks for a card to be set up where nothing is due', async () => {
+    const customer = await stripe.customers.create({});
+    const made = await bench.subscribe(customer.id, 'price_reader_yearly', {
+      payment_behavior: 'default_incomplete',
+      payment_settings: { save_default_payment_method: 'on_subscription' },
+      discounts: [{ promotion_code: 'promo_free_year' }],
+      expand: ['pending_setup_intent', 'latest_invoice.confirmation_secret'],
+    });
+    expect(made).toMatchObject({
+      status: 'active',
+      latest_invoice: { amount_due: 0, status: 'paid', confirmation_secret: null },
+    });
+    const setup = made.pending_setup_intent as Stripe.SetupIntent;
+    expect(setup.status).toBe('requires_payment_method');
+    await stripe.setupIntents.confirm(setup.id, { payment_method: 'pm_card_mastercard' });
+    const now = await stripe.subscriptions.retrieve(made.id, { expand: ['default_payment_method'] });
+    expect(now.pending_setup_intent).toBeNull();
+    expect((now.default_payment_method as Stripe.PaymentMethod).card?.brand).toBe('mastercard');
+  });
+
+  it('knows no parameters of earlier versions', async () => {
+    const { id } = await bench.payer();
+    const error = await refusal(bench.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));
+    expect(error).toMatchObject({ statusCode: 400, code: 'parameter_unknown', param: 'coupon' });
+  });
+});
+
+describe('changes', () => {
+  /** Half of a month of 31 days. */
+  const half = 15.5 * day;
+
+  it('are prorated to the second and charged at once, as the preview said', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    bench.state.advance(half);
+    const items = [{ id: itemOf(made).id, price: 'price_member_monthly' }];
+    const proration_date = newYear + half;
+    const preview = await stripe.invoices.createPreview({
+      subscription: made.id,
+      subscription_details: { items, proration_behavior: 'always_invoice', proration_date },
+    });
+    expect(amounts(preview)).toEqual([-600, 1000]);
+    expect(preview.amount_due).toBe(400);
+    expect(preview.lines.data.map(({ description }) => description)).toEqual([
+      'Unused time on Sun Reader after 16 Jan 2026',
+      'Remaining time on Sun Member after 16 Jan 2026',
+    ]);
+    // A preview leaves nothing behind.
+    expect(await invoicesOf(id)).toHaveLength(1);
+    bench.state.advance(120);
+    const after = await stripe.subscriptions.update(made.id, {
+      ...{ items, proration_behavior: 'always_invoice', proration_date, expand: ['latest_invoice'] },
+    });
+    expect(after.latest_invoice).toMatchObject({
+      amount_paid: 400,
+      status: 'paid',
+      billing_reason: 'subscription_update',
+    });
+    expect(itemOf(after)).toMatchObject({
+      price: { id: 'price_member_monthly' },
+      current_period_end: at('2026-02-01T00:00:00'),
+    });
+  });
+
+  it('round each part by itself', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    bench.state.advance(10 * day);
+    const preview = await stripe.invoices.createPreview({
+      subscription: made.id,
+      subscription_details: {
+        items: [{ id: itemOf(made).id, price: 'price_member_monthly' }],
+        proration_behavior: 'always_invoice',
+      },
+    });
+    // 1200 × 21/31 = 812.90…, 2000 × 21/31 = 1354.83…
+    expect(amounts(preview)).toEqual([-813, 1355]);
+  });
+
+  it('begin a new period when the interval changes', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    bench.state.advance(half);
+    const after = await stripe.subscriptions.update(made.id, {
+      items: [{ id: itemOf(made).id, price: 'price_reader_yearly' }],
+      expand: ['latest_invoice'],
+    });
+    const invoice = after.latest_invoice as Stripe.Invoice;
+    expect(amounts(invoice)).toEqual([-600, 12_000]);
+    expect(invoice.amount_paid).toBe(11_400);
+    expect(itemOf(after).current_period_end).toBe(at('2027-01-16T12:00:00'));
+    expect(after.billing_cycle_anchor).toBe(newYear + half);
+  });
+
+  it('give back what was paid, not what was asked before the discount', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_yearly', {
+      discounts: [{ promotion_code: 'promo_sunshine_20' }],
+    });
+    expect(made.latest_invoice).toMatchObject({ subtotal: 12_000, total: 9600, amount_paid: 9600 });
+    bench.state.advance(73 * day);
+    const preview = await stripe.invoices.createPreview({
+      subscription: made.id,
+      subscription_details: {
+        items: [{ id: itemOf(made).id, price: 'price_member_yearly' }],
+        proration_behavior: 'always_invoice',
+      },
+    });
+    expect(amounts(preview)).toEqual([-7680, 16_000]);
+  });
+
+  it('wait for the next invoice when they are not to be charged at once', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_member_monthly');
+    bench.state.advance(half);
+    await stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id, price: 'price_reader_monthly' }] });
+    expect(await invoicesOf(id)).toHaveLength(1);
+    bench.state.advance(16 * day);
+    const [renewal] = await invoicesOf(id);
+    expect(renewal && amounts(renewal)).toEqual([-1000, 600, 1200]);
+    expect(renewal?.amount_paid).toBe(800);
+  });
+
+  it('leave everything as it was until they are paid, when that is asked for', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(half);
+    const change = {
+      items: [{ id: itemOf(made).id, price: 'price_member_monthly' }],
+      proration_behavior: 'always_invoice' as const,
+      payment_behavior: 'pending_if_incomplete' as const,
+    };
+    const waiting = await stripe.subscriptions.update(made.id, { ...change, expand: ['latest_invoice'] });
+    expect(waiting.status).toBe('active');
+    expect(itemOf(waiting).price.id).toBe('price_reader_monthly');
+    expect(waiting.pending_update?.subscription_items?.[0]?.price.id).toBe('price_member_monthly');
+    const invoice = waiting.latest_invoice as Stripe.Invoice;
+    await stripe.invoices.pay(invoice.id, { payment_method: 'pm_card_visa' });
+    const now = await stripe.subscriptions.retrieve(made.id);
+    expect(now.pending_update).toBeNull();
+    expect(itemOf(now).price.id).toBe('price_member_monthly');
+  });
+
+  it('follow a schedule to the next period without a charge in between', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_member_monthly');
+    const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    const [phase] = schedule.phases;
+    await stripe.subscriptionSchedules.update(schedule.id, {
+      end_behavior: 'release',
+      phases: [
+        { items: [{ price: 'price_member_monthly' }], start_date: phase?.start_date, end_date: phase?.end_date },
+        { items: [{ price: 'price_reader_monthly' }], proration_behavior: 'none' },
+      ],
+    });
+    bench.state.advance(31 * day + 3600);
+    const [renewal] = await invoicesOf(id);
+    expect(renewal).toMatchObject({ amount_paid: 1200, billing_reason: 'subscription_cycle' });
+    expect((await stripe.subscriptionSchedules.retrieve(schedule.id)).status).toBe('active');
+    bench.state.advance(28 * day);
+    expect(await stripe.subscriptionSchedules.retrieve(schedule.id)).toMatchObject({
+      ...{ status: 'released', released_subscription: made.id, subscription: null },
+    });
+    expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBeNull();
+  });
+
+  it('can be let go of before they happen', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_member_monthly');
+    const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBe(schedule);
+    await stripe.subscriptionSchedules.release(schedule);
+    expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBeNull();
+  });
+});
+
+describe('discounts', () => {
+  const first = async (code: string, price = 'price_reader_yearly') => {
+    const { id } = await bench.payer();
+    return bench.subscribe(id, price, {
+      discounts: [{ promotion_code: `promo_${code}` }],
+      expand: ['latest_invoice', 'discounts'],
+    });
+  };
+
+  it('hold once, or for ever', async () => {
+    const once = await first('sunshine_20');
+    expect(once.latest_invoice.amount_paid).toBe(9600);
+    expect(once.discounts).toEqual([]);
+    const forever = await first('ten_off');
+    expect(forever.latest_invoice.amount_paid).toBe(11_000);
+    expect(forever.discounts).toMatchObject([
+      { source: { type: 'coupon', coupon: 'ten-off' }, promotion_code: 'promo_ten_off' },
+    ]);
+    bench.state.advance(366 * day);
+    expect((await invoicesOf(String(once.customer)))[0]?.amount_paid).toBe(12_000);
+    expect((await invoicesOf(String(forever.customer)))[0]?.amount_paid).toBe(11_000);
+  });
+
+  it('hold for some months', async () => {
+    await stripe.coupons.create({ id: 'two', percent_off: 50, duration: 'repeating', duration_in_months: 2 });
+    const { id } = await bench.payer();
+    await bench.subscribe(id, 'price_reader_monthly', { discounts: [{ coupon: 'two' }] });
+    bench.state.advance(92 * day);
+    expect((await invoicesOf(id)).map(({ amount_paid }) => amount_paid)).toEqual([1200, 1200, 600, 600]);
+  });
+
+  it('are found by code, with the coupon behind them', async () => {
+    const { data } = await stripe.promotionCodes.list({
+      code: 'sunshine20',
+      active: true,
+      expand: ['data.promotion.coupon'],
+    });
+    expect(data[0]?.promotion.coupon).toMatchObject({ id: 'sunshine-20', percent_off: 20, valid: true });
+    expect((await stripe.promotionCodes.list({ code: 'EXPIRED', active: true })).data).toEqual([]);
+    expect((await stripe.promotionCodes.list({ code: 'NOSUCH' })).data).toEqual([]);
+  });
+
+  it('refuse what is over, used up, another’s or unknown', async () => {
+    expect(await refusal(first('expired'))).toMatchObject({ statusCode: 400, code: 'coupon_expired' });
+    expect(await refusal(first('nonesuch'))).toMatchObject({
+      code: 'resource_missing',
+      param: 'discounts[0][promotion_code]',
+    });
+    await first('once_only');
+    expect(await refusal(first('once_only'))).toMatchObject({ code: 'promotion_code_inactive' });
+    expect((await stripe.promotionCodes.retrieve('promo_once_only')).active).toBe(false);
+    const { id } = await stripe.customers.create({});
+    const own = await stripe.promotionCodes.create({
+      customer: id,
+      code: 'MINE',
+      promotion: { type: 'coupon', coupon: 'ten-off' },
+    });
+    const other = await bench.payer();
+    const foreign = bench.subscribe(other.id, 'price_reader_yearly', { discounts: [{ promotion_code: own.id }] });
+    expect((await refusal(foreign)).statusCode).toBe(400);
+  });
+
+  it('take nothing off a product that they are not for', async () => {
+    expect((await first('reader_only')).latest_invoice.total).toBe(8400);
+    expect((await first('reader_only', 'price_member_yearly')).latest_invoice.total).toBe(20_000);
+    const coupon = await stripe.coupons.retrieve('reader-only', { expand: ['applies_to'] });
+    expect(coupon.applies_to).toEqual({ products: ['prod_reader'] });
+    expect(await stripe.coupons.retrieve('reader-only')).not.toHaveProperty('applies_to');
+  });
+});
