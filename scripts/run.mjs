@@ -21,6 +21,7 @@ const commands = {
   press: './press.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:accounts': '../bench/accounts.ts',
+  'bench:checkout': '../bench/checkout.ts',
   'bench:content': '../bench/content.ts',
   'bench:publish': '../bench/publish.ts',
   'bench:render': '../bench/render.ts',

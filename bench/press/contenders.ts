@@ -84,6 +84,16 @@ export async function startPress(file: string, budget: number, mode: 'press' | '
   return contender(child, port);
 }
 
+/** Another server of a bench, on the servers' core; what it says is its first line, with its port. */
+export async function startServer<Said extends { readonly port: number }>(
+  script: string,
+  args: readonly string[],
+): Promise<Contender & { readonly said: Said }> {
+  const child = launch(serverCore, process.execPath, [quiet, script, ...args], true);
+  const words = await said<Said>(child);
+  return { ...contender(child, words.port), said: words };
+}
+
 export async function fill(file: string, count: number): Promise<{ fileBytes: number; seconds: number }> {
   return said(launch(loadCore, process.execPath, [quiet, here('fill.ts'), file, String(count)]));
 }

@@ -26,7 +26,9 @@ if (box && button && out) {
     button.ariaDisabled = 'true';
     out.textContent = 'One moment…';
     const answer = await giveArticle(Number(box.dataset.gift));
-    out.textContent = answer.ok ? await handOn(answer.value.url, box.dataset.title ?? '') : (answer.message ?? 'Something went wrong. Please try again.');
+    out.textContent = answer.ok
+      ? await handOn(answer.value.url, box.dataset.title ?? '')
+      : (answer.message ?? 'Something went wrong. Please try again.');
     button.ariaDisabled = 'false';
   });
 }

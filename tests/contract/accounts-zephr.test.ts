@@ -37,6 +37,8 @@ interface Seen {
 let seen: Seen[] = [];
 const users = new Map<string, Record<string, unknown>>();
 const signedIn = new Set<string>();
+/** What the reader has bought; `null`: the tenant does not say. */
+let products: string[] | null = [];
 let stand: Server;
 let front: Server;
 let tenant: Tenant;
@@ -89,6 +91,9 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     const identifiers = { email_address: [...users.keys()][0] };
     return reader ? say(200, { identifiers, tracking_id: tracking }) : say(401, {});
   }
+  if (path === '/zephr/feature-decisions' && products)
+    return say(200, { featureResults: {}, accessDetails: { authenticated: reader, activeProducts: products } });
+  if (path === '/blaize/payment/stripe/subscribe') return say(reader ? 200 : 401, { grant_id: 'g' });
   if (path === '/blaize/logout') {
     signedIn.delete(mine);
     return say(
@@ -145,7 +150,14 @@ beforeAll(async () => {
   front = createFront({
     ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
     statics: openStatics('/nowhere'),
-    security: securityHeaders({ siteUrl, wordpress: null, imageHosts: [], frameHosts: [], marfeelAccount: null, stripe: null }),
+    security: securityHeaders({
+      siteUrl,
+      wordpress: null,
+      imageHosts: [],
+      frameHosts: [],
+      marfeelAccount: null,
+      stripe: null,
+    }),
     render: async () => new Response('a page of ours'),
     locals: () => ({ content: { tags: new Set() } }) as unknown as App.Locals,
     clientAddress: () => '203.0.113.9',
@@ -267,8 +279,26 @@ describe('a Zephr tenant', () => {
     expect(access.levelFor(set[1]?.split(';', 1)[0])).toBe('registered');
     const known = `blaize_session=${session}; visitor=registered; ${set[1]?.split(';', 1)[0]}`;
     expect((await sessions.session(known)).cookies).toEqual([]);
+    products = ['sun-member'];
+    const paid = (await sessions.session(`blaize_session=${session}; visitor=registered`)).cookies;
+    expect(paid[0]).toMatch(/^visitor=member;/);
+    expect(access.levelFor(paid[1]?.split(';', 1)[0])).toBe('subscriber');
+    products = null;
+    const unsaid = (await sessions.session(`blaize_session=${session}; visitor=registered`)).cookies;
+    expect(access.levelFor(unsaid[0]?.split(';', 1)[0])).toBe('registered');
+    products = [];
     signedIn.delete(session);
     await expect(tenantSessions({ url: 'http://127.0.0.1:1', secure: true, access }).session(known)).rejects.toThrow();
+  });
+
+  it('ends the access cookie of whoever buys, so that the next page asks for another', async () => {
+    const browser = new Browser(port);
+    browser.jar.set('blaize_session', session);
+    const buy = () => browser.post('/blaize/payment/stripe/subscribe', { product_id: 'p', payment_method: 'pm' });
+    signedIn.delete(session);
+    expect((await buy()).cookies).toEqual([]);
+    signedIn.add(session);
+    expect((await buy()).cookies).toEqual([expect.stringMatching(/^access=;.* Max-Age=0;/)]);
   });
 
   it('redirects: to itself becomes a path here, elsewhere stays', async () => {

@@ -324,8 +324,12 @@ describe('POST /blaize/logout', () => {
 });
 
 describe('decisions', () => {
+  const use = { usedInDecision: false, decrementedInDecision: false };
+  /** Of a free article. */
   const accessDetails = (authenticated: boolean) => ({
-    ...{ authenticated, accessDecisions: {}, entitlements: {}, credits: {}, meters: {}, trialTrackingDetails: [] },
+    ...{ authenticated, accessDecisions: { 'article-access': true }, credits: {}, trialTrackingDetails: [] },
+    entitlements: authenticated ? { registered: use } : {},
+    meters: { articles: { ...use, totalCredits: authenticated ? 10 : 5, remainingCredits: authenticated ? 10 : 5 } },
     ...{ trials: {}, timeTrials: {}, testGroups: {}, activeProducts: [] },
   });
 

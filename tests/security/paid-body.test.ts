@@ -288,7 +288,7 @@ describe('without access', () => {
           featureIds: ['paywall'],
           articleId: id,
           id,
-          q: secret,
+          q: beside,
         },
         giftToken: 'A'.repeat(43),
         contentId: String(id),

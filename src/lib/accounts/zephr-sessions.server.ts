@@ -1,6 +1,11 @@
-/** Who is reading, where a Zephr tenant keeps the accounts: asked of the tenant, for page guards and paid articles. */
+/**
+ * Who is reading, where a Zephr tenant keeps the accounts: asked of the tenant, for page guards and paid articles. What a reader
+ * may have is what the tenant's feature decisions say, asked for with each new access cookie.
+ */
 import { request } from 'undici';
 import { z } from 'zod';
+import { publication } from '../../publication.ts';
+import { type Grant, grantOf, registeredGrant } from '../access/grant.ts';
 import { readCookies, setCookie } from './engine/cookies.ts';
 import { trackingCookie } from './names.ts';
 import type { Accounts } from './service.ts';
@@ -15,7 +20,7 @@ export interface TenantSessionsOptions {
   readonly access: {
     readonly name: string;
     /** @param expires Unix seconds */
-    sign(level: 'registered', expires: number): string;
+    sign(level: Grant['level'], expires: number): string;
     verify(value: string): string | null;
   };
   /** Milliseconds for the tenant's answer. */
@@ -26,6 +31,7 @@ const account = z.object({
   identifiers: z.object({ email_address: z.string() }),
   tracking_id: z.string(),
 });
+const decisions = z.object({ accessDetails: z.object({ activeProducts: z.array(z.string()) }) });
 /** Seconds. */
 const accessLife = 15 * 60;
 const visitorLife = 30 * 24 * 60 * 60;
@@ -34,6 +40,28 @@ const sessionCookie = 'blaize_session';
 /** @returns as `Accounts.session`; it rejects when the tenant does not answer, or not as it should */
 export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, 'session'> {
   const { url, secure, access, patienceMs = 5000 } = options;
+
+  /** What the tenant says that this reader has; an account and no more when it does not say. */
+  async function grantFor(cookie: string): Promise<Grant> {
+    try {
+      const answer = await request(`${url}/zephr/feature-decisions`, {
+        method: 'POST',
+        headers: { cookie, accept: 'application/json', 'content-type': 'application/json' },
+        body: JSON.stringify({ featureIds: publication.featureIds }),
+        headersTimeout: patienceMs,
+        bodyTimeout: patienceMs,
+      });
+      const { accessDetails } = decisions.parse(await answer.body.json());
+      const until = Number.POSITIVE_INFINITY;
+      return grantOf(
+        accessDetails.activeProducts.map((product) => ({ product, until, trialing: false })),
+        Date.now(),
+      );
+    } catch {
+      return registeredGrant;
+    }
+  }
+
   return {
     async session(header) {
       const mine = [sessionCookie, trackingCookie].flatMap((name) =>
@@ -52,11 +80,15 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
       }
       const { identifiers, tracking_id: trackingId } = account.parse(await answer.body.json());
       const cookies: string[] = [];
-      if (readCookies(header, visitorCookie).length === 0) {
-        cookies.push(setCookie(visitorCookie, 'registered', { maxAge: visitorLife, httpOnly: false, secure }));
+      const hinted = readCookies(header, visitorCookie);
+      const due = !readCookies(header, access.name).some((value) => access.verify(value) !== null);
+      const grant = due ? await grantFor(mine.join('; ')) : null;
+      const visitor = grant?.visitor ?? 'registered';
+      if (hinted.length === 0 || (grant && !hinted.includes(visitor))) {
+        cookies.push(setCookie(visitorCookie, visitor, { maxAge: visitorLife, httpOnly: false, secure }));
       }
-      if (!readCookies(header, access.name).some((value) => access.verify(value) !== null)) {
-        const value = access.sign('registered', Math.floor(Date.now() / 1000) + accessLife);
+      if (grant) {
+        const value = access.sign(grant.level, Math.floor(Date.now() / 1000) + accessLife);
         cookies.push(setCookie(access.name, value, { maxAge: accessLife, httpOnly: true, secure }));
       }
       // The tenant says neither which session it is nor since when.

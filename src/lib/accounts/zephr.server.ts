@@ -84,7 +84,8 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
           body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
           signal: gone.signal,
         });
-        outgoing.writeHead(answer.statusCode, back(answer.headers));
+        const bought = answer.statusCode === 200 && /^\/(?:blaize\/payment|zephr\/subscribe)(?:\/|$|\?)/.test(target);
+        outgoing.writeHead(answer.statusCode, back(answer.headers, bought));
         for await (const piece of answer.body) if (!outgoing.write(piece)) await drained(outgoing);
         outgoing.end();
       } catch (error) {
@@ -119,7 +120,7 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
   }
 
   /** The answer's headers for the browser: cookies become this site's, addresses of the tenant paths of this site. */
-  function back(given: Record<string, string | string[] | undefined>): OutgoingHttpHeaders {
+  function back(given: Record<string, string | string[] | undefined>, bought: boolean): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {};
     const named = namedBy(given.connection);
     for (const [name, value] of Object.entries(given)) {
@@ -128,6 +129,8 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
     }
     const cookies = given['set-cookie'];
     if (cookies !== undefined) headers['set-cookie'] = withHints([cookies].flat().map(ownCookie));
+    // Whoever has bought something has more than the access cookie says: the next page asks for another.
+    if (bought) headers['set-cookie'] = [...[headers['set-cookie'] ?? []].flat().map(String), endOfAccess()];
     const location = [given.location].flat()[0];
     if (location !== undefined) headers.location = ownLocation(location);
     // Whoever is reading is nobody else's business.
@@ -149,8 +152,11 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
     const secure = site.protocol === 'https:';
     const visitor = { httpOnly: false, secure, maxAge: 30 * 24 * 60 * 60 };
     if (!isOver(line)) return [...lines, setCookie(visitorCookie, 'registered', visitor)];
-    const gone = setCookie(accessCookie, '', { httpOnly: true, secure, maxAge: 0 });
-    return [...lines, setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), gone];
+    return [...lines, setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), endOfAccess()];
+  }
+
+  function endOfAccess(): string {
+    return setCookie(accessCookie, '', { httpOnly: true, secure: site.protocol === 'https:', maxAge: 0 });
   }
 
   function ownLocation(location: string): string {

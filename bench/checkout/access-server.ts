@@ -1,0 +1,66 @@
+/**
+ * The front with stored pages of one article, walled and free, as the bench measures it: the same bytes each, so that what differs
+ * is the access check alone. Prints its port and cookies when it listens.
+ */
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { silent } from '../../src/lib/logging.ts';
+import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { createKeys } from '../../src/press/key.ts';
+import { createPassCookie } from '../../src/press/pass-cookie.ts';
+import { openPress } from '../../src/press/press.server.ts';
+import { openStore } from '../../src/press/store.server.ts';
+import { parseConfig } from '../../src/server/config.ts';
+import { createCrawlers } from '../../src/server/crawlers.ts';
+import { createFront } from '../../src/server/front.ts';
+import { securityHeaders } from '../../src/server/security.ts';
+import { openStatics } from '../../src/server/statics.ts';
+import { headers, storedArticle } from '../press/page.ts';
+
+const [folder = '', withCrawlers = 'no'] = process.argv.slice(2);
+const keys = [{ id: 'bench', secret: 'a secret of the bench that is long enough' }];
+const access = createAccessCookie({ name: 'access', keys });
+const passes = createPassCookie({ name: 'gift', keys });
+const store = openStore({ file: join(folder, 'pages.sqlite'), build: 'bench', log: silent });
+const { at, bodies } = await storedArticle();
+store.put({ ...at(0), key: '/article/free-one' }, bodies, 0);
+store.put({ ...at(0), key: '/article/paid-one', access: 'subscriber' }, bodies, 0);
+store.put({ ...at(0), key: '/article/paid-one', access: 'subscriber', variant: 'full' }, bodies, 0);
+const press = openPress({
+  store,
+  memoryBytes: 64 * 1024 * 1024,
+  log: silent,
+  dress: (page) => ({ ...page.headers, ...headers }),
+  render: async () => ({ status: 404, headers: {}, body: Buffer.from('not found'), tags: [], storable: false }),
+});
+const keyOf = createKeys({ queries: [], pass: [], capitals: [], exists: () => false, redirects: [] });
+const config = parseConfig({});
+const server = createFront({
+  siteUrl: config.siteUrl,
+  statics: openStatics(join(folder, 'none')),
+  security: securityHeaders(config),
+  render: async () => new Response('nothing', { status: 404 }),
+  pages: { press, keyOf, access, passes },
+  // As on a site with accounts: nobody here has a session.
+  renewAccess: () => null,
+  ...(withCrawlers === 'crawlers' && {
+    crawlers: createCrawlers({
+      ...{ names: ['google', 'bing'], ranges: {}, log: silent },
+      dns: { reverse: async () => [], lookup: async () => [] },
+    }),
+  }),
+  locals: () => ({}) as App.Locals,
+  editionReady: () => true,
+  readiness: () => ({}),
+  log: silent,
+});
+const soon = Math.floor(Date.now() / 1000) + 3600;
+server.listen(0, '127.0.0.1', () => {
+  const said = {
+    port: (server.address() as AddressInfo).port,
+    access: `access=${access.sign('subscriber', soon)}`,
+    gift: `gift=${passes.sign('/article/paid-one', soon)}`,
+  };
+  process.stdout.write(`${JSON.stringify(said)}\n`);
+});
+process.on('disconnect', () => process.exit(0));
