@@ -82,7 +82,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
       host: 'stripe.test',
       protocol: 'http',
       maxNetworkRetries: 0,
-      timeout: 300,
+      timeout: 30_000,
     });
   const another = (more: Partial<BillingOptions> = {}) =>
     createBilling({

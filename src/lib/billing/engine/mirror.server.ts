@@ -13,6 +13,7 @@ import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts
 import { isRunning, isSettled, type StripeState } from '../state.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
+import { dropSubscription } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Purchase, Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
@@ -181,7 +182,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     const paid = state.invoices.some((invoice) => invoice.paid > 0);
     if (paid || (state.status !== 'incomplete' && !isRunning(state))) return false;
     log.warn({ subscription: state.id }, 'A subscription was found whose purchase was given up; it is cancelled');
-    await stripe.subscriptions.cancel(state.id);
+    await dropSubscription(stripe, state.id);
     return true;
   }
 

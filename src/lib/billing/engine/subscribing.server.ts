@@ -5,11 +5,11 @@
  */
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
 import { isRunning } from '../state.ts';
 import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
 import type { FindCoupon } from './coupons.server.ts';
+import { dropSubscription, dropSwitch } from './dropping.server.ts';
 import { billed, cardRefusal, isUncertain, no, ok, refuse, said } from './errors.ts';
 import type { Parts } from './parts.ts';
 import type { Paying, Till } from './paying.server.ts';
@@ -31,8 +31,8 @@ export const checkoutSaid = {
 export interface Subscribing {
   subscribe(session: Session, body: SubscribeBody, address: string | null): Promise<Billed<SubscribeAnswer>>;
   confirm(session: Session, subscriptionId: string): Promise<Billed<ConfirmationAnswer>>;
-  /** Ends a purchase that nobody goes on with: nothing is charged for it any more. */
-  abandon(purchase: Purchase): Promise<void>;
+  /** Ends a purchase that nobody goes on with: nothing is charged for it any more. What turns out to be paid is `done`. */
+  abandon(purchase: Purchase): Promise<'done' | 'given up'>;
   /** Finds the subscription that was made for a purchase before a crash. */
   adopt(purchase: Purchase): Promise<Purchase>;
 }
@@ -65,17 +65,20 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     return { ...purchase, subscription: found.id };
   }
 
-  async function abandon(purchase: Purchase): Promise<void> {
+  async function abandon(purchase: Purchase): Promise<'done' | 'given up'> {
     const { id, kind, subscription } = await adopt(purchase);
-    if (subscription !== null && kind === 'subscribe') {
-      const { status } = await stripe.subscriptions.retrieve(subscription);
-      if (status === 'incomplete' || isRunning({ status } as never)) await stripe.subscriptions.cancel(subscription);
-    } else if (subscription !== null) {
-      await dropSwitch(stripe, subscription);
+    const isDone = async (): Promise<boolean> => {
+      if (subscription !== null) await mirror.sync(subscription);
+      return (await purchases.get(id))?.state === 'done';
+    };
+    if (subscription !== null) {
+      if (await isDone()) return 'done';
+      await (kind === 'subscribe' ? dropSubscription : dropSwitch)(stripe, subscription);
+      // What was paid at the last moment is found here.
+      if (await isDone()) return 'done';
     }
-    // What was paid at the last moment is found here, and ends as done.
-    if (subscription !== null) await mirror.sync(subscription);
     if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was given up');
+    return 'given up';
   }
 
   /** What was already bought by the same decision. */
@@ -118,7 +121,9 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     if (open.subscription === null && open.updated > now() - atWorkMs && !(await adopt(open)).subscription) {
       return refuse(409, checkoutSaid.busy, { retryAfter: 5 });
     }
-    await abandon(open);
+    if ((await abandon(open)) === 'done' && open.kind === 'subscribe') {
+      refuse(409, checkoutSaid.subscribed, { code: 'subscribed' });
+    }
     return null;
   }
 
@@ -234,12 +239,3 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
 }
 
 const isOver = (status: string): boolean => status === 'incomplete_expired' || status === 'canceled';
-
-/** Takes back an upgrade that was not paid: with its bill its pending change goes too. */
-export async function dropSwitch(stripe: Stripe, id: string): Promise<void> {
-  const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
-  const invoice = subscription.latest_invoice;
-  if (subscription.pending_update === null || invoice === null || typeof invoice === 'string') return;
-  if (invoice.status !== 'open' || invoice.billing_reason !== 'subscription_update') return;
-  await stripe.invoices.voidInvoice(idOf(invoice) ?? '');
-}

@@ -8,13 +8,14 @@ import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
 import { isRunning, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
+import { dropSwitch } from './dropping.server.ts';
 import { billed, isUncertain, no, ok, refuse } from './errors.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
 import type { Paying } from './paying.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
-import { checkoutSaid, dropSwitch, type Subscribing } from './subscribing.server.ts';
+import { checkoutSaid, type Subscribing } from './subscribing.server.ts';
 import type { InTurn } from './turns.ts';
 
 export interface SwitchAsk {

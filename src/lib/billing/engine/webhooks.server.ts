@@ -17,7 +17,7 @@ interface EventObject {
   readonly subscription?: string | null;
   readonly parent?: {
     readonly subscription_details?: { readonly subscription?: string | { readonly id: string } } | null;
-  };
+  } | null;
 }
 
 const named = (value: unknown, prefix: string): string | null => {

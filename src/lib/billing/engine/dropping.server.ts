@@ -1,0 +1,37 @@
+/** Takes back at Stripe what is not paid and nobody waits for, so that it can neither be paid later nor kept for nothing. */
+import Stripe from 'stripe';
+import { isRunning } from '../state.ts';
+
+const retrieve = async (stripe: Stripe, id: string) => {
+  const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+  const { latest_invoice: invoice } = subscription;
+  return { subscription, invoice: typeof invoice === 'object' ? invoice : null };
+};
+
+/** @returns `false` when it was paid at the last moment */
+async function voided(stripe: Stripe, invoice: Stripe.Invoice): Promise<boolean> {
+  try {
+    await stripe.invoices.voidInvoice(invoice.id ?? '');
+    return true;
+  } catch (error) {
+    // Stripe alone knows which of the two came first.
+    if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
+    throw error;
+  }
+}
+
+/** A new subscription: its bill first, which only Stripe can decide against its payment; what was paid stays. */
+export async function dropSubscription(stripe: Stripe, id: string): Promise<void> {
+  const { subscription, invoice } = await retrieve(stripe, id);
+  if (invoice && invoice.amount_paid > 0) return;
+  if (invoice?.status === 'open' && !(await voided(stripe, invoice))) return;
+  const { status } = await stripe.subscriptions.retrieve(subscription.id);
+  if (status === 'incomplete' || isRunning({ status: status as never })) await stripe.subscriptions.cancel(id);
+}
+
+/** An upgrade: with its bill its waiting change goes too. */
+export async function dropSwitch(stripe: Stripe, id: string): Promise<void> {
+  const { subscription, invoice } = await retrieve(stripe, id);
+  if (subscription.pending_update === null || invoice?.status !== 'open') return;
+  if (invoice.billing_reason === 'subscription_update') await voided(stripe, invoice);
+}

@@ -1,0 +1,198 @@
+/**
+ * Stripe fails at every call of a purchase: it says 500 before or after it has done what it was asked, breaks the connection, or never
+ * answers. The reader is told to try again, does so, and has bought once.
+ */
+import { randomUUID } from 'node:crypto';
+import Stripe from 'stripe';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
+import { type BillingBench, billingBench, day, paid } from '../world/billing.ts';
+import { prepare } from '../world/databases.ts';
+
+const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+
+/** Every call that a purchase makes. */
+const calls = [
+  ...[['GET', '/v1/customers'] as const, ['POST', '/v1/customers'] as const, ['GET', '/v1/subscriptions'] as const],
+  ...[['POST', '/v1/invoices/create_preview'] as const, ['POST', '/v1/subscriptions'] as const],
+  ...[['GET', '/v1/subscriptions/'] as const, ['GET', '/v1/payment_intents/'] as const],
+  ...[['POST', '/v1/payment_intents/'] as const, ['GET', '/v1/invoices'] as const, ['GET', '/v1/charges'] as const],
+];
+const failures = [
+  ['says 500 and has done nothing', { status: 500, when: 'before' }],
+  ['says 500 and has done it', { status: 500, when: 'after' }],
+  ['breaks off and has done nothing', { status: 0, when: 'before' }],
+  ['breaks off and has done it', { status: 0, when: 'after' }],
+  ['does it when nobody waits any more', { delay: 2500, when: 'before' }],
+  ['does not answer and has done it', { hang: true, when: 'after' }],
+  ['says 429', { status: 429, when: 'before' }],
+] as const;
+
+describe('Stripe', () => {
+  const engines = prepare('sqlite');
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function begin(): Promise<void> {
+    house = await billingBench(await engines.open());
+  }
+  /** Does not wait long. */
+  const impatient = () =>
+    house.another({
+      stripe: new Stripe(house.stripe.keys.secret, {
+        ...{ apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 0, timeout: 1500 },
+        // Node's own client counts the silence of a socket, which an intercepted request has none of.
+        httpClient: Stripe.createFetchHttpClient(),
+      }),
+    });
+
+  it.each(failures)('%s, at each call of a purchase', async (_, fault) => {
+    await begin();
+    const billing = await impatient();
+    let sold = 0;
+    for (const [method, path] of calls) {
+      const where = `${method} ${path}`;
+      const session = await house.readers.join(`reader-${sold}@example.com`);
+      const body = { ...yearly, expected: 12_000, attempt: randomUUID() };
+      house.stripe.faults.add({ method, path, ...fault });
+      const first = await billing.subscribe(session, body);
+      if (!first.ok)
+        expect([first.status, first.error.message], where).toEqual([503, 'Something went wrong. Please try again.']);
+      house.stripe.faults.clear();
+      // While Stripe is still at it, it says so, and so do we.
+      await vi.waitFor(
+        async () => {
+          const next = await house.billing.subscribe(session, body);
+          expect(next, where).toMatchObject({ ok: true, value: { grant_id: expect.any(String) } });
+        },
+        { timeout: 20_000, interval: 200 },
+      );
+      const charges = (await house.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+      const subscriptions = (await house.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+      expect([charges.length, subscriptions.length], where).toEqual([++sold, sold]);
+      expect(await billing.entitlements(session.userId), where).toHaveLength(1);
+    }
+    const customers = (await house.dashboard.customers.list({ limit: 100 })).data;
+    expect(customers).toHaveLength(sold);
+  });
+
+  it('is away altogether: readers keep what they have, and prices are shown', async () => {
+    await begin();
+    const { billing, readers, stripe } = house;
+    const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
+    paid(await billing.subscribe(ada, yearly));
+    stripe.faults.add({ status: 500, times: 10_000 });
+    expect(await billing.entitlements(ada.userId)).toHaveLength(1);
+    expect(await billing.subscription(ada)).toMatchObject({ planId: 'reader-yearly' });
+    expect(billing.prices()).toHaveLength(6);
+    for (const refused of [
+      await billing.subscribe(eve, yearly),
+      await billing.quote(null, { planId: 'reader-yearly' }),
+      await billing.coupon('TENOFF', null, { session: null, address: '203.0.113.1' }),
+      await billing.cancel(ada, null),
+      await billing.switchPlan(ada, { planId: 'member-yearly' }),
+      await billing.setupIntent(ada),
+    ]) {
+      expect(refused).toMatchObject({ ok: false, status: 503, error: { retryAfter: 5 } });
+    }
+    await billing.forget(ada.userId);
+    await billing.drain();
+    stripe.faults.clear();
+    // What could not be said then is said later.
+    await house.pass(10 * 60);
+    await billing.drain();
+    const left = (await house.dashboard.subscriptions.list({ status: 'all' })).data;
+    expect(left.map(({ status }) => status)).toEqual(['canceled']);
+  });
+
+  it('answers two processes at once: one purchase, one charge', async () => {
+    await begin();
+    const [one, two] = await Promise.all([house.another(), house.another()]);
+    for (let round = 0; round < 8; round++) {
+      const session = await house.readers.join(`reader-${round}@example.com`);
+      const body = { ...yearly, expected: 12_000 };
+      const attempt = randomUUID();
+      const same = round % 2 === 0;
+      await Promise.all([
+        one?.subscribe(session, { ...body, attempt }),
+        two?.subscribe(session, { ...body, attempt: same ? attempt : randomUUID() }),
+      ]);
+      // Whoever was told to wait comes again.
+      await vi.waitFor(async () => {
+        await one?.subscribe(session, { ...body, attempt });
+        expect(await house.billing.entitlements(session.userId)).toHaveLength(1);
+      });
+      expect((await house.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was)).toHaveLength(
+        round + 1,
+      );
+      const running = (await house.dashboard.subscriptions.list({ limit: 100 })).data;
+      expect(running.filter(({ status }) => status === 'active')).toHaveLength(round + 1);
+    }
+  });
+
+  it('charges another sum than the button said: nothing is charged, and the sum is told', async () => {
+    await begin();
+    const { billing, readers, dashboard } = house;
+    const session = await readers.join('ada@example.com');
+    const refused = await billing.subscribe(session, { ...yearly, expected: 9900 });
+    expect(refused).toMatchObject({ ok: false, status: 409, error: { due: 12_000, code: 'amount_changed' } });
+    expect((await dashboard.charges.list()).data).toEqual([]);
+    expect((await dashboard.subscriptions.list({ status: 'all' })).data).toEqual([]);
+  });
+
+  it('is told nothing of plans that are not sold, or not together', async () => {
+    await begin();
+    const { billing, readers, dashboard } = house;
+    const session = await readers.join('ada@example.com');
+    for (const change of [
+      { plan_id: 'price_reader_yearly' },
+      { plan_id: 'nothing' },
+      { product_id: 'sun-member' },
+      { product_id: 'sun-reader', plan_id: 'member-yearly' },
+      { plan_id: '__proto__' },
+    ]) {
+      expect(await billing.subscribe(session, { ...yearly, ...change }), JSON.stringify(change)).toMatchObject({
+        status: 400,
+      });
+    }
+    const print = { ...yearly, product_id: 'sun-member', plan_id: 'member-print-yearly' };
+    expect(await billing.subscribe(session, print)).toMatchObject({ status: 400, error: { code: 'shipping' } });
+    await dashboard.prices.update('price_reader_yearly', { active: false });
+    await house.deliver();
+    expect(await billing.subscribe(session, yearly)).toMatchObject({ status: 400 });
+    expect((await dashboard.subscriptions.list({ status: 'all' })).data).toEqual([]);
+  });
+
+  it('is left in the middle of a bank’s question: nothing is charged, and another plan can be bought', async () => {
+    await begin();
+    const { billing, readers, stripe, dashboard } = house;
+    const session = await readers.join('ada@example.com');
+    const asked = paid(
+      await billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }),
+    );
+    const other = paid(await billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
+    expect(other.grant_id).not.toBeNull();
+    // The question of the first tab is answered only now.
+    const intent = asked.clientSecret?.split('_secret_')[0] ?? '';
+    expect(() => stripe.finishChallenge(intent, true)).toThrow('canceled');
+    expect(await billing.confirm(session, asked.subscriptionId)).toMatchObject({ ok: false });
+    const charges = (await dashboard.charges.list()).data.filter(({ paid: was }) => was);
+    expect(charges.map(({ amount }) => amount)).toEqual([1200]);
+  });
+
+  it('hears nothing more of a purchase that was left: it is given up', async () => {
+    await begin();
+    const { billing, readers, dashboard, database } = house;
+    const session = await readers.join('ada@example.com');
+    paid(await billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }));
+    await house.pass(50 * 60);
+    await billing.recover();
+    await house.pass(2 * day);
+    await house.deliver();
+    const [purchase] = await database.db.selectFrom('purchases').selectAll().execute();
+    expect(purchase?.state).toBe('given up');
+    expect((await dashboard.charges.list()).data.filter(({ paid: was }) => was)).toEqual([]);
+    expect(await billing.entitlements(session.userId)).toEqual([]);
+    expect(house.mail).toEqual([]);
+  });
+});
