@@ -27,7 +27,7 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: pino.stdSerializers.err, url: withoutQuery },
+    serializers: { err: withoutData, url: withoutQuery },
     redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
   };
   return destination ? pino(options, destination) : pino(options);
@@ -37,3 +37,28 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
 export function withoutQuery(url: unknown): unknown {
   return typeof url === 'string' ? url.replace(/[?#].*$/s, '') : url;
 }
+
+/** Deepest cause that is told. */
+const deepest = 4;
+
+/**
+ * What an error is, and nothing that it carries: errors of a database name the row, those of Stripe the whole payment with its secret
+ * and its reader. Addresses in their sentences are left out.
+ */
+function withoutData(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? withoutAddresses(error) : typeof error;
+  const { code, statusCode, requestId, syscall } = error as Error & Record<string, unknown>;
+  const scalars = Object.entries({ code, statusCode, requestId, syscall }).filter(([, value]) =>
+    ['string', 'number'].includes(typeof value),
+  );
+  return {
+    type: error.name === 'Error' ? error.constructor.name : error.name,
+    message: withoutAddresses(error.message),
+    stack: withoutAddresses(error.stack ?? ''),
+    ...Object.fromEntries(scalars),
+    ...(error.cause !== undefined && depth < deepest && { cause: withoutData(error.cause, depth + 1) }),
+  };
+}
+
+const withoutAddresses = (text: string): string =>
+  text.replace(/[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi, '[left out]');

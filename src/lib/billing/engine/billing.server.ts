@@ -1,5 +1,5 @@
 /** The billing service: puts its parts together over a database that somebody else opened. */
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
 import { createLimiter } from '../../accounts/engine/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../accounts/limits.ts';
@@ -7,7 +7,7 @@ import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import type { Billing } from '../service.ts';
-import { entitlementOf, foremost, isRunning, rankOf, subscriptionOf } from '../state.ts';
+import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
 import { createCatalogue } from './catalogue.server.ts';
 import { createCoupons } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
@@ -95,6 +95,14 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const repaired = new Map<string, number>();
   await catalogue.load().catch((error: unknown) => log.warn({ err: error }, 'The prices cannot be read yet'));
 
+  /** What a reader has that is billed again. @param fresh whether Stripe is asked in any case, not only where a period is over */
+  async function runningOf(userId: string, fresh: boolean): Promise<StripeState | null> {
+    const known = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state))?.state ?? null;
+    if (!known || (!fresh && now() < known.periodEnd)) return known;
+    const state = (await mirror.sync(known.id))?.state;
+    return state && isRunning(state) ? state : null;
+  }
+
   return {
     ...createRunning(parts, switching, inTurn),
     prices: catalogue.prices,
@@ -114,13 +122,21 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
       billed(async () => {
         const price = catalogue.plan(planId);
         if (!price) return no(400, checkoutSaid.gone);
-        const customer = session && (await customers.find(session.userId));
-        const own = session ? await mirror.ofUser(session.userId) : [];
-        const running = own.find(({ state }) => isRunning(state));
-        if (running) return ok(await switching.quote(running.state, price));
-        const who = { session, address, customer };
-        const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
-        return ok(await quoteNew(stripe, price, found, customer, now()));
+        const quoted = async (fresh: boolean) => {
+          const customer = session && (await customers.find(session.userId));
+          const running = session && (await runningOf(session.userId, fresh));
+          if (running) return ok(await switching.quote(running, price));
+          const who = { session, address, customer };
+          const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
+          return ok(await quoteNew(stripe, price, found, customer, now()));
+        };
+        try {
+          return await quoted(false);
+        } catch (error) {
+          // What we took for running may have ended at Stripe.
+          if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !session) throw error;
+          return await quoted(true);
+        }
       }),
     coupon: (code, planId, { session, address }) =>
       billed(async () => {

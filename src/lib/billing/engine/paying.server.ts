@@ -5,7 +5,7 @@
 import Stripe from 'stripe';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
-import { isSettled } from '../state.ts';
+import { isSettled, type StripeState } from '../state.ts';
 import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
 import { cardRefusal, no, ok, said } from './errors.ts';
 import type { Kept } from './mirror.server.ts';
@@ -92,7 +92,7 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
     for (let tries = 1; ; tries++) {
       const kept = await mirror.sync(subscription.id);
       const paid = intent === null || intent.value.status === 'succeeded';
-      if (!kept || !paid || isSettled(kept.state) || tries === settleTries) return kept;
+      if (!kept || !paid || isSettled(kept.state) || isOver(kept.state) || tries === settleTries) return kept;
       await new Promise((resolve) => setTimeout(resolve, settleMs));
     }
   }
@@ -125,6 +125,10 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
 
   return { till, pay, answer };
 }
+
+/** Whether no payment of it will be seen any more. */
+const isOver = ({ status, invoices }: StripeState): boolean =>
+  status === 'canceled' || status === 'incomplete_expired' || invoices.some(({ refunded }) => refunded);
 
 const isOpen = (status: string): boolean =>
   ['requires_payment_method', 'requires_confirmation', 'requires_action'].includes(status);

@@ -36,9 +36,9 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
   const turn = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
     inTurn(userId, () => billed(work));
 
-  /** Pays what is open with the card that is now the reader's. */
-  async function payOpen(customer: string, paymentMethod: string): Promise<Billed<null>> {
-    const { data } = await stripe.invoices.list({ customer, status: 'open', limit: 20 });
+  /** Pays what is open of a running subscription with the card that is now the reader's. */
+  async function payOpen(subscription: string, paymentMethod: string): Promise<Billed<null>> {
+    const { data } = await stripe.invoices.list({ subscription, status: 'open', limit: 20 });
     for (const { id, billing_reason: reason } of data) {
       // The first bill of a purchase, or of a switch, is paid at the till.
       if (!id || reason !== 'subscription_cycle') continue;
@@ -62,15 +62,19 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
     if (owner !== null && owner !== customer) return no(402, said.failed, { code: 'payment_method_invalid' });
     const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : given;
     await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
-    const own = (await mirror.ofUser(session.userId)).filter(({ state }) => isRunning(state));
-    for (const { state } of own) {
-      await stripe.subscriptions.update(state.id, { default_payment_method: card });
+    for (const { state: known } of await mirror.ofUser(session.userId)) {
+      // It may have ended since: then it takes no card, and nobody is to pay for it any more.
+      const state = isRunning(known) ? (await mirror.sync(known.id))?.state : null;
+      if (!state || !isRunning(state)) continue;
+      try {
+        await stripe.subscriptions.update(state.id, { default_payment_method: card });
+        const paid = await payOpen(state.id, card);
+        if (!paid.ok) return paid;
+      } finally {
+        await mirror.sync(state.id);
+      }
     }
-    try {
-      return await payOpen(customer, card);
-    } finally {
-      for (const { state } of own) await mirror.sync(state.id);
-    }
+    return ok(null);
   }
 
   return {

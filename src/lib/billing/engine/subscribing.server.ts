@@ -205,7 +205,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
       ...(body.attempt !== undefined && { attempt: body.attempt }),
     });
     const till = await paying.till(subscription ?? '');
-    if (till.subscription.status === 'incomplete_expired' || till.subscription.status === 'canceled') {
+    if (isOver(till.subscription.status)) {
       await abandon(purchase);
       return no(409, said.wrong, { code: 'expired' });
     }
@@ -217,13 +217,16 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     const mine =
       (await mirror.get(id))?.userId === session.userId || (await purchases.open(session.userId))?.subscription === id;
     if (!mine) return no(404, checkoutSaid.unknown);
-    const answer = await paying.answer(await paying.till(id));
+    const till = await paying.till(id);
+    const answer = await paying.answer(till);
     if (!answer.ok) return answer;
     const { grant_id: grant, paymentIntentStatus: status } = answer.value;
     if (grant !== null) return ok({ grant_id: grant });
     if (status === 'requires_action' || status === 'requires_confirmation') {
       return cardRefusal({ message: said.failed, code: 'authentication_required' });
     }
+    // It was waited for too long, or taken back.
+    if (isOver(till.subscription.status)) return no(409, said.wrong, { code: 'expired' });
     return no(409, checkoutSaid.waiting, { retryAfter: 3 });
   }
 
@@ -234,3 +237,5 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     confirm: (session, id) => inTurn(session.userId, () => billed(() => confirmed(session, id))),
   };
 }
+
+const isOver = (status: string): boolean => status === 'incomplete_expired' || status === 'canceled';
