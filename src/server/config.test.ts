@@ -45,7 +45,6 @@ describe('settings', () => {
       cdnHeaders: false,
       indexNow: null,
       redirectsFile: null,
-      stripe: null,
       logLevel: 'info',
     });
   });
@@ -136,7 +135,6 @@ describe('settings', () => {
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
       marfeelAccount: '1234',
-      stripe: null,
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [
