@@ -20,8 +20,8 @@ export interface BillingConfig {
   readonly stripe: StripeSettings | null;
 }
 
-/** Stripe forbids serving its script from elsewhere; the release belongs to the API version that billing pins. */
-export const stripeScript = 'https://js.stripe.com/dahlia/stripe.js';
+/** Stripe forbids serving its script from elsewhere; the release is the one that the installed @stripe/stripe-js is typed for. */
+export const stripeScript = 'https://js.stripe.com/endive/stripe.js';
 
 const key = (form: RegExp, what: string) =>
   z.string().regex(form, `is no ${what}; copy it from the dashboard of Stripe`);
