@@ -27,10 +27,19 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: pino.stdSerializers.err, url: withoutQuery },
+    serializers: { err: withoutBaggage, url: withoutQuery },
     redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
   };
   return destination ? pino(options, destination) : pino(options);
+}
+
+/** What errors of libraries carry beside these, such as the request or the answer, may be about a person. */
+const ofErrors = ['type', 'message', 'stack', 'code', 'statusCode', 'requestId'] as const;
+
+function withoutBaggage(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const whole = pino.stdSerializers.err(error) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(ofErrors.filter((name) => whole[name] !== undefined).map((name) => [name, whole[name]]));
 }
 
 /** An address without its query and fragment, which may carry signatures and e-mail addresses. */
