@@ -18,7 +18,7 @@ export const cards = {
   expired: '4000000000000069',
   wrongCode: '4000000000000127',
   broken: '4000000000000119',
-  /** Good today, refused at the renewal. */
+  /** Can be kept, and is refused when it is charged. */
   laterFails: '4000000000000341',
   noCard: '4242424242424241',
 } as const;

@@ -1,0 +1,173 @@
+/** What becomes of a subscription: renewals, a promotion that ends, a card that fails, an upgrade, a refund. */
+import {
+  ask,
+  cardFields,
+  cards,
+  expectThanks,
+  failure,
+  fillCard,
+  join,
+  openPaywall,
+  payButton,
+  sheet,
+  step,
+  stripeAccount,
+} from '../world/checkout.ts';
+import { test as base, codeTo, expect, lettersTo, newEmail, newestLetter } from '../world/readers.ts';
+import { openShop, type Shop } from '../world/shop.ts';
+
+const test = base.extend<object, { shop: Shop }>({
+  shop: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
+    async ({}, use) => {
+      const shop = await openShop();
+      await use(shop);
+      await shop.stop();
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  baseURL: async ({ shop }, use) => use(shop.site),
+});
+// One clock for all: they take turns.
+test.describe.configure({ mode: 'serial' });
+
+/** Makes an account by a code, as `signIn` of readers.ts does on the world's site. */
+async function enter(page: import('@playwright/test').Page, site: string): Promise<string> {
+  const email = newEmail();
+  const { request } = page.context();
+  const identifiers = { email_address: email };
+  const after = await newestLetter(email);
+  const common = { identifiers, action: 'register', method: 'email', redirect: '/' };
+  const delivery = { method: 'email', destination: email, action: 'register', redirect: '/' };
+  const headers = { origin: site };
+  await request.post('/blaize/two-factor-authentication', { headers, data: { ...common, delivery } });
+  const { text: code } = await codeTo(email, after);
+  const entered = await request.post('/blaize/register', {
+    ...{ headers, data: { attributes: {}, identifiers, validators: { code } } },
+  });
+  expect(entered.status(), await entered.text()).toBe(200);
+  return email;
+}
+
+async function subscribe(page: import('@playwright/test').Page, shop: Shop, plan: string, sum: string, card: string) {
+  const email = await enter(page, shop.site);
+  await openPaywall(page, plan);
+  await fillCard(page, card);
+  await join(page, sum);
+  await expectThanks(page);
+  return email;
+}
+
+const subscriptionOf = async (page: import('@playwright/test').Page) =>
+  (
+    (await (await page.context().request.get('/api/v1/me/subscription')).json()) as {
+      subscription: Record<string, unknown>;
+    }
+  ).subscription;
+const paidBy = async (email: string, shop: Shop) =>
+  (await stripeAccount(email, shop.stripe.access.apiUrl)).charges.map(({ amount }) => amount);
+
+// What asks the site's own clock comes first: Stripe's is moved by the others.
+test('an upgrade shows what is credited and what is due, and charges just that', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'reader-yearly', '$120', cards.good);
+  await openPaywall(page, 'member-yearly', '/membership');
+  await expect(page.getByRole('dialog', { name: 'Upgrade' })).toBeVisible();
+  await expect(step(page, 'payment').getByText(/Unused time on/)).toBeVisible();
+  await expect(
+    step(page, 'payment')
+      .getByText(/Remaining time on|Sun Member/)
+      .first(),
+  ).toBeVisible();
+  await expect(cardFields(page).getByLabel('Card number')).toHaveCount(0);
+  const due = (await step(page, 'payment').locator('[data-due]').textContent()) ?? '';
+  expect(due).toMatch(/^\$\d+(\.\d\d)?$/);
+  await expect(payButton(page)).toHaveText(`Upgrade${due}`);
+  await payButton(page).click();
+  await expectThanks(page);
+  expect((await paidBy(email, shop)).toSorted()).toEqual([12_000, Math.round(Number(due.slice(1)) * 100)].toSorted());
+  expect(await subscriptionOf(page)).toMatchObject({ planId: 'member-yearly', status: 'active' });
+});
+
+test('a refund closes what was open', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const visitor = async () => {
+    await page.goto('/pricing');
+    return page.locator('html').getAttribute('data-visitor');
+  };
+  expect(await visitor()).toBe('reader');
+  const { charges } = await stripeAccount(email, shop.stripe.access.apiUrl);
+  const refunded = await fetch(`${shop.stripe.access.apiUrl}/v1/refunds`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${shop.stripe.access.secretKey}` },
+    body: new URLSearchParams({ charge: String(charges[0]?.id) }),
+  });
+  expect(refunded.status, await refunded.text()).toBe(200);
+  const decisions = () =>
+    page
+      .context()
+      .request.post('/zephr/feature-decisions', { headers: { origin: shop.site }, data: { featureIds: [] } })
+      .then((answer) => answer.json());
+  await expect.poll(decisions, { timeout: 20_000 }).toMatchObject({ accessDetails: { activeProducts: [] } });
+});
+
+test('a plan that costs less begins at the renewal', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'member-monthly', '$20', cards.good);
+  await page.goto('/pricing#join=reader-monthly');
+  await expect(sheet(page)).toBeVisible();
+  await expect(step(page, 'payment').getByText(/What you have paid for stays yours until/)).toBeVisible();
+  await expect(step(page, 'payment').locator('[data-due]')).toHaveText('$0');
+  await payButton(page).click();
+  await expect(page).toHaveURL(/\/dashboard\/account$/);
+  expect(await subscriptionOf(page)).toMatchObject({ planId: 'member-monthly' });
+  await shop.pass({ days: 32 });
+  await expect.poll(() => subscriptionOf(page)).toMatchObject({ planId: 'reader-monthly' });
+  expect(await paidBy(email, shop)).toEqual(expect.arrayContaining([2000, 1200]));
+});
+
+test('the penny promotion bills the dues once its 60 days are over', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'reader-penny', '$0.60', cards.good);
+  expect(await paidBy(email, shop)).toEqual([60]);
+  expect(await subscriptionOf(page)).toMatchObject({ status: 'trialing', price: 12_000 });
+  await shop.pass({ days: 61 });
+  await expect.poll(() => paidBy(email, shop).then((all) => all.toSorted())).toEqual([12_000, 60].toSorted());
+  await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active', price: 12_000 });
+});
+
+test('a subscription renews with the card that is kept', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const { paidUntil } = (await subscriptionOf(page)) as { paidUntil: string };
+  await shop.pass({ days: 32 });
+  await expect.poll(() => paidBy(email, shop)).toEqual([1200, 1200]);
+  await expect
+    .poll(async () => Date.parse(String((await subscriptionOf(page)).paidUntil)))
+    .toBeGreaterThan(Date.parse(paidUntil));
+});
+
+test('a renewal that fails is told by mail, and another card puts it right', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const api = shop.stripe.access.apiUrl;
+  const { customer } = await stripeAccount(email, api);
+  await ask('card', { customer: customer.id, number: cards.laterFails }, api);
+  await shop.pass({ days: 32 });
+  await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'past_due' });
+  const linksToCard = async () =>
+    (await lettersTo(email)).filter(({ links }) => links.includes(`${shop.site}/account/card`)).length;
+  await expect.poll(linksToCard, { timeout: 20_000 }).toBe(1);
+  await page.goto('/account/card');
+  await expect(page.getByRole('heading', { name: 'Your card' })).toBeVisible();
+  const use = page.getByRole('button', { name: 'Use this card' });
+  await expect(use).toBeDisabled();
+  await fillCard(page, cards.declined);
+  await use.click();
+  await expect(page.getByRole('alert').filter({ hasText: failure })).toBeVisible();
+  await fillCard(page, cards.good);
+  await use.click();
+  await expect(page.getByText('From now on this card is charged')).toBeFocused();
+  await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active' });
+  expect(await paidBy(email, shop)).toEqual([1200, 1200]);
+});
+
+test('the page of the card is for readers who are signed in', async ({ page }) => {
+  await page.goto('/account/card');
+  await expect(page).toHaveURL(/\/socialLogin\?return=%2Faccount%2Fcard/);
+});

@@ -1,0 +1,244 @@
+/** What may go wrong on the way to a subscription: two tabs, the way back, cut lines, time-outs. Nobody pays twice. */
+import type { Page, Route } from '@playwright/test';
+import {
+  applyCoupon,
+  cardFields,
+  cards,
+  enterEmail,
+  expectPaidOnce,
+  expectThanks,
+  failure,
+  fillCard,
+  join,
+  openPaywall,
+  payButton,
+  sheet,
+  step,
+  stripeAccount,
+} from '../world/checkout.ts';
+import { expect, newEmail, signIn, test } from '../world/readers.ts';
+
+const subscribe = '**/blaize/payment/stripe/subscribe';
+const alert = (page: Page, text: string | RegExp) => step(page, 'payment').getByRole('alert').filter({ hasText: text });
+const unreachable = 'The paper cannot be reached. Please check your connection and try again.';
+
+test('a double click, and Enter behind it, is one payment', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await expect(payButton(page)).toHaveText('Join the Sun$12');
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/stripe/subscribe')) sent++;
+  });
+  await payButton(page).dblclick();
+  await page.keyboard.press('Enter');
+  await expectThanks(page);
+  expect(sent).toBe(1);
+  await expectPaidOnce(email, 1200);
+});
+
+test('two tabs that pay at once pay once, and both know it', async ({ context, page }) => {
+  const email = await signIn(context);
+  const other = await context.newPage();
+  for (const tab of [page, other]) {
+    await openPaywall(tab, 'reader-monthly');
+    await fillCard(tab, cards.good);
+    await expect(payButton(tab)).toHaveText('Join the Sun$12');
+  }
+  // Pressed at once, without waiting for a tab to be looked at.
+  await Promise.all([page, other].map((tab) => payButton(tab).evaluate((button: HTMLElement) => button.click())));
+  await Promise.all([expectThanks(page), expectThanks(other)]);
+  await expectPaidOnce(email, 1200);
+});
+
+test('a tab that was left open closes its paywall when another has paid', async ({ context, page }) => {
+  const email = await signIn(context);
+  const other = await context.newPage();
+  await openPaywall(other, 'reader-monthly');
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await join(page, '$12');
+  await expectThanks(page);
+  await expectThanks(other);
+  await expectPaidOnce(email, 1200);
+});
+
+test('the way back sells nothing a second time', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await join(page, '$12');
+  await expectThanks(page);
+  await page.goBack();
+  await expect(page).toHaveURL(/\/pricing/);
+  await expect(sheet(page)).toHaveCount(0);
+  await expectPaidOnce(email, 1200);
+});
+
+test('a page that is left while it pays finds the payment again', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await expect(payButton(page)).toHaveText('Join the Sun$12');
+  // It takes effect, and the answer never arrives.
+  const done = Promise.withResolvers<void>();
+  await page.route(subscribe, async (route) => {
+    await route.fetch();
+    done.resolve();
+  });
+  await payButton(page).click();
+  await done.promise;
+  await page.unroute(subscribe);
+  await page.goto('/pricing');
+  await page
+    .locator('a[data-paywall]')
+    .first()
+    .evaluate((link) => {
+      link.setAttribute('data-paywall', '{"planId":"reader-monthly"}');
+      (link as HTMLElement).click();
+    });
+  await expectThanks(page);
+  await expectPaidOnce(email, 1200);
+});
+
+test('what was typed is there again after a reload', async ({ page }) => {
+  const email = newEmail();
+  await openPaywall(page, 'reader-yearly');
+  await step(page, 'account').getByLabel('Email address').fill('nobody');
+  await step(page, 'account').getByRole('button', { name: 'Continue' }).click();
+  await expect(step(page, 'account').getByRole('alert')).not.toBeEmpty();
+  await openPaywall(page, 'reader-yearly');
+  await expect(step(page, 'account').getByLabel('Email address')).toHaveValue('nobody');
+  await enterEmail(page, email);
+  await applyCoupon(page, 'SUNSHINE20');
+  await expect(payButton(page)).toHaveText('Join the Sun$96');
+  await openPaywall(page, 'reader-yearly');
+  await expect(step(page, 'account')).toContainText(email);
+  await expect(payButton(page)).toHaveText('Join the Sun$96');
+  await expect(cardFields(page).getByLabel('Card number')).toHaveValue('');
+});
+
+test.describe('a line that is cut', () => {
+  /** Cuts the next call to a path, after or before it took effect. */
+  const cut = (page: Page, path: string, after = false) =>
+    page.route(
+      path,
+      async (route: Route) => {
+        if (after) await route.fetch();
+        await route.abort('connectionreset');
+      },
+      { times: 1 },
+    );
+
+  test('before the plans are there is said, and tried again', async ({ page }) => {
+    await cut(page, '**/api/v1/checkout/plans');
+    await page.goto('/pricing');
+    await page.locator(`a[data-paywall*='"reader-yearly"']:visible`).first().click();
+    await expect(page.getByRole('dialog').getByText(unreachable)).toBeVisible();
+    await page.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
+    await expect(step(page, 'account')).toBeVisible();
+  });
+
+  test('at the address keeps it', async ({ page }) => {
+    const email = newEmail();
+    await openPaywall(page, 'reader-yearly');
+    await cut(page, '**/api/zephr-create');
+    await enterEmail(page, email);
+    await expect(step(page, 'account').getByRole('alert')).toHaveText(unreachable);
+    await expect(step(page, 'account').getByLabel('Email address')).toHaveValue(email);
+    await step(page, 'account').getByRole('button', { name: 'Continue' }).click();
+    await expect(payButton(page)).toBeVisible();
+  });
+
+  test('at the sum leaves nothing to pay until it is known', async ({ context, page }) => {
+    await signIn(context);
+    await cut(page, '**/api/v1/checkout/quote');
+    await openPaywall(page, 'reader-yearly');
+    await expect(alert(page, unreachable)).toBeVisible();
+    await expect(payButton(page)).toBeDisabled();
+    await step(page, 'payment').getByRole('button', { name: 'Try again' }).click();
+    await expect(payButton(page)).toHaveText('Join the Sun$120');
+  });
+
+  test('at the card form’s script is said, and tried again', async ({ context, page }) => {
+    await signIn(context);
+    await cut(page, '**/stripe.js');
+    await openPaywall(page, 'reader-yearly');
+    await expect(alert(page, 'The card form could not be loaded.')).toBeVisible();
+    await step(page, 'payment').getByRole('button', { name: 'Try again' }).click();
+    await expect(cardFields(page).getByLabel('Card number')).toBeVisible();
+  });
+
+  for (const after of [false, true]) {
+    test(`${after ? 'after' : 'before'} the payment took effect charges once`, async ({ context, page }) => {
+      const email = await signIn(context);
+      await openPaywall(page, 'reader-monthly');
+      await fillCard(page, cards.good);
+      await cut(page, subscribe, after);
+      await join(page, '$12');
+      if (!after) {
+        await expect(alert(page, 'The payment has not gone through yet.')).toBeVisible();
+        await expect(alert(page, 'you cannot be charged twice')).toBeVisible();
+        await join(page, '$12');
+      }
+      await expectThanks(page);
+      await expectPaidOnce(email, 1200);
+    });
+  }
+
+  test('for good, after the payment took effect, is found out when it is back', async ({ context, page }) => {
+    const email = await signIn(context);
+    await openPaywall(page, 'reader-monthly');
+    await fillCard(page, cards.good);
+    await cut(page, subscribe, true);
+    const away = (route: Route) => route.abort('internetdisconnected');
+    await page.route('**/api/v1/me/subscription', away);
+    await join(page, '$12');
+    await expect(alert(page, unreachable)).toBeVisible();
+    await page.unroute('**/api/v1/me/subscription', away);
+    await join(page, '$12');
+    await expectThanks(page);
+    await expectPaidOnce(email, 1200);
+  });
+
+  test('is said while the browser is offline', async ({ context, page }) => {
+    await signIn(context);
+    await openPaywall(page, 'reader-monthly');
+    await context.setOffline(true);
+    await expect(sheet(page).getByText('You are offline. Everything you have typed is kept.')).toBeVisible();
+    await context.setOffline(false);
+    await expect(sheet(page).getByText('You are offline.')).toHaveCount(0);
+  });
+});
+
+test('a server in trouble says so and charges once in the end', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await page.route(subscribe, (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), { times: 1 });
+  await join(page, '$12');
+  await expect(alert(page, failure)).toBeVisible();
+  await join(page, '$12');
+  await expectThanks(page);
+  await expectPaidOnce(email, 1200);
+});
+
+test('a sum that has changed is shown and asked for again', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await expect(payButton(page)).toHaveText('Join the Sun$12');
+  // As if the page had been told another sum.
+  await page.route(
+    subscribe,
+    (route) => route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), expected: 1100 }) }),
+    { times: 1 },
+  );
+  await payButton(page).click();
+  await expect(step(page, 'payment').getByText('The sum is now $12. Please look at it')).toBeVisible();
+  expect((await stripeAccount(email)).charges).toEqual([]);
+  await join(page, '$12');
+  await expectThanks(page);
+  await expectPaidOnce(email, 1200);
+});

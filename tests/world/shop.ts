@@ -1,0 +1,53 @@
+/**
+ * A site of its own with a Stripe of its own, for tests that move Stripe's clock: nobody else's subscription is renewed by it. The
+ * edition is a copy of the world's, and its mailbox is the world's.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
+import { sandboxEnvironment } from '../../scripts/sandbox.ts';
+import { freePort } from '../../scripts/setup/ports.mjs';
+import { startSite, waitForEdition } from '../../scripts/site.ts';
+import { ask } from './checkout.ts';
+import { siteData, testSandbox } from './world.ts';
+
+export interface Shop {
+  readonly site: string;
+  readonly stripe: RunningStripe;
+  /** Moves Stripe's clock. */
+  pass(time: { readonly days: number } | { readonly to: 'next-renewal' }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function openShop(): Promise<Shop> {
+  const port = await freePort();
+  const site = `http://127.0.0.1:${port}`;
+  const folder = mkdtempSync(join(tmpdir(), 'shop-'));
+  const stripe = await startStripe({ siteUrl: site });
+  const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
+  mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
+  mirror.close();
+  const running = startSite(
+    {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' },
+      ...{ PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' },
+      ...sandboxEnvironment({ ...testSandbox(), stripe: stripe.access }, {}),
+    },
+    join(folder, 'site.log'),
+  );
+  await running.listening;
+  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000 });
+  if (problem) throw new Error(`The shop has no edition: ${problem}.`);
+  return {
+    site,
+    stripe,
+    pass: async (time) => void (await ask('clock', time, stripe.access.apiUrl)),
+    async stop() {
+      await running.stop();
+      await stripe.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
