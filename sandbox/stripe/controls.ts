@@ -24,44 +24,50 @@ export type Inside = (request: Request, url: URL) => Promise<Response | null>;
 
 type Body = Record<string, unknown>;
 
+const clockOf = (state: StripeState) => ({
+  now: state.now(),
+  ahead: state.ledger.ahead(),
+  nextRenewal: state.lifecycle.nextRenewal(),
+});
+
+/**
+ * Moves the sandbox's own clock.
+ * @returns where it stands, or what is wrong with the wish
+ */
+export function moveClock(state: StripeState, body: Body): ReturnType<typeof clockOf> | string {
+  const now = state.now();
+  const to =
+    body.to === 'next-renewal'
+      ? state.lifecycle.nextRenewal()
+      : typeof body.to === 'number'
+        ? body.to
+        : now + Number(body.seconds ?? 0) + Number(body.days ?? 0) * 86_400;
+  if (to === null) return 'Nothing is to be renewed.';
+  if (!Number.isFinite(to) || to < now) return 'The clock goes forwards only.';
+  state.advanceTo(Math.ceil(to));
+  return clockOf(state);
+}
+
+/** Another card becomes the one that is charged, for this customer and all of the customer's subscriptions. */
+export function changeCard({ ledger, now }: StripeState, { customer: id, number }: Body): string {
+  return ledger.run(() => {
+    const customer = ledger.need('customer', String(id));
+    const expYear = new Date(now() * 1000).getUTCFullYear() + 3;
+    const method = makeMethod(ledger, { number: String(number), expMonth: 12, expYear, cvc: '314' });
+    attach(ledger, method, customer, true);
+    customer.invoice_settings = { ...customer.invoice_settings, default_payment_method: method.id };
+    ledger.store.touch(customer);
+    for (const subscription of ledger.store.all('subscription')) {
+      if (subscription.customer !== customer.id || subscription.default_payment_method === null) continue;
+      subscription.default_payment_method = method.id;
+      ledger.store.touch(subscription);
+    }
+    return method.id;
+  });
+}
+
 export function controls(state: StripeState, webhooks: Webhooks | null): Inside {
-  const { ledger, lifecycle, faults } = state;
-
-  const clock = () => ({ now: state.now(), ahead: ledger.ahead(), nextRenewal: lifecycle.nextRenewal() });
-
-  function move(body: Body): Response {
-    const now = state.now();
-    const to =
-      body.to === 'next-renewal'
-        ? lifecycle.nextRenewal()
-        : typeof body.to === 'number'
-          ? body.to
-          : now + Number(body.seconds ?? 0) + Number(body.days ?? 0) * 86_400;
-    if (to === null) return Response.json({ error: 'Nothing is to be renewed.' }, { status: 409 });
-    if (!Number.isFinite(to) || to < now)
-      return Response.json({ error: 'The clock goes forwards only.' }, { status: 400 });
-    state.advanceTo(Math.ceil(to));
-    return Response.json(clock());
-  }
-
-  /** Another card becomes the one that is charged, for this customer and all of the customer's subscriptions. */
-  function changeCard({ customer: id, number }: Body): Response {
-    const made = ledger.run(() => {
-      const customer = ledger.need('customer', String(id));
-      const expYear = new Date(state.now() * 1000).getUTCFullYear() + 3;
-      const method = makeMethod(ledger, { number: String(number), expMonth: 12, expYear, cvc: '314' });
-      attach(ledger, method, customer, true);
-      customer.invoice_settings = { ...customer.invoice_settings, default_payment_method: method.id };
-      ledger.store.touch(customer);
-      for (const subscription of ledger.store.all('subscription')) {
-        if (subscription.customer !== customer.id || subscription.default_payment_method === null) continue;
-        subscription.default_payment_method = method.id;
-        ledger.store.touch(subscription);
-      }
-      return method.id;
-    });
-    return Response.json({ payment_method: made });
-  }
+  const { ledger, faults } = state;
 
   function everything(): Response {
     const kinds = [
@@ -110,12 +116,14 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
         case 'GET /_sandbox/state':
           return everything();
         case 'GET /_sandbox/clock':
-          return Response.json(clock());
-        case 'POST /_sandbox/clock':
-          return move(body);
+          return Response.json(clockOf(state));
+        case 'POST /_sandbox/clock': {
+          const moved = moveClock(state, body);
+          return typeof moved === 'string' ? Response.json({ error: moved }, { status: 400 }) : Response.json(moved);
+        }
         case 'POST /_sandbox/reset':
           state.reset();
-          return Response.json(clock());
+          return Response.json(clockOf(state));
         case 'GET /_sandbox/faults':
           return Response.json(faults.list());
         case 'POST /_sandbox/faults':
@@ -128,7 +136,7 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
           state.finishChallenge(String(body.intent), body.passed !== false);
           return Response.json({ done: true });
         case 'POST /_sandbox/card':
-          return changeCard(body);
+          return Response.json({ payment_method: changeCard(state, body) });
         case 'PUT /_sandbox/settings': {
           const there = ledger.store.find('setting', 'billing');
           if (there)

@@ -189,7 +189,12 @@ function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boo
   params.allow('key');
   const result = call.route.run({ ledger, lifecycle, params, browser, id: call.id, second: call.second });
   params.finish();
-  return 'wire' in result ? result.wire : ledger.present(result as Thing, expand);
+  if ('wire' in result) return result.wire;
+  const wire = ledger.present(result as Thing, expand);
+  if (!browser) return wire;
+  // A browser is told what it needs of its own intent.
+  const { metadata: _metadata, customer: _customer, latest_charge: _charge, ...rest } = wire;
+  return rest;
 }
 
 export const unknownPath = (method: string, path: string): ApiError =>

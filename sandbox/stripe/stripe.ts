@@ -12,6 +12,7 @@ import { controls } from './controls.ts';
 import { handlersByResource } from './handlers.ts';
 import { hostedInvoices } from './hosted.ts';
 import { keys } from './keys.ts';
+import { lookingPage } from './page.ts';
 import { openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
 import { makeWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -58,7 +59,7 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
   const webhooks = siteUrl
     ? makeWebhooks(state.ledger, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
     : null;
-  const inside = [controls(state, webhooks), browserFiles(state), hostedInvoices(state)];
+  const inside = [controls(state, webhooks), browserFiles(state), hostedInvoices(state), lookingPage(state, webhooks)];
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);

@@ -35,12 +35,16 @@ export function collect(ledger: Ledger, invoice: Invoice, { method, offSession }
   const intent = ledger.need('payment_intent', invoice._intent ?? '');
   const card = method ?? methodFor(ledger, invoice);
   const outcome = card ? confirmPayment(ledger, intent, { method: card, offSession }) : 'failed';
-  afterAttempt(ledger, intent, outcome);
+  afterAttempt(ledger, intent, outcome, offSession);
   return outcome;
 }
 
-/** Tells the invoice of an intent how its payment went. */
-export function afterAttempt(ledger: Ledger, intent: PaymentIntent, outcome: Outcome): void {
+/**
+ * Tells the invoice of an intent how its payment went.
+ *
+ * @param absent nobody was there to answer the bank: a question counts as a failure
+ */
+export function afterAttempt(ledger: Ledger, intent: PaymentIntent, outcome: Outcome, absent = false): void {
   const invoice = intent._invoice ? ledger.store.find('invoice', intent._invoice) : undefined;
   if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
   if (outcome === 'succeeded') {
@@ -51,8 +55,7 @@ export function afterAttempt(ledger: Ledger, intent: PaymentIntent, outcome: Out
   invoice.attempted = true;
   if (outcome === 'requires_action') {
     ledger.emit('invoice.payment_action_required', invoice);
-    // Nobody was there to act: the attempt counts as failed.
-    if (invoice.billing_reason !== 'subscription_cycle') return;
+    if (!absent) return;
   }
   failed(ledger, invoice);
 }

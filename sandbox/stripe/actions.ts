@@ -1,0 +1,56 @@
+/** What the buttons of the page do; also behind `/_sandbox`. */
+import { changeCard, moveClock } from './controls.ts';
+import { ApiError } from './core/errors.ts';
+import { Params } from './core/params.ts';
+import { refund } from './resources/payments.ts';
+import type { StripeState } from './state.ts';
+import type { Webhooks } from './webhooks.ts';
+
+interface Done {
+  readonly view: string;
+  readonly said?: string;
+}
+
+export function actions(state: StripeState, webhooks: Webhooks | null) {
+  const { ledger } = state;
+  return async (name: string, form: URLSearchParams): Promise<Done> => {
+    const number = (field: string) => Number(form.get(field) ?? 0) || 0;
+    try {
+      switch (name) {
+        case 'clock': {
+          const to = form.get('to') === 'next-renewal' ? 'next-renewal' : { days: number('days') };
+          const moved = moveClock(state, typeof to === 'string' ? { to } : to);
+          return { view: 'events', said: typeof moved === 'string' ? moved : 'The clock has been moved.' };
+        }
+        case 'webhooks':
+          webhooks?.set({
+            mode: form.get('mode') === 'off' ? 'off' : 'on',
+            ...{ delay: number('delay'), copies: Math.max(1, number('copies')), shuffle: number('shuffle') },
+            lose: Math.min(1, number('lose')),
+          });
+          return { view: 'events', said: 'Webhooks are set.' };
+        case 'flush':
+          await webhooks?.flush();
+          return { view: 'events', said: 'Everything that waited has been tried.' };
+        case 'resend':
+          webhooks?.resend(form.get('event') ?? undefined);
+          return { view: 'events', said: 'On their way again.' };
+        case 'refund':
+          ledger.run(() => refund(ledger, new Params({ charge: form.get('charge') ?? '' })));
+          return { view: 'payments', said: 'Paid back.' };
+        case 'card': {
+          changeCard(state, { customer: form.get('customer'), number: form.get('number') });
+          return { view: 'customers', said: 'The next charge meets another card.' };
+        }
+        case 'reset':
+          state.reset();
+          return { view: 'customers', said: 'Everything has been forgotten.' };
+        default:
+          return { view: 'customers' };
+      }
+    } catch (error) {
+      if (error instanceof ApiError) return { view: 'customers', said: error.message };
+      throw error;
+    }
+  };
+}

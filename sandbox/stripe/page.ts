@@ -1,0 +1,122 @@
+/** The page to look at: who pays what, what went out, and the clock. It works without a script. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { escapeHtml as safe } from '../web.ts';
+import { actions } from './actions.ts';
+import { day } from './billing/calendar.ts';
+import type { Inside } from './controls.ts';
+import type { StripeState } from './state.ts';
+import { type View, views } from './views.ts';
+import type { Webhooks } from './webhooks.ts';
+
+const policy =
+  "default-src 'self'; img-src data:; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+const moment = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
+
+const button = (action: string, label: string, fields: Record<string, string> = {}): string =>
+  `<form method="post" action="/page/${action}">${Object.entries(fields)
+    .map(([name, value]) => `<input type="hidden" name="${name}" value="${safe(value)}">`)
+    .join('')}<button>${label}</button></form>`;
+
+function clock(state: StripeState): string {
+  const ahead = state.ledger.ahead();
+  const jumps = [
+    [1, 'A day'],
+    [15, '15 days'],
+    [60, '60 days'],
+    [365, 'A year'],
+  ] as const;
+  return `<section aria-labelledby="clock"><h2 id="clock">Clock</h2>
+<p><time datetime="${new Date(state.now() * 1000).toISOString()}">${moment(state.now())} UTC</time></p>
+<p class="soft">${ahead === 0 ? 'As on the wall.' : `${Math.round(ahead / day)} days ahead of the wall.`} Moving it renews, charges and retries on the way.</p>
+<div class="buttons">${jumps.map(([days, label]) => button('clock', label, { days: String(days) })).join('')}
+${state.lifecycle.nextRenewal() === null ? '' : button('clock', 'To the next renewal', { to: 'next-renewal' })}</div>
+</section>`;
+}
+
+function hooks(webhooks: Webhooks | null): string {
+  if (!webhooks) return '<section><h2>Webhooks</h2><p class="soft">No site hears of events.</p></section>';
+  const { mode, delay, copies, shuffle, lose } = webhooks.settings;
+  const number = (name: string, label: string, value: number, more: string) =>
+    `<label>${label}<input name="${name}" type="number" value="${value}" min="0" ${more}></label>`;
+  return `<section aria-labelledby="hooks"><h2 id="hooks">Webhooks</h2>
+<form class="hooks" method="post" action="/page/webhooks">
+<label>Events are <select name="mode"><option value="on"${mode === 'on' ? ' selected' : ''}>sent</option><option value="off"${mode === 'off' ? ' selected' : ''}>lost</option></select></label>
+${number('delay', 'Late by (ms)', delay, 'step="1"')}
+${number('copies', 'Copies of each', copies, 'step="1" max="5"')}
+${number('shuffle', 'Shuffled within (ms)', shuffle, 'step="1"')}
+${number('lose', 'Share that is lost', lose, 'step="0.05" max="1"')}
+<button>Set</button>
+</form>
+<p class="soft">${webhooks.waiting()} on their way.</p>
+<div class="buttons">${button('flush', 'Send now')}${button('resend', 'Send the lost again')}</div>
+</section>`;
+}
+
+function whole(state: StripeState, webhooks: Webhooks | null, view: View, said: string | null): string {
+  const tabs = Object.entries(views).map(
+    ([name, { label }]) =>
+      `<a class="tab" href="/?view=${name}"${views[name as keyof typeof views] === view ? ' aria-current="page"' : ''}>${label}</a>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${view.label} · Stripe</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page/page.css">
+</head>
+<body>
+<header class="bar">
+<a class="name" href="/">Stripe</a>
+<p class="about">The sandbox's own: nothing here is money. Test card 4242 4242 4242 4242, any date to come, any code.</p>
+</header>
+<div class="panes">
+<aside class="controls" aria-label="Controls">
+${clock(state)}
+${hooks(webhooks)}
+<section><h2>Begin anew</h2><div class="buttons">${button('reset', 'Forget everything')}</div></section>
+</aside>
+<main>
+<nav class="tabs" aria-label="Views">${tabs.join('')}</nav>
+<h1>${view.label}</h1>
+${said ? `<p class="said" role="status">${safe(said)}</p>` : ''}
+${view.show(state, webhooks)}
+</main>
+</div>
+</body>
+</html>`;
+}
+
+export function lookingPage(state: StripeState, webhooks: Webhooks | null): Inside {
+  const act = actions(state, webhooks);
+  return async (request, url) => {
+    if (url.pathname === '/page/page.css') {
+      const css = fs.readFileSync(path.join(import.meta.dirname, 'page', 'page.css'), 'utf8');
+      return new Response(css, { headers: { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'no-cache' } });
+    }
+    if (request.method === 'POST' && url.pathname.startsWith('/page/')) {
+      // Only this page itself presses its buttons.
+      const from = request.headers.get('sec-fetch-site');
+      if (from !== null && from !== 'same-origin') return new Response('Not from elsewhere.\n', { status: 403 });
+      const { view, said } = await act(url.pathname.slice(6), new URLSearchParams(await request.text()));
+      const back = new URLSearchParams({ view, ...(said && { said }) });
+      return new Response(null, { status: 303, headers: { location: `/?${back}` } });
+    }
+    if (url.pathname !== '/' || request.method !== 'GET') return null;
+    state.lifecycle.catchUp();
+    const name = url.searchParams.get('view') ?? '';
+    const view = Object.hasOwn(views, name) ? views[name as keyof typeof views] : views.customers;
+    return new Response(whole(state, webhooks, view, url.searchParams.get('said')), {
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'content-security-policy': policy,
+        'referrer-policy': 'same-origin',
+      },
+    });
+  };
+}

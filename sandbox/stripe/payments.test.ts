@@ -1,0 +1,289 @@
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, openBench, refusal } from './testing.ts';
+
+let bench: Bench;
+let stripe: Stripe;
+beforeEach(async () => {
+  bench = await openBench();
+  stripe = bench.stripe;
+});
+afterEach(() => bench.stop());
+
+/** As a browser calls, with the publishable key. */
+async function browse(path: string, form?: Record<string, string>, key = bench.access.publishableKey) {
+  const response = await fetch(`${bench.access.apiUrl}/v1/${path}`, {
+    headers: { authorization: `Bearer ${key}`, origin: 'https://sun.test' },
+    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, never> };
+}
+
+const card = (number: string, more: Record<string, string> = {}) =>
+  browse('payment_methods', {
+    ...{ type: 'card', 'card[number]': number, 'card[exp_month]': '12', 'card[exp_year]': '2034', 'card[cvc]': '123' },
+    ...more,
+  });
+
+const intent = () => stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+
+describe('cards', () => {
+  it.each([
+    ['4000000000000002', 'card_declined', 'generic_decline', 'Your card was declined.'],
+    ['4000000000009995', 'card_declined', 'insufficient_funds', 'Your card has insufficient funds.'],
+    ['4000000000000069', 'expired_card', 'expired_card', 'Your card has expired.'],
+    ['4000000000000127', 'incorrect_cvc', 'incorrect_cvc', "Your card's security code is incorrect."],
+    ...[
+      [
+        '4000000000000119',
+        'processing_error',
+        'processing_error',
+        'An error occurred while processing your card. Try again in a little bit.',
+      ],
+    ],
+    ['4000000000000341', 'card_declined', 'generic_decline', 'Your card was declined.'],
+  ])('%s is refused with %s', async (number, code, declineCode, message) => {
+    const { body } = await card(String(number));
+    const { id } = await intent();
+    const error = await refusal(stripe.paymentIntents.confirm(id, { payment_method: String(body.id) }));
+    expect(error).toMatchObject({ statusCode: 402, type: 'StripeCardError', code, decline_code: declineCode, message });
+    expect(error.payment_intent?.status).toBe('requires_payment_method');
+    const after = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
+    expect(after).toMatchObject({
+      status: 'requires_payment_method',
+      last_payment_error: { code, decline_code: declineCode },
+    });
+    expect(after.latest_charge).toMatchObject({ status: 'failed', paid: false, failure_code: code });
+    expect(await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' })).toMatchObject({
+      ...{ status: 'succeeded', amount_received: 1200, last_payment_error: null },
+    });
+  });
+
+  it.each([
+    ['4242424242424241', {}, 'incorrect_number'],
+    ['4242424242424242', { 'card[exp_year]': '2020' }, 'invalid_expiry_year'],
+    ['4242424242424242', { 'card[exp_month]': '13' }, 'invalid_expiry_month'],
+    ['4242424242424242', { 'card[cvc]': '1' }, 'invalid_cvc'],
+  ])('%s with %o cannot be', async (number, more, code) => {
+    const { status, body } = await card(number, more);
+    expect(status).toBe(402);
+    expect(body.error).toMatchObject({ type: 'card_error', code });
+  });
+
+  it('that can be kept and not charged are set up without a word', async () => {
+    const { id } = await stripe.customers.create({});
+    const setup = await stripe.setupIntents.create({ customer: id });
+    const done = await stripe.setupIntents.confirm(setup.id, { payment_method: 'pm_card_chargeCustomerFail' });
+    expect(done.status).toBe('succeeded');
+    expect((await stripe.customers.listPaymentMethods(id)).data).toHaveLength(1);
+  });
+
+  it('are refused at the door when the bank would never take them', async () => {
+    const { id } = await stripe.customers.create({});
+    const error = await refusal(stripe.paymentMethods.attach('pm_card_visa_chargeDeclined', { customer: id }));
+    expect(error).toMatchObject({ statusCode: 402, code: 'card_declined' });
+  });
+
+  it('belong to one customer, and to nobody again once they are detached', async () => {
+    const [one, other] = [await stripe.customers.create({}), await stripe.customers.create({})];
+    const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: one.id });
+    expect((await refusal(stripe.paymentMethods.attach(method.id, { customer: other.id }))).statusCode).toBe(400);
+    await stripe.paymentMethods.detach(method.id);
+    expect((await refusal(stripe.paymentMethods.attach(method.id, { customer: one.id }))).statusCode).toBe(400);
+  });
+});
+
+describe('3-D Secure', () => {
+  const asked = async (name: string) => {
+    const { id } = await intent();
+    return stripe.paymentIntents.confirm(id, { payment_method: name });
+  };
+
+  it.each([
+    ['pm_card_threeDSecure2Required', true, 'succeeded', undefined],
+    ['pm_card_threeDSecure2Required', false, 'requires_payment_method', 'payment_intent_authentication_failure'],
+    ['pm_card_threeDSecureRequiredChargeDeclined', true, 'requires_payment_method', 'card_declined'],
+    ...([
+      [
+        'pm_card_authenticationRequiredChargeDeclinedInsufficientFunds',
+        true,
+        'requires_payment_method',
+        'card_declined',
+      ],
+    ] as const),
+  ] as const)('%s, passed %s, ends in %s', async (name, passed, status, code) => {
+    const { id, status: before, next_action: action } = await asked(name);
+    expect(before).toBe('requires_action');
+    expect(action?.type).toBe('use_stripe_sdk');
+    await bench.control('POST challenge', { intent: id, passed });
+    const after = await stripe.paymentIntents.retrieve(id);
+    expect(after).toMatchObject({ status, next_action: null });
+    expect(after.last_payment_error?.code).toBe(code);
+  });
+
+  it('is a page for browsers that are sent there, and sends them back', async () => {
+    const { id } = await intent();
+    const sent = await stripe.paymentIntents.confirm(id, {
+      payment_method: 'pm_card_threeDSecure2Required',
+      return_url: 'https://sun.test/thankyou',
+    });
+    const address = sent.next_action?.redirect_to_url?.url ?? '';
+    expect(await (await fetch(address)).text()).toContain('paying $12.00');
+    const ticket = new URL(address).searchParams.get('ticket') ?? '';
+    const forged = await fetch(address, {
+      method: 'POST',
+      body: new URLSearchParams({ ticket: 'x', outcome: 'pass' }),
+    });
+    await forged.text();
+    expect((await stripe.paymentIntents.retrieve(id)).status).toBe('requires_action');
+    const done = await fetch(address, { method: 'POST', body: new URLSearchParams({ ticket, outcome: 'pass' }) });
+    expect(await done.text()).toContain('https://sun.test/thankyou?payment_intent=pi_');
+    expect((await stripe.paymentIntents.retrieve(id)).status).toBe('succeeded');
+  });
+
+  it('is not asked of an absent reader whose card is set up for it', async () => {
+    const { id: customer } = await stripe.customers.create({});
+    const setup = await stripe.setupIntents.create({ customer });
+    const waiting = await stripe.setupIntents.confirm(setup.id, {
+      payment_method: 'pm_card_authenticationRequiredOnSetup',
+    });
+    expect(waiting.status).toBe('requires_action');
+    await bench.control('POST challenge', { intent: setup.id, passed: true });
+    const { payment_method } = await stripe.setupIntents.retrieve(setup.id);
+    const paid = await stripe.paymentIntents.create({
+      ...{
+        amount: 500,
+        currency: 'usd',
+        customer,
+        payment_method: String(payment_method),
+        off_session: true,
+        confirm: true,
+      },
+    });
+    expect(paid.status).toBe('succeeded');
+    const { id: other } = await stripe.customers.create({});
+    const always = await stripe.paymentMethods.attach('pm_card_authenticationRequired', { customer: other });
+    const error = await refusal(
+      stripe.paymentIntents.create({
+        ...{
+          amount: 500,
+          currency: 'usd',
+          customer: other,
+          payment_method: always.id,
+          off_session: true,
+          confirm: true,
+        },
+      }),
+    );
+    expect(error).toMatchObject({ statusCode: 402, code: 'authentication_required' });
+  });
+});
+
+describe('refunds', () => {
+  it('give back a part, then the rest, and no more', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_yearly', { expand: ['latest_invoice.payments'] });
+    const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
+    const part = await stripe.refunds.create({ payment_intent, amount: 2000 });
+    expect(part).toMatchObject({ amount: 2000, status: 'succeeded' });
+    const charge = async () =>
+      (await stripe.paymentIntents.retrieve(payment_intent, { expand: ['latest_charge'] })).latest_charge;
+    expect(await charge()).toMatchObject({ amount_refunded: 2000, refunded: false });
+    expect((await refusal(stripe.refunds.create({ payment_intent, amount: 10_001 }))).statusCode).toBe(400);
+    await stripe.refunds.create({ payment_intent });
+    expect(await charge()).toMatchObject({ amount_refunded: 12_000, refunded: true });
+    expect(await refusal(stripe.refunds.create({ payment_intent }))).toMatchObject({ code: 'charge_already_refunded' });
+    const { data } = await stripe.events.list({ type: 'charge.refunded' });
+    expect(data.map((event) => event.data.previous_attributes)).toEqual([
+      { amount_refunded: 2000, refunded: false },
+      { amount_refunded: 0, refunded: false },
+    ]);
+  });
+});
+
+describe('keys', () => {
+  it('open what they are for', async () => {
+    const { id, client_secret } = await intent();
+    const own = await browse(`payment_intents/${id}?client_secret=${client_secret}`);
+    expect(own.status).toBe(200);
+    expect(own.headers.get('access-control-allow-origin')).toBe('*');
+    expect(own.body).not.toHaveProperty('metadata');
+    expect((await browse(`payment_intents/${id}?client_secret=${id}_secret_guess`)).status).toBe(401);
+    expect((await browse(`payment_intents/${id}`)).status).toBe(401);
+    expect((await browse('customers')).status).toBe(403);
+    expect((await browse('customers', undefined, 'sk_test_wrong')).status).toBe(401);
+    const none = await fetch(`${bench.access.apiUrl}/v1/customers`);
+    expect(none.status).toBe(401);
+    expect((await none.json()) as object).toMatchObject({ error: { type: 'invalid_request_error' } });
+  });
+});
+
+describe('errors', () => {
+  it('have Stripe’s codes and statuses', async () => {
+    expect(await refusal(stripe.customers.retrieve('cus_none'))).toMatchObject({
+      ...{ statusCode: 404, code: 'resource_missing', param: 'id', message: "No such customer: 'cus_none'" },
+    });
+    expect(await refusal(stripe.subscriptions.create({ customer: 'cus_none', items: [] }))).toMatchObject({
+      ...{ statusCode: 400, code: 'resource_missing', param: 'customer' },
+    });
+    expect(await refusal(stripe.customers.create({ expand: ['nothing'] }))).toMatchObject({
+      statusCode: 400,
+      param: 'expand',
+    });
+    expect((await stripe.customers.list()).data).toEqual([]);
+    expect(await refusal(stripe.customers.list({ limit: 101 }))).toMatchObject({ param: 'limit' });
+    const deep = stripe.customers.list({ expand: ['data.subscriptions.data.latest_invoice.payments'] });
+    expect((await refusal(deep)).message).toContain('more than 4 levels');
+  });
+});
+
+describe('idempotency', () => {
+  it('gives the first answer again, and refuses other parameters', async () => {
+    const idempotencyKey = 'one-purchase';
+    const first = await stripe.customers.create({ name: 'A' }, { idempotencyKey });
+    const again = await stripe.customers.create({ name: 'A' }, { idempotencyKey });
+    expect(again).toEqual(first);
+    expect(again.lastResponse.headers['idempotent-replayed']).toBe('true');
+    expect((await stripe.customers.list()).data).toHaveLength(1);
+    const other = await refusal(stripe.customers.create({ name: 'B' }, { idempotencyKey }));
+    expect(other).toMatchObject({ statusCode: 400, type: 'StripeIdempotencyError' });
+  });
+
+  it('gives refusals of the bank again, and not those of parameters', async () => {
+    const { id } = await intent();
+    const confirm = (payment_method: string) =>
+      refusal(stripe.paymentIntents.confirm(id, { payment_method }, { idempotencyKey: 'confirm' }));
+    await confirm('pm_card_visa_chargeDeclined');
+    expect((await confirm('pm_card_visa_chargeDeclined')).headers?.['idempotent-replayed']).toBe('true');
+    expect((await stripe.charges.list({ payment_intent: id })).data).toHaveLength(1);
+    const options = { idempotencyKey: 'mistake' };
+    await refusal(stripe.customers.create({ email: 'nonsense' }, options));
+    expect(await stripe.customers.create({ email: 'a@example.com' }, options)).toMatchObject({
+      email: 'a@example.com',
+    });
+  });
+
+  it('refuses a key that is in use', async () => {
+    await bench.control('POST faults', { path: '/v1/customers', delay: 300 });
+    const options = { idempotencyKey: 'slow' };
+    const first = stripe.customers.create({}, options);
+    await expect.poll(async () => (await bench.control('GET faults')) as unknown).toEqual([]);
+    expect(await refusal(stripe.customers.create({}, options))).toMatchObject({ statusCode: 409 });
+    expect((await first).object).toBe('customer');
+  });
+});
+
+describe('faults', () => {
+  it('strike before or after a call has taken effect', async () => {
+    const options = { idempotencyKey: 'struck' };
+    await bench.control('POST faults', { path: '/v1/customers', status: 500, when: 'before' });
+    expect((await refusal(stripe.customers.create({}, options))).statusCode).toBe(500);
+    expect((await stripe.customers.list()).data).toEqual([]);
+    await bench.control('POST faults', { method: 'POST', path: '/v1/customers', status: 0, when: 'after' });
+    const error = await refusal(stripe.customers.create({}, { ...options, maxNetworkRetries: 0 })).catch(() => null);
+    const { data } = await stripe.customers.list();
+    expect(data).toHaveLength(1);
+    // The SDK tries once more where a connection breaks; the key keeps that from making a second customer.
+    if (error) expect((await stripe.customers.create({}, options)).id).toBe(data[0]?.id);
+  });
+});

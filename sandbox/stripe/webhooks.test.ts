@@ -1,0 +1,109 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, day, openBench } from './testing.ts';
+
+interface Got {
+  readonly event: Stripe.Event;
+  readonly raw: string;
+  readonly signature: string;
+}
+
+let bench: Bench;
+let site: Server;
+let got: Got[];
+let answers: number[];
+beforeEach(async () => {
+  got = [];
+  answers = [];
+  site = createServer(async (request, response) => {
+    let raw = '';
+    for await (const part of request) raw += part;
+    const signature = String(request.headers['stripe-signature']);
+    if (request.url === '/api/v1/stripe/webhook') got.push({ event: JSON.parse(raw) as Stripe.Event, raw, signature });
+    response.writeHead(answers.shift() ?? 200).end();
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  bench = await openBench({ siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, wall: Date.now });
+});
+afterEach(async () => {
+  await bench.stop();
+  site.closeAllConnections();
+  site.close();
+});
+
+const types = () => got.map(({ event }) => event.type);
+const settled = () => bench.control('POST webhooks/settled');
+
+describe('webhooks', () => {
+  it('are signed so that the SDK believes them, and nobody else', async () => {
+    const { id } = await bench.stripe.customers.create({ email: 'a@example.com' });
+    await settled();
+    const [{ raw, signature } = { raw: '', signature: '' }] = got;
+    const event = bench.stripe.webhooks.constructEvent(raw, signature, bench.access.webhookSecret);
+    expect(event).toMatchObject({ type: 'customer.created', data: { object: { id, email: 'a@example.com' } } });
+    expect(() => bench.stripe.webhooks.constructEvent(raw, signature, 'whsec_other')).toThrow(/signature/);
+    expect(() => bench.stripe.webhooks.constructEvent(`${raw} `, signature, bench.access.webhookSecret)).toThrow();
+    expect(await bench.stripe.events.retrieve(event.id)).toMatchObject({ id: event.id, pending_webhooks: 0 });
+  });
+
+  it('tell what a purchase and a renewal change, in order', async () => {
+    const { id } = await bench.payer();
+    await bench.subscribe(id, 'price_reader_monthly');
+    await settled();
+    const bought = types();
+    for (const type of [
+      'invoice.finalized',
+      'payment_intent.succeeded',
+      'invoice.paid',
+      'customer.subscription.created',
+    ]) {
+      expect(bought).toContain(type);
+    }
+    got = [];
+    bench.state.advance(32 * day);
+    await settled();
+    expect(types()).toContain('invoice.paid');
+    const update = got.find(
+      ({ event }) =>
+        event.type === 'customer.subscription.updated' && 'items' in (event.data.previous_attributes ?? {}),
+    );
+    expect(update?.event.data.previous_attributes).toHaveProperty('latest_invoice');
+  });
+
+  it('come again when the site says no or is away', async () => {
+    answers = [500, 400];
+    await bench.stripe.customers.create({});
+    await expect.poll(() => got.length, { timeout: 10_000, interval: 50 }).toBe(3);
+    expect(new Set(got.map(({ event }) => event.id)).size).toBe(1);
+    const { deliveries } = await bench.control('GET webhooks');
+    expect(deliveries?.[0]).toMatchObject({
+      delivery: { state: 'delivered', attempts: [{ status: 500 }, { status: 400 }, { status: 200 }] },
+    });
+  });
+
+  it('are lost, and can be sent again', async () => {
+    await bench.control('PUT webhooks', { mode: 'off' });
+    const { id } = await bench.stripe.customers.create({});
+    await settled();
+    expect(got).toEqual([]);
+    await bench.control('PUT webhooks', { mode: 'on' });
+    await bench.control('POST webhooks/resend');
+    await settled();
+    expect(got.map(({ event }) => (event.data.object as { id: string }).id)).toEqual([id]);
+  });
+
+  it('come twice, late and in any order when asked', async () => {
+    await bench.control('PUT webhooks', { copies: 2, delay: 60_000, shuffle: 60_000 });
+    for (let index = 0; index < 12; index += 1) await bench.stripe.customers.create({ name: `N${index}` });
+    const { waiting } = await bench.control('GET webhooks');
+    expect([waiting, got.length]).toEqual([12, 0]);
+    await bench.control('POST webhooks/flush');
+    const names = got.map(({ event }) => (event.data.object as Stripe.Customer).name);
+    expect(names).toHaveLength(24);
+    expect(new Set(names).size).toBe(12);
+    const order = [...new Set(names)];
+    expect(order).not.toEqual([...order].sort((one, other) => Number(one?.slice(1)) - Number(other?.slice(1))));
+  });
+});
