@@ -137,7 +137,6 @@ describe('settings', () => {
       cdn: { provider: 'fastly', service: 'abc', token: 'def', apiUrl: 'http://127.0.0.1:9999', soft: true },
       cdnHeaders: false,
       indexNow: { key: 'abcd1234', url: undefined },
-      stripe: null,
       crawlers: { names: ['google', 'bing'], ranges: { google: '/etc/googlebot.json' } },
       redirectsFile: 'redirects.txt',
       logLevel: 'warn',

@@ -58,9 +58,8 @@ export function answerOf<T>(result: Billed<T>, body: (value: T) => unknown = (va
 
 /** With the cookies of what the reader may read now: whoever has paid reads on without signing in anew. */
 export async function withAccess(answer: Answer, accounts: Accounts, session: Session): Promise<Answer> {
-  const { accessCookies } = accounts as { accessCookies?: (session: Session) => Promise<readonly string[]> };
-  if (answer.status !== 200 || !accessCookies) return answer;
-  return { ...answer, cookies: [...(answer.cookies ?? []), ...(await accessCookies(session))] };
+  if (answer.status !== 200) return answer;
+  return { ...answer, cookies: [...(answer.cookies ?? []), ...(await accounts.accessCookies(session))] };
 }
 
 /** Stripe's webhook; it signs the bytes, so nothing is parsed before. */

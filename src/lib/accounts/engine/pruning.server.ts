@@ -74,6 +74,10 @@ export async function prune({ db }: Database, keeping: Keeping, now: number, sig
             .where((is) =>
               is.not(is.exists(is.selectFrom('identities').select('id').whereRef('userId', '=', 'users.id'))),
             )
+            // Whoever has paid, or is paying, is somebody.
+            .where((is) =>
+              is.not(is.exists(is.selectFrom('customers').select('user_id').whereRef('user_id', '=', 'users.id'))),
+            )
             .limit(step),
         )
         .executeTakeFirst(),

@@ -18,7 +18,26 @@ const link = (purpose: 'login' | 'register' | 'completeRegistration', change = {
 });
 const code: Message = { kind: 'code', to: 'ada@example.com', code: '123456', minutes: 10 };
 const welcome = (firstName: string | null): Message => ({ kind: 'welcome', to: 'ada@example.com', firstName });
-const all: Message[] = [link('login'), link('register'), link('completeRegistration'), code, welcome('Ada')];
+const at = Date.UTC(2027, 0, 20, 3);
+const billing = {
+  receipt: {
+    ...{ kind: 'receipt', to: 'ada@example.com', plan: 'Yearly', amount: 60, currency: 'usd', paidAt: at },
+    nextBill: { at, amount: 12_000 },
+  },
+  renewal: { kind: 'renewal-notice', to: 'ada@example.com', plan: 'Yearly', amount: 12_000, currency: 'usd', at },
+  failed: {
+    ...{ kind: 'payment-failed', to: 'ada@example.com', plan: 'Yearly', amount: 12_000, currency: 'usd' },
+    ...{ nextAttempt: at, until: at },
+  },
+  cancelled: { kind: 'cancelled', to: 'ada@example.com', plan: 'Yearly', until: at },
+  reader: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-reader', plan: 'Yearly', print: false },
+  print: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-member', plan: 'Yearly with print', print: true },
+  founder: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-founder', plan: 'Founder', print: false },
+} as const satisfies Record<string, Message>;
+const all: Message[] = [
+  ...[link('login'), link('register'), link('completeRegistration'), code, welcome('Ada')],
+  ...Object.values(billing),
+];
 const render = (message: Message, minutes = 10) => renderMessage(message, paper, minutes);
 
 describe('every message', () => {
@@ -126,5 +145,39 @@ describe('a welcome', () => {
       expect(html).toContain('Welcome to The Sun</h1>');
       expect(text).not.toMatch(/evil|Bcc|img|Win/);
     }
+  });
+});
+
+describe('mail about a subscription', () => {
+  it('is a receipt with cents, and the day in New York', () => {
+    const { subject, text } = render(billing.receipt);
+    expect(subject).toBe('Your receipt from The Sun: $0.60');
+    expect(text.replaceAll('\n', ' ')).toContain('We received $0.60 on January 19, 2027 for Yearly.');
+    expect(text.replaceAll('\n', ' ')).toContain('The next payment of $120.00 is due on January 19, 2027.');
+    expect(render({ ...billing.receipt, nextBill: null }).text).toContain('Nothing more will be charged.');
+  });
+
+  it('announces a renewal with its sum and its day', () => {
+    const { subject, text } = render(billing.renewal);
+    expect(subject).toBe('Your subscription to The Sun renews on January 19, 2027');
+    expect(text).toContain('$120.00');
+  });
+
+  it('leads to the card when a payment failed', () => {
+    expect(render(billing.failed).text).toContain('Update your card:\nhttps://sun.example/account/card\n');
+    expect(render(billing.failed).text.replaceAll('\n', ' ')).toContain('We try again on January 19, 2027.');
+    expect(render({ ...billing.failed, nextAttempt: null }).text).not.toContain('try again');
+  });
+
+  it('says until when what is cancelled stays open', () => {
+    expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('stays open to you until January 19, 2027.');
+  });
+
+  it('welcomes by tier', () => {
+    expect(render(billing.reader).subject).toBe('Welcome to The Sun: you are a Sun Reader');
+    expect(render(billing.print).text.replaceAll('\n', ' ')).toContain('The printed paper comes to the address');
+    expect(render(billing.reader).text).not.toContain('printed');
+    expect(render(billing.founder).subject).toContain('Sun Founder');
+    expect(render({ ...billing.reader, product: 'sun-other' }).subject).toContain('you are a Yearly');
   });
 });

@@ -1,0 +1,179 @@
+/** From Stripe's objects to what was paid. What the sandbox shows whole is tried in engine/; here are the cases by hand. */
+import type Stripe from 'stripe';
+import { describe, expect, it } from 'vitest';
+import { type Asked, lessCoupon, NotOurs, pricesIn, readState } from './read-state.ts';
+import type { KnownPrice } from './state.ts';
+
+const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
+  ...{ id, plan: id, name: id, product: 'sun-reader', print: false, amount: 1200, currency: 'usd' },
+  ...{ interval: 'month', count: 1 },
+  ...change,
+});
+const book: Record<string, KnownPrice> = {
+  reader: known('reader'),
+  member: known('member', { product: 'sun-member', amount: 2000 }),
+};
+const priceOf = (id: string): KnownPrice | null => book[id] ?? null;
+
+type Line = readonly [price: string, amount: number, from: number, until: number, kind?: 'proration' | 'fee'];
+interface Bill {
+  readonly lines: readonly Line[];
+  readonly status?: string;
+  readonly paid?: number;
+  readonly total?: number;
+  readonly refunded?: 'whole' | 'part';
+}
+
+/** Times are days. */
+const seconds = (days: number): number => days * 86_400;
+const days = (ms: number): number => ms / 86_400_000;
+
+function asked(bills: readonly Bill[], change: object = {}): Asked {
+  const invoices = bills.map(({ lines, status = 'paid', paid, total }, at) => {
+    const sum = lines.reduce((all, [, amount]) => all + amount, 0);
+    return {
+      ...{ id: `in_${at}`, status, amount_due: sum, amount_paid: paid ?? Math.max(0, sum), total: total ?? sum },
+      ...{ starting_balance: 0, billing_reason: 'subscription_cycle', currency: 'usd', created: 0, attempted: true },
+      ...{ next_payment_attempt: null, status_transitions: { paid_at: 0 } },
+      payments: { data: [{ payment: { payment_intent: `pi_${at}` } }] },
+      lines: {
+        data: lines.map(([price, amount, from, until, kind]) => ({
+          amount,
+          period: { start: seconds(from), end: seconds(until) },
+          pricing: { price_details: { price } },
+          parent:
+            kind === undefined
+              ? { subscription_item_details: { subscription: 'sub_1' } }
+              : { invoice_item_details: { proration: kind === 'proration' } },
+        })),
+      },
+    };
+  });
+  const charges = bills.map(({ refunded }, at) => ({
+    ...{ payment_intent: `pi_${at}`, paid: true, refunded: refunded === 'whole' },
+  }));
+  const subscription = {
+    ...{ id: 'sub_1', customer: 'cus_1', status: 'active', created: 0, discounts: [], schedule: null, metadata: {} },
+    ...{ trial_end: null, cancel_at_period_end: false, cancel_at: null, ended_at: null, pending_setup_intent: null },
+    items: {
+      data: [{ id: 'si_1', price: { id: 'reader' }, current_period_start: 0, current_period_end: seconds(30) }],
+    },
+    ...change,
+  };
+  return { subscription, invoices, charges } as unknown as Asked;
+}
+const paid = (bills: readonly Bill[], change?: object) =>
+  readState(asked(bills, change), priceOf).paid.map(({ plan, until, free }) => [plan, days(until), free]);
+
+describe('what is paid', () => {
+  it('is the time of each paid line', () => {
+    expect(paid([{ lines: [['reader', 1200, 0, 30]] }])).toEqual([['reader', 30, false]]);
+  });
+
+  it.each(['open', 'draft', 'void', 'uncollectible'])('is nothing of an invoice that is %s', (status) => {
+    expect(paid([{ lines: [['reader', 1200, 0, 30]], status }])).toEqual([]);
+  });
+
+  it('is nothing of what was wholly refunded, all of what was partly', () => {
+    expect(paid([{ lines: [['reader', 1200, 0, 30]], refunded: 'whole' }])).toEqual([]);
+    expect(paid([{ lines: [['reader', 1200, 0, 30]], refunded: 'part' }])).toEqual([['reader', 30, false]]);
+    const two: Bill[] = [
+      { lines: [['reader', 1200, 30, 60]], refunded: 'whole' },
+      { lines: [['reader', 1200, 0, 30]] },
+    ];
+    expect(paid(two)).toEqual([['reader', 30, false]]);
+  });
+
+  it('is free when nothing was due, and not when a credit has paid', () => {
+    expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 0 }])).toEqual([['reader', 30, true]]);
+    expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200 }])).toEqual([['reader', 30, false]]);
+  });
+
+  it('ends where a later bill gave the rest back', () => {
+    const upgrade: Bill = {
+      lines: [
+        ['reader', -800, 10, 30, 'proration'],
+        ['member', 1333, 10, 30, 'proration'],
+      ],
+    };
+    const first: Bill = { lines: [['reader', 1200, 0, 30]] };
+    expect(paid([upgrade, first])).toEqual([
+      ['member', 30, false],
+      ['reader', 10, false],
+    ]);
+    // What was not paid has given nothing back either.
+    expect(paid([{ ...upgrade, status: 'open' }, first])).toEqual([['reader', 30, false]]);
+    expect(paid([{ ...upgrade, refunded: 'whole' }, first])).toEqual([['reader', 30, false]]);
+  });
+
+  it('is no time for a fee, nor for something that is no plan', () => {
+    expect(
+      paid([
+        {
+          lines: [
+            ['reader', 0, 0, 60],
+            ['fee', 60, 0, 90, 'fee'],
+          ],
+        },
+      ]),
+    ).toEqual([['reader', 60, false]]);
+    expect(paid([{ lines: [['mug', 900, 0, 90]] }])).toEqual([]);
+  });
+});
+
+describe('a subscription', () => {
+  it('of something else is not ours', () => {
+    const items = { data: [{ id: 'si_1', price: { id: 'mug' }, current_period_start: 0, current_period_end: 1 }] };
+    expect(() => readState(asked([], { items }), priceOf)).toThrow(NotOurs);
+  });
+
+  it('with a plan for the next bill says so', () => {
+    const schedule = {
+      ...{ id: 'sub_sched_1', status: 'active', current_phase: { start_date: 0, end_date: seconds(30) } },
+      phases: [
+        { start_date: 0, items: [{ price: 'reader' }] },
+        { start_date: seconds(30), items: [{ price: 'member' }] },
+      ],
+    };
+    const state = readState(asked([], { schedule }), priceOf);
+    expect(state.next?.plan).toBe('member');
+    expect(state.nextAmount).toBe(2000);
+    expect(
+      pricesIn(
+        asked(
+          [
+            {
+              lines: [
+                ['old', 1, 0, 1],
+                ['fee', 1, 0, 1, 'fee'],
+              ],
+            },
+          ],
+          { schedule },
+        ),
+      ),
+    ).toEqual([...['reader', 'old', 'member']]);
+    expect(readState(asked([], { schedule: { ...schedule, status: 'released' } }), priceOf).next).toBeNull();
+  });
+
+  it.each([
+    [{ duration: 'once', percent_off: 50, amount_off: null }, null, 1200],
+    [{ duration: 'forever', percent_off: 50, amount_off: null }, null, 600],
+    [{ duration: 'forever', percent_off: null, amount_off: 1500 }, null, 0],
+    [{ duration: 'repeating', percent_off: 25, amount_off: null }, seconds(60), 900],
+    [{ duration: 'repeating', percent_off: 25, amount_off: null }, seconds(20), 1200],
+  ])('with the coupon %o until %s is billed %i', (coupon, end, amount) => {
+    const discounts = [{ source: { coupon }, end }];
+    expect(readState(asked([], { discounts }), priceOf).nextAmount).toBe(amount);
+  });
+});
+
+it('takes a part of a sum off in whole cents', () => {
+  const percent = (percent_off: number): Pick<Stripe.Coupon, 'amount_off' | 'percent_off'> => ({
+    percent_off,
+    amount_off: null,
+  });
+  expect(lessCoupon(999, percent(33.3))).toBe(666);
+  expect(lessCoupon(1, percent(50))).toBe(0);
+  expect(lessCoupon(12_000, percent(100))).toBe(0);
+});
