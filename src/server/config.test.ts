@@ -44,6 +44,7 @@ describe('settings', () => {
       cdnHeaders: false,
       indexNow: null,
       redirectsFile: null,
+      stripe: null,
       logLevel: 'info',
     });
   });
