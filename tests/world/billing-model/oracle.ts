@@ -124,17 +124,31 @@ function tierOf({ stripe }: House, id: string): number {
 function standing(house: House, subscription: Subscription): Standing {
   const now = house.stripe.now();
   const invoices = invoicesOf(house, subscription);
-  const times = invoices.flatMap((invoice) => {
-    const charges = chargesOf(house, invoice);
-    const refunded = charges.length > 0 && charges.every((charge) => charge.refunded);
-    if (invoice.status !== 'paid') return [];
-    return invoice.lines.data
-      .filter(({ _item: item, amount }) => item !== undefined && amount >= 0)
-      .map(({ period, pricing }) => ({
-        ...{ ...period, refunded, free: invoice.total === 0 && invoice.amount_paid === 0 },
-        tier: tierOf(house, pricing.price_details.price),
-      }));
-  });
+  const paid = invoices
+    .filter(({ status }) => status === 'paid')
+    .map((invoice) => {
+      const charges = chargesOf(house, invoice);
+      return { invoice, refunded: charges.length > 0 && charges.every((charge) => charge.refunded) };
+    });
+  const lines = paid.flatMap(({ invoice, refunded }) =>
+    invoice.lines.data
+      .filter(({ _item: item }) => item !== undefined)
+      .map(({ amount, period, pricing }) => ({
+        ...{ ...period, refunded, amount, invoice: invoice.id, price: pricing.price_details.price },
+        free: invoice.total === 0 && invoice.amount_paid === 0,
+      })),
+  );
+  // What a switch has given back for unused time ends the time that was given back.
+  const givenBack = lines.filter(({ amount, refunded }) => amount < 0 && !refunded);
+  const times = lines
+    .filter(({ amount }) => amount >= 0)
+    .map((line) => {
+      const backs = givenBack.filter(
+        ({ price, invoice, start }) =>
+          price === line.price && invoice !== line.invoice && start >= line.start && start < line.end,
+      );
+      return { ...line, end: Math.min(line.end, ...backs.map(({ start }) => start)), tier: tierOf(house, line.price) };
+    });
   const ended = subscription.status === 'canceled' ? (subscription.ended_at ?? now) : Number.POSITIVE_INFINITY;
   const good = times.filter(({ refunded }) => !refunded);
   const open = good.filter(({ start, end, free }) => start <= now && now < (free ? Math.min(end, ended) : end));
