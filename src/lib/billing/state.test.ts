@@ -35,6 +35,10 @@ const state = (change: Partial<StripeState> = {}): StripeState => ({
 
 describe('what a subscription opens', () => {
   const ended = { status: 'canceled', endedAt: at(30) } as const;
+  const renewal: InvoiceState = {
+    ...{ id: 'in_2', status: 'paid', reason: 'subscription_cycle', due: 1200, paid: 1200, currency: 'usd' },
+    ...{ refunded: false, created: at(30), paidAt: at(30), attempted: true, nextAttempt: null },
+  };
   /** What is known, the day on which it is asked, and the day until which it is open (`null`: it is not). */
   const table: readonly (readonly [string, Partial<StripeState>, number, number | null])[] = [
     ['paid, in the paid time', {}, 10, 30],
@@ -66,6 +70,8 @@ describe('what a subscription opens', () => {
     ['free, cancelled to its end', { paid: [paidFor(30, { free: true })], cancelAtPeriodEnd: true }, 10, 30],
     ['refunded: its paid time is gone', { paid: [] }, 10, null],
     ['refunded, and cancelled', { ...ended, endedAt: at(5), paid: [] }, 10, null],
+    ['the renewal refunded: no grace', { periodEnd: at(60), invoices: [{ ...renewal, refunded: true }] }, 31, null],
+    ['the renewal not paid: grace', { periodEnd: at(60), invoices: [{ ...renewal, status: 'open', paid: 0 }] }, 31, 33],
     ['the newest bill refunded, the one before still good', { paid: [paidFor(30)], periodEnd: at(60) }, 20, 30],
     ['several bills', { paid: [paidFor(60), paidFor(30)] }, 40, 60],
   ];

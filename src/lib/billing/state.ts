@@ -132,7 +132,11 @@ export function entitlementOf(state: StripeState, now: number, graceDays: number
   if (best) return grant(best);
   const [last] = ends.toSorted((a, b) => b.until - a.until || rankOf(b) - rankOf(a));
   const renewing = ['trialing', 'active', 'past_due'].includes(state.status) && !isEnding(state);
-  if (!last || !renewing) return null;
+  // A renewal that was paid and wholly given back is not on its way any more.
+  const takenBack = state.invoices.some(
+    ({ reason, refunded, created }) => refunded && reason === 'subscription_cycle' && last && created >= last.until,
+  );
+  if (!last || !renewing || takenBack) return null;
   const until = last.until + graceDays * day;
   return now < until ? grant({ ...last, until }) : null;
 }

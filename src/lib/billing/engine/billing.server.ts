@@ -97,7 +97,11 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
 
   /** What a reader has that is billed again. @param fresh whether Stripe is asked in any case, not only where a period is over */
   async function runningOf(userId: string, fresh: boolean): Promise<StripeState | null> {
-    const known = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state))?.state ?? null;
+    const open = await purchases.open(userId);
+    const own = (await mirror.ofUser(userId)).map(({ state }) => state);
+    // What is still at the till is bought anew, or gone on with.
+    const known =
+      own.find((state) => isRunning(state) && (open?.kind !== 'subscribe' || state.purchase !== open.id)) ?? null;
     if (!known || (!fresh && now() < known.periodEnd)) return known;
     const state = (await mirror.sync(known.id))?.state;
     return state && isRunning(state) ? state : null;

@@ -1,6 +1,7 @@
 /** Takes back at Stripe what is not paid and nobody waits for, so that it can neither be paid later nor kept for nothing. */
 import Stripe from 'stripe';
 import { isRunning } from '../state.ts';
+import { isMissing } from './errors.ts';
 
 const retrieve = async (stripe: Stripe, id: string) => {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -20,13 +21,22 @@ async function voided(stripe: Stripe, invoice: Stripe.Invoice): Promise<boolean>
   }
 }
 
+/** Cancels at once. One that has ended, also by a first try whose answer was lost, is none to Stripe any more. */
+export async function end(stripe: Stripe, id: string, params: Stripe.SubscriptionCancelParams = {}): Promise<void> {
+  try {
+    await stripe.subscriptions.cancel(id, params);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
 /** A new subscription: its bill first, which only Stripe can decide against its payment; what was paid stays. */
 export async function dropSubscription(stripe: Stripe, id: string): Promise<void> {
   const { subscription, invoice } = await retrieve(stripe, id);
   if (invoice && invoice.amount_paid > 0) return;
   if (invoice?.status === 'open' && !(await voided(stripe, invoice))) return;
   const { status } = await stripe.subscriptions.retrieve(subscription.id);
-  if (status === 'incomplete' || isRunning({ status: status as never })) await stripe.subscriptions.cancel(id);
+  if (status === 'incomplete' || isRunning({ status: status as never })) await end(stripe, id);
 }
 
 /** An upgrade: with its bill its waiting change goes too. */

@@ -4,6 +4,7 @@ import { idOf } from '../read-state.ts';
 import type { Billed, Billing } from '../service.ts';
 import { isRunning, subscriptionOf } from '../state.ts';
 import type { Subscription } from '../wire.ts';
+import { end } from './dropping.server.ts';
 import { billed, no, ok, refuse, said } from './errors.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
@@ -86,7 +87,7 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
         // What is not paid has no end to wait for.
         if (state.status === 'active' || state.status === 'trialing') {
           await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...comment });
-        } else await stripe.subscriptions.cancel(state.id, comment);
+        } else await end(stripe, state.id, comment);
         return told(state.id);
       }),
     resume: (session) =>

@@ -160,6 +160,9 @@ export function createSwitching(
       const answer = await paying.answer(await paying.till(state.id));
       if (answer.ok && answer.value.clientSecret !== null) return ok({ ...answer.value, effective: 'now' });
     }
+    // It is still at the till: whoever ends that purchase ends the subscription that was to be switched.
+    const open = await purchases.open(session.userId);
+    if (open?.kind === 'subscribe' && open.id === state.purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
     if (state.status !== 'active' && state.status !== 'trialing') return no(409, switchSaid.unpaid, { code: 'unpaid' });
     const to = catalogue.known(price.id);
     const kind = to && switchKind(state.price, to);

@@ -1,0 +1,43 @@
+/**
+ * The billing service against Stripe's own books, under sequences that chance makes up: readers who click twice and come back, cards
+ * that are refused, webhooks that are lost, doubled and shuffled, processes that die at any call or commit, failures of Stripe's,
+ * and a clock that goes on. Whatever happened, once it has come to rest: what we keep is what Stripe has, one decision was charged
+ * once, who has paid reads, and nobody else does.
+ *
+ *     BILLING_SEQUENCES=20000 BILLING_SEED=7 npx vitest run src/lib/billing/model.test.ts --project unit
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openTheatre } from '../../../tests/world/billing-model/house.ts';
+import { play } from '../../../tests/world/billing-model/play.ts';
+import { steps } from '../../../tests/world/billing-model/steps.ts';
+import { prepare } from '../../../tests/world/databases.ts';
+
+const sequences = Number(process.env.BILLING_SEQUENCES ?? 2000);
+const seed = Number(process.env.BILLING_SEED ?? Date.now() % 2 ** 31);
+/** PostgreSQL differs in its locks and types alone. */
+const share = { sqlite: 1, postgres: 0.05 };
+
+describe.each(['sqlite', 'postgres'] as const)('subscriptions on %s', (engine) => {
+  const engines = prepare(engine);
+
+  it('end as Stripe has them, whatever happens in between', { timeout: 3_600_000 }, async () => {
+    const theatre = await openTheatre(await engines.open());
+    const seen = new Map<string, number>();
+    const note = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
+    await fc.assert(
+      fc.asyncProperty(steps, async (sequence) => {
+        expect(await play(theatre, sequence, note)).toEqual([]);
+      }),
+      { seed, numRuns: Math.ceil(sequences * share[engine]), interruptAfterTimeLimit: 3_000_000 },
+    );
+    // Much has happened: else nothing was shown.
+    const runs = sequences * share[engine];
+    const often = (what: RegExp): number =>
+      [...seen].reduce((sum, [name, times]) => sum + (what.test(name) ? times : 0), 0);
+    expect(often(/^a charge/)).toBeGreaterThan(runs / 2);
+    expect(often(/the process ended/)).toBeGreaterThan(runs / 50);
+    expect(often(/^switch: done/)).toBeGreaterThan(runs / 50);
+    expect(often(/: 402/)).toBeGreaterThan(runs / 50);
+  });
+});

@@ -1,0 +1,188 @@
+/** The world of a sequence: two processes of ours on one database, Stripe, two readers and what they have decided. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type Stripe from 'stripe';
+import type { Charge, Event } from '../../../sandbox/stripe/core/model.ts';
+import { openState, type StripeState } from '../../../sandbox/stripe/state.ts';
+import { defaultLimits } from '../../../src/lib/accounts/limits.ts';
+import type { Session } from '../../../src/lib/accounts/service.ts';
+import { createBilling, type RunningBilling } from '../../../src/lib/billing/engine/billing.server.ts';
+import type { AccountsTransaction, Database } from '../../../src/lib/database.ts';
+import { silent } from '../../../src/lib/logging.ts';
+import type { Outbox } from '../../../src/lib/mail/service.ts';
+import type { Deed } from './steps.ts';
+import { type Failures, type Fault, Life, mortal, stripeClient } from './wire.ts';
+
+const secret = 'a secret of the tests that is long enough';
+export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
+export const rules = { graceDays: 3, renewalNoticeDays: 7 };
+const began = Date.UTC(2026, 10, 20, 12);
+
+export interface Process {
+  readonly life: Life;
+  readonly billing: RunningBilling;
+}
+
+/** What a reader wanted: one number, which every retry carries. */
+export interface Decision {
+  readonly kind: 'subscribe' | 'switch';
+  /** `null`: the screen gave it none. */
+  readonly attempt: string | null;
+  readonly plan: string;
+  readonly coupon: string | null;
+}
+
+export interface Reader {
+  readonly session: Session;
+  readonly address: string;
+  readonly decisions: Decision[];
+  /** Newest payment method of each card. */
+  readonly methods: Map<string, string>;
+  /** What the bank asks. */
+  challenge: { readonly intent: string; readonly subscription: string } | null;
+  subscription: string | null;
+}
+
+export interface House {
+  readonly stripe: StripeState;
+  /** A client of its own, as a browser or somebody in the dashboard has it. */
+  readonly outside: Stripe;
+  readonly clock: { now: number };
+  readonly events: Event[];
+  readonly readers: readonly Reader[];
+  process(number: 0 | 1): Promise<Process>;
+  /** Ends both processes. */
+  restart(): void;
+  /** Sends one event to a process; `false`: it was not taken, and Stripe sends it again. */
+  send(event: Event, to: Process): Promise<boolean>;
+  wait(minutes: number): void;
+  charges(): readonly Charge[];
+}
+
+/** Whoever plays one sequence after the other on one database. */
+export interface Theatre {
+  open(): Promise<House>;
+  readonly database: Database;
+}
+
+const outbox: Outbox<AccountsTransaction> = {
+  enqueue: async () => {},
+  forget: async () => {},
+  nudge: () => {},
+  waiting: async () => ({ count: 0, oldest: null }),
+  start: () => {},
+  stop: async () => {},
+};
+
+const tables = [
+  ...(['customers', 'purchases', 'subscriptions', 'stripe_events', 'stripe_questions'] as const),
+  ...(['billing_notices', 'billing_notes', 'users'] as const),
+];
+
+export async function openTheatre(database: Database): Promise<Theatre> {
+  // Nobody pulls the plug on a test.
+  if (database.engine === 'sqlite') await sql`PRAGMA synchronous = OFF`.execute(database.db);
+  const clock = { now: began };
+  const stripe = openState({ wall: () => clock.now });
+  const events: Event[] = [];
+  stripe.onEvents((told) => void events.push(...told));
+  const failures: Failures = new Map();
+  const outside = stripeClient(stripe, new Life(), new Map());
+  const access = {
+    ...{ secretKey: stripe.keys.secret, publishableKey: stripe.keys.publishable, webhookSecret },
+    ...{ apiUrl: 'http://stripe.test', scriptUrl: 'http://stripe.test/stripe.js' },
+  };
+  // Limits have tests of their own; a thousand sequences share these counters.
+  const many = { most: 1_000_000, seconds: 60 };
+  const limits = { ...defaultLimits, coupon: { address: many, email: many, overall: many } };
+  let count = 0;
+
+  async function begin(): Promise<Process> {
+    const life = new Life();
+    const billing = await createBilling({
+      ...{ access, outbox, secret, siteUrl: 'https://paper.example', rules, log: silent, limits },
+      ...{ database: mortal(database, life), now: () => clock.now, stripe: stripeClient(stripe, life, failures) },
+    });
+    return { life, billing };
+  }
+
+  async function reader(): Promise<Reader> {
+    const number = ++count;
+    const id = `reader-${number}`;
+    const email = `${id}@example.com`;
+    const at = new Date(began).toISOString();
+    await database.db
+      .insertInto('users')
+      .values({
+        id,
+        email,
+        name: '',
+        emailVerified: 1,
+        image: null,
+        createdAt: at,
+        updatedAt: at,
+        trackingId: randomUUID(),
+      })
+      .execute();
+    return {
+      session: { id, userId: id, trackingId: id, email, emailVerified: true, createdAt: began },
+      ...{ address: '203.0.113.7', decisions: [], methods: new Map(), challenge: null, subscription: null },
+    };
+  }
+
+  return {
+    database,
+    async open() {
+      clock.now = began;
+      stripe.reset();
+      failures.clear();
+      for (const table of tables) await database.db.deleteFrom(table).execute();
+      const processes: (Process | null)[] = [await begin(), null];
+      await processes[0]?.billing.refresh();
+      const readers = [await reader(), await reader()];
+      events.length = 0;
+      return {
+        ...{ stripe, outside, clock, events, readers },
+        async process(number) {
+          const there = processes[number];
+          if (there && !there.life.dead) return there;
+          const made = await begin();
+          processes[number] = made;
+          return made;
+        },
+        restart: () => void processes.fill(null),
+        async send(event, { billing }) {
+          const payload = JSON.stringify(event);
+          const timestamp = Math.floor(clock.now / 1000);
+          const header = outside.webhooks.generateTestHeaderString({ payload, secret: webhookSecret, timestamp });
+          try {
+            return (await billing.webhook(Buffer.from(payload), header)).status === 200;
+          } catch {
+            return false;
+          }
+        },
+        wait(minutes) {
+          clock.now += minutes * 60_000;
+          stripe.advanceTo(Math.floor(clock.now / 1000));
+        },
+        charges: () => [...stripe.ledger.store.all('charge')].filter(({ status }) => status === 'succeeded'),
+      };
+    },
+  };
+}
+
+/** The number of a decision: of the one before when it is tried again. */
+export function decide(
+  { decisions }: Reader,
+  deed: Extract<Deed, { do: 'subscribe' | 'switch' }>,
+): Decision & { readonly fresh: boolean } {
+  const last = decisions.at(-1);
+  const coupon = deed.do === 'subscribe' ? deed.coupon : null;
+  if (deed.attempt === 'same' && last?.kind === deed.do && last.attempt !== null) return { ...last, fresh: false };
+  const attempt = deed.attempt === 'none' ? null : randomUUID();
+  const made: Decision = { kind: deed.do, attempt, plan: deed.plan, coupon };
+  decisions.push(made);
+  return { ...made, fresh: true };
+}
+
+export type { Fault };

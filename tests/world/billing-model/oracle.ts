@@ -1,0 +1,248 @@
+/** What must hold, worked out from the sandbox's own books and not from what the billing service makes of them. */
+import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
+import type { StripeState } from '../../../src/lib/billing/state.ts';
+import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
+import type { Database } from '../../../src/lib/database.ts';
+import { type House, type Reader, rules } from './house.ts';
+import type { Outcome } from './play.ts';
+import type { Step } from './steps.ts';
+
+const day = 24 * 60 * 60;
+const living = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
+
+function customersOf({ stripe }: House, { session }: Reader): readonly string[] {
+  return [...stripe.ledger.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
+}
+function subscriptionsOf(house: House, reader: Reader): readonly Subscription[] {
+  const own = customersOf(house, reader);
+  return [...house.stripe.ledger.store.all('subscription')].filter(({ customer }) => own.includes(customer));
+}
+const invoicesOf = ({ stripe }: House, { id }: Subscription): readonly Invoice[] =>
+  [...stripe.ledger.store.all('invoice')].filter(({ parent }) => parent?.subscription_details.subscription === id);
+const chargesOf = (house: House, { _intent: intent }: Invoice): readonly Charge[] =>
+  house.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+
+/** What must hold after every step. */
+export async function during(
+  database: Database,
+  house: House,
+  step: Step,
+  outcomes: readonly Outcome[],
+  charged: readonly Charge[],
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const reader of house.readers) {
+    const running = subscriptionsOf(house, reader).filter(({ status }) => living.includes(status));
+    if (running.length > 1) wrong.push(`a reader has ${running.length} subscriptions at once`);
+    wrong.push(...chargedTwice(house, reader));
+  }
+  // Two processes may get into each other's way at Stripe; one of them then fails, and the reader tries again.
+  const apart = step.do === 'both' && step.apart;
+  for (const { deed, thrown } of outcomes) if (!apart && thrown !== undefined) wrong.push(`${deed.do} threw ${thrown}`);
+  if (step.do !== 'deed') return wrong;
+  const [outcome] = outcomes;
+  const { deed, answer, expected } = outcome ?? { deed: step.deed, answer: null };
+  if (!answer) return wrong;
+  const taken = sum(charged.map(({ amount }) => amount));
+  const buying = deed.do === 'subscribe' || deed.do === 'switch';
+  if (!answer.ok && answer.status < 500 && deed.do !== 'use card' && taken > 0) {
+    wrong.push(`${taken} was charged, and the reader was told ${answer.status} ${answer.error.message}`);
+  }
+  if (buying && expected !== undefined && taken > 0 && taken !== expected) {
+    wrong.push(`${taken} was charged, and the button said ${expected}`);
+  }
+  if (buying && answer.ok && (answer.value as SubscribeAnswer).grant_id !== null) {
+    const reader = house.readers[step.reader];
+    const rows = await database.db
+      .selectFrom('subscriptions')
+      .select('grant_id')
+      .where('user_id', '=', reader?.session.userId ?? '')
+      .execute();
+    const { grant_id: grant, subscriptionId } = answer.value as SubscribeAnswer;
+    if (!rows.some(({ grant_id: id }) => id === grant)) wrong.push('a grant was told that is not kept');
+    if (!isSettled(house, subscriptionId)) wrong.push('a grant was told, and its first bill is not paid');
+  }
+  return wrong;
+}
+
+function isSettled(house: House, id: string): boolean {
+  const subscription = house.stripe.ledger.store.find('subscription', id);
+  return subscription !== undefined && invoicesOf(house, subscription).some(({ status }) => status === 'paid');
+}
+
+/** One bill is paid once; one period is billed once; one decision is paid for once. */
+function chargedTwice(house: House, reader: Reader): readonly string[] {
+  const wrong: string[] = [];
+  const paid = { subscription_create: 0, subscription_update: 0 };
+  const purchases = new Set<string>();
+  for (const subscription of subscriptionsOf(house, reader)) {
+    const periods = new Set<string>();
+    for (const invoice of invoicesOf(house, subscription)) {
+      const charges = chargesOf(house, invoice);
+      if (charges.length > 1) wrong.push('one bill was charged twice');
+      if (charges.length === 0) continue;
+      const reason = invoice.billing_reason;
+      if (reason === 'subscription_create' || reason === 'subscription_update') paid[reason] += 1;
+      if (reason === 'subscription_create') {
+        const purchase = subscription.metadata.purchase ?? '';
+        if (purchases.has(purchase)) wrong.push('one purchase was charged in two subscriptions');
+        purchases.add(purchase);
+      }
+      if (reason === 'subscription_cycle') {
+        const line = invoice.lines.data.find(({ _item: item }) => item !== undefined);
+        const period = `${line?.period.start}`;
+        if (periods.has(period)) wrong.push('one period was charged twice');
+        periods.add(period);
+      }
+    }
+  }
+  for (const [kind, reason] of [
+    ['subscribe', 'subscription_create'],
+    ['switch', 'subscription_update'],
+  ] as const) {
+    const decisions = reader.decisions.filter((one) => one.kind === kind).length;
+    if (paid[reason] > decisions) wrong.push(`${paid[reason]} were paid for ${decisions} decisions (${kind})`);
+  }
+  return wrong;
+}
+
+interface Standing {
+  readonly is: 'paid' | 'grace' | 'nothing';
+  /** What the time that is paid now is paid for; the higher, the more. */
+  readonly tier: number;
+}
+
+/** Of a price, by its metadata. */
+function tierOf({ stripe }: House, id: string): number {
+  const price = stripe.ledger.need('price', id);
+  const product = stripe.ledger.need('product', price.product).metadata.zephr_product_id;
+  return (product === 'sun-member' ? 2 : 0) + (price.metadata.print === 'true' ? 1 : 0);
+}
+
+/** What a subscription opens by Stripe's books: paid time now, days of grace, or nothing. */
+function standing(house: House, subscription: Subscription): Standing {
+  const now = house.stripe.now();
+  const invoices = invoicesOf(house, subscription);
+  const paid = invoices
+    .filter(({ status }) => status === 'paid')
+    .map((invoice) => {
+      const charges = chargesOf(house, invoice);
+      return { invoice, refunded: charges.length > 0 && charges.every((charge) => charge.refunded) };
+    });
+  const lines = paid.flatMap(({ invoice, refunded }) =>
+    invoice.lines.data
+      .filter(({ _item: item }) => item !== undefined)
+      .map(({ amount, period, pricing }) => ({
+        ...{ ...period, refunded, amount, invoice: invoice.id, price: pricing.price_details.price },
+        free: invoice.total === 0 && invoice.amount_paid === 0,
+      })),
+  );
+  // What a switch has given back for unused time ends the time that was given back.
+  const givenBack = lines.filter(({ amount, refunded }) => amount < 0 && !refunded);
+  const times = lines
+    .filter(({ amount }) => amount >= 0)
+    .map((line) => {
+      const backs = givenBack.filter(
+        ({ price, invoice, start }) =>
+          price === line.price && invoice !== line.invoice && start >= line.start && start < line.end,
+      );
+      return { ...line, end: Math.min(line.end, ...backs.map(({ start }) => start)), tier: tierOf(house, line.price) };
+    });
+  const ended = subscription.status === 'canceled' ? (subscription.ended_at ?? now) : Number.POSITIVE_INFINITY;
+  const good = times.filter(({ refunded }) => !refunded);
+  const open = good.filter(({ start, end, free }) => start <= now && now < (free ? Math.min(end, ended) : end));
+  if (open.length > 0) return { is: 'paid', tier: Math.max(...open.map(({ tier }) => tier)) };
+  const renewing = ['active', 'trialing', 'past_due'].includes(subscription.status) && subscription.cancel_at === null;
+  const last = Math.max(0, ...good.map(({ end }) => end));
+  const takenBack = times.some(({ refunded, start }) => refunded && start >= last);
+  const grace = renewing && !takenBack && good.length > 0 && now < last + rules.graceDays * day;
+  return { is: grace ? 'grace' : 'nothing', tier: 0 };
+}
+
+/** What must hold once everything that was to happen has happened. */
+export async function atRest(database: Database, house: House): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  const { billing } = await house.process(0);
+  const { db } = database;
+  const open = await db.selectFrom('purchases').select(['id', 'kind']).where('state', '=', 'open').execute();
+  if (open.length > 0) wrong.push(`${open.length} purchases stay open (${open.map(({ kind }) => kind)})`);
+  const waiting = await db.selectFrom('stripe_questions').select('subject').execute();
+  if (waiting.length > 0) wrong.push(`${waiting.length} questions stay open`);
+  const { drifted } = await billing.reconcile();
+  if (drifted.length > 0) wrong.push(`the comparison goes on to find ${drifted.length} different`);
+  for (const reader of house.readers) {
+    wrong.push(...chargedTwice(house, reader));
+    const mine = subscriptionsOf(house, reader);
+    const customers = customersOf(house, reader);
+    if (customers.length > 1) wrong.push(`a reader is ${customers.length} customers`);
+    const opens = await billing.entitlements(reader.session.userId);
+    const stands = mine.map((one) => standing(house, one));
+    const standings = stands.map(({ is }) => is);
+    const [first] = opens;
+    const most = Math.max(...stands.map(({ is, tier }) => (is === 'paid' ? tier : -1)));
+    const got = first ? (first.product === 'sun-member' ? 2 : 0) + (first.print ? 1 : 0) : most;
+    if (most >= 0 && got !== most) wrong.push(`tier ${got} is open, and ${most} is paid`);
+    const said = `Stripe has ${mine.map(({ status }, at) => `${status}: ${standings[at]}`).join(', ') || 'nothing'}`;
+    if (standings.includes('paid') && opens.length === 0) wrong.push(`who has paid has no access; ${said}`);
+    if (standings.includes('grace') && opens.length === 0) wrong.push(`the days of grace are not given; ${said}`);
+    if (standings.every((one) => one === 'nothing') && opens.length > 0)
+      wrong.push(`access is open for nothing; ${said}`);
+    wrong.push(...(await mirrored(database, house, reader, mine)));
+  }
+  return wrong;
+}
+
+/** Whether each subscription is kept, with what Stripe would answer now. */
+async function mirrored(
+  { db }: Database,
+  house: House,
+  reader: Reader,
+  mine: readonly Subscription[],
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  const read = async (): Promise<ReadonlyMap<string, string>> => {
+    const rows = await db
+      .selectFrom('subscriptions')
+      .select(['id', 'state'])
+      .where('user_id', '=', reader.session.userId)
+      .execute();
+    return new Map(rows.map(({ id, state }) => [id, state ?? '']));
+  };
+  const kept = await read();
+  for (const one of mine) {
+    const state = kept.get(one.id);
+    if (!state) {
+      wrong.push(`a subscription (${one.status}) is not kept`);
+      continue;
+    }
+    const { status, price, periodEnd, invoices } = JSON.parse(state) as StripeState;
+    const [item] = one.items.data;
+    const same =
+      status === one.status && price.id === item?.price && periodEnd === (item?.current_period_end ?? 0) * 1000;
+    if (!same) wrong.push(`kept as ${status} ${price.plan}, at Stripe ${one.status} ${item?.price}`);
+    const bills = new Map(invoicesOf(house, one).map((invoice) => [invoice.id, invoice]));
+    for (const { id, status: had, paid } of invoices) {
+      const bill = bills.get(id);
+      if (bill?.status !== had || bill.amount_paid !== paid)
+        wrong.push(`a bill is kept as ${had}, and is ${bill?.status}`);
+    }
+  }
+  for (const id of kept.keys()) if (!mine.some((one) => one.id === id)) wrong.push('what is kept is not at Stripe');
+  house.restart();
+  const { billing } = await house.process(0);
+  await billing.repair(reader.session);
+  const fresh = await read();
+  for (const [id, state] of fresh) {
+    if (kept.get(id) !== state) wrong.push(`asked anew, Stripe says otherwise: ${difference(kept.get(id), state)}`);
+  }
+  return wrong;
+}
+
+function difference(before: string | undefined, after: string): string {
+  const [old, young] = [JSON.parse(before ?? '{}'), JSON.parse(after)] as Record<string, unknown>[];
+  return Object.keys(young ?? {})
+    .filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(young?.[field]))
+    .map((field) => `${field} ${JSON.stringify(old?.[field])} → ${JSON.stringify(young?.[field])}`)
+    .join('; ');
+}

@@ -1,0 +1,172 @@
+/** What can happen to a subscription, as chance makes it up. Every choice is in the step, so that a sequence can be played again. */
+import fc from 'fast-check';
+import { type Fault, type Trouble, troubles } from './wire.ts';
+
+export const plans = {
+  'reader-monthly': 'sun-reader',
+  'reader-yearly': 'sun-reader',
+  'reader-penny': 'sun-reader',
+  'member-monthly': 'sun-member',
+  'member-yearly': 'sun-member',
+  'member-print-yearly': 'sun-member',
+} as const;
+export type PlanId = keyof typeof plans;
+
+/** The sandbox's names of Stripe's test cards. */
+export const cards = {
+  good: 'tok_visa',
+  declined: 'tok_visa_chargeDeclined',
+  poor: 'tok_visa_chargeDeclinedInsufficientFunds',
+  asks: 'tok_threeDSecure2Required',
+  'asks, then declines': 'tok_threeDSecureRequiredChargeDeclined',
+  'asks always': 'tok_authenticationRequired',
+  'asks once': 'tok_authenticationRequiredOnSetup',
+  'fails later': 'tok_chargeCustomerFail',
+} as const;
+export type CardName = keyof typeof cards;
+
+/** Which number the screen gives its decision: a new one, that of the decision before, or none. */
+export type Attempt = 'new' | 'same' | 'none';
+
+/** What a reader does. */
+export type Deed =
+  | {
+      readonly do: 'subscribe';
+      readonly plan: PlanId;
+      readonly card: CardName;
+      readonly sameCard: boolean;
+      readonly attempt: Attempt;
+      readonly coupon: string | null;
+      /** Whether the sum on the button goes along. */
+      readonly told: boolean;
+    }
+  | { readonly do: 'switch'; readonly plan: PlanId; readonly attempt: Attempt; readonly told: boolean }
+  | { readonly do: 'use card'; readonly card: CardName }
+  | { readonly do: 'challenge'; readonly passed: boolean }
+  | { readonly do: 'confirm' | 'cancel' | 'resume' | 'repair' | 'save shipping' | 'save metadata' };
+
+export type Step =
+  | {
+      readonly do: 'deed';
+      readonly reader: 0 | 1;
+      readonly deed: Deed;
+      readonly fault: Fault | null;
+      readonly process: 0 | 1;
+    }
+  /** Two tabs of one reader at once, perhaps with different processes. */
+  | {
+      readonly do: 'both';
+      readonly reader: 0 | 1;
+      readonly deeds: readonly [Deed, Deed];
+      readonly apart: boolean;
+      readonly fault: Fault | null;
+    }
+  | {
+      readonly do: 'deliver';
+      readonly how: 'in order' | 'shuffled' | 'doubled' | 'lost';
+      readonly seed: number;
+      readonly fault: Fault | null;
+    }
+  | { readonly do: 'wait'; readonly minutes: number }
+  | { readonly do: 'refund'; readonly reader: 0 | 1; readonly whole: boolean }
+  | { readonly do: 'change the card at Stripe'; readonly reader: 0 | 1; readonly card: CardName }
+  | { readonly do: 'cancel at Stripe'; readonly reader: 0 | 1 }
+  | { readonly do: 'recover' | 'reconcile' | 'drain'; readonly fault: Fault | null }
+  | { readonly do: 'restart' };
+
+const some = fc.constantFrom;
+const as = <T>(value: T) => fc.constant(value);
+const trouble = some<Trouble[]>(...troubles);
+const fault: fc.Arbitrary<Fault | null> = fc.oneof(
+  { weight: 2, arbitrary: as(null) },
+  { weight: 2, arbitrary: fc.record({ at: fc.noBias(fc.integer({ min: 0, max: 28 })), trouble }) },
+  { weight: 1, arbitrary: fc.record({ at: fc.noBias(fc.integer({ min: 0, max: 7 })), trouble }) },
+);
+const card = fc.oneof(
+  { weight: 4, arbitrary: as<CardName>('good') },
+  { weight: 2, arbitrary: as<CardName>('asks') },
+  { weight: 5, arbitrary: some(...(Object.keys(cards) as CardName[])) },
+);
+const plan = some(...(Object.keys(plans) as PlanId[]));
+const attempt = some<Attempt[]>('new', 'new', 'same', 'same', 'none');
+const coupon = some<(string | null)[]>(
+  null,
+  null,
+  null,
+  'SUNSHINE20',
+  'TENOFF',
+  'FREEYEAR',
+  'ONCEONLY',
+  'READERONLY',
+  'EXPIRED',
+);
+const reader = some<(0 | 1)[]>(0, 0, 0, 1);
+
+const subscribe = fc.record({
+  ...{ do: as('subscribe' as const), plan, card, sameCard: fc.boolean(), attempt, coupon, told: fc.boolean() },
+});
+const switching = fc.record({ do: as('switch' as const), plan, attempt, told: fc.boolean() });
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  { weight: 6, arbitrary: subscribe },
+  { weight: 5, arbitrary: switching },
+  { weight: 3, arbitrary: fc.record({ do: as('challenge' as const), passed: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: as('use card' as const), card }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: some(...(['confirm', 'cancel', 'resume', 'repair', 'save shipping', 'save metadata'] as const)),
+    }),
+  },
+);
+/** Minutes: a moment, an hour, a day, up to a month, up to more than a year. */
+const minutes = fc.oneof(
+  fc.integer({ min: 1, max: 60 }),
+  fc.integer({ min: 60, max: 48 * 60 }),
+  fc.integer({ min: 1, max: 70 }).map((days) => days * 1440 + 90),
+  fc.integer({ min: 60, max: 400 }).map((days) => days * 1440),
+);
+
+export const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({ do: as('deed' as const), reader, deed, fault, process: some<(0 | 1)[]>(0, 0, 1) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: as('both' as const), reader, deeds: fc.tuple(deed, deed), apart: fc.boolean(), fault }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: as('deliver' as const),
+      how: some(...(['in order', 'shuffled', 'doubled', 'lost'] as const)),
+      seed: fc.nat({ max: 1000 }),
+      fault,
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: as('wait' as const), minutes }) },
+  { weight: 2, arbitrary: fc.record({ do: as('refund' as const), reader, whole: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: as('change the card at Stripe' as const), reader, card }) },
+  { weight: 1, arbitrary: fc.record({ do: as('cancel at Stripe' as const), reader }) },
+  { weight: 2, arbitrary: fc.record({ do: some(...(['recover', 'reconcile', 'drain'] as const)), fault }) },
+  { weight: 1, arbitrary: as({ do: 'restart' as const }) },
+);
+
+/** Most begin with somebody who is a subscriber soon: otherwise little happens. */
+export const steps: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(
+    fc.option(
+      fc.record({
+        do: as('deed' as const),
+        reader: as(0 as const),
+        deed: fc.record({
+          ...{ do: as('subscribe' as const), plan, card: as<CardName>('good'), sameCard: as(false) },
+          ...{ attempt: as<Attempt>('new'), coupon: as(null), told: as(true) },
+        }),
+        fault: as(null),
+        process: as(0 as const),
+      }),
+    ),
+    fc.array(step, { minLength: 1, maxLength: 10, size: 'max' }),
+  )
+  .map(([first, rest]) => (first ? [first, ...rest] : rest));

@@ -1,0 +1,182 @@
+/**
+ * A process of ours that can die: its way to the sandbox's Stripe and its database count what they are asked, and one of those
+ * things goes wrong as a step of the model has it. The dead reach neither any more; what they did before stays done.
+ */
+import type { KyselyPlugin } from 'kysely';
+import Stripe from 'stripe';
+import type { Route } from '../../../sandbox/stripe/resources/route.ts';
+import { answer, routes, type StripeState } from '../../../sandbox/stripe/state.ts';
+import { apiVersion } from '../../../src/lib/billing/engine/stripe.server.ts';
+import type { Database } from '../../../src/lib/database.ts';
+
+/** What goes wrong with one call or commit of a step. */
+export const troubles = [
+  /** The process ends before the call reaches Stripe, or before the commit. */
+  'dies before',
+  /** It ends when Stripe has done it, or after the commit. */
+  'dies after',
+  /** Stripe fails without having done it, and says the same again to the same key. */
+  'fails before',
+  /** Stripe has done it and fails all the same, always. */
+  'fails after',
+  /** Nothing reaches Stripe, nor does the second try. */
+  'cut before',
+  /** Stripe has done it, and the answer is lost, twice. */
+  'cut after',
+] as const;
+export type Trouble = (typeof troubles)[number];
+
+export interface Fault {
+  /** Of the calls and commits of a step, from 0. */
+  readonly at: number;
+  readonly trouble: Trouble;
+}
+
+export class Dead extends Error {
+  constructor() {
+    super('This process has ended.');
+    this.name = 'Dead';
+  }
+}
+
+/** Answers of Stripe's own failures, by idempotency key; they outlive our processes. */
+export type Failures = Map<string, string>;
+
+export class Life {
+  #fault: Fault | null = null;
+  #count = 0;
+  #again: Trouble | null = null;
+  dead = false;
+
+  /** From now on calls and commits are counted anew. */
+  meet(fault: Fault | null): void {
+    this.#fault = fault;
+    this.#count = 0;
+    this.#again = null;
+  }
+
+  /** @returns what goes wrong with the present one @throws Dead */
+  next(what: 'call' | 'commit'): Trouble | null {
+    if (this.dead) throw new Dead();
+    if (what === 'call' && this.#again) {
+      const again = this.#again;
+      this.#again = null;
+      return again;
+    }
+    const fault = this.#fault;
+    if (!fault || this.#count++ < fault.at) return null;
+    // A database does not fail halfway: what Stripe is meant to do wrong waits for the next call.
+    if (what === 'commit' && !fault.trouble.startsWith('dies')) return null;
+    this.#fault = null;
+    // A line that is cut is still cut when the library tries once more.
+    if (fault.trouble.startsWith('cut')) this.#again = fault.trouble;
+    return fault.trouble;
+  }
+
+  die(): never {
+    this.dead = true;
+    throw new Dead();
+  }
+}
+
+interface Found {
+  readonly route: Route;
+  readonly id: string;
+  readonly second: string;
+}
+
+const patterns = routes.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replace(':id', '(?<id>[^/]+)').replace(':second', '(?<second>[^/]+)')}$`),
+}));
+
+function find(method: string, path: string): Found {
+  for (const { route, pattern } of patterns) {
+    const match = route.method === method ? pattern.exec(path) : null;
+    if (match) return { route, id: match.groups?.id ?? '', second: match.groups?.second ?? '' };
+  }
+  throw new Error(`The sandbox's Stripe does not know ${method} ${path}`);
+}
+
+const failure = JSON.stringify({ error: { type: 'api_error', message: 'Something went wrong on our end.' } });
+
+/** The real SDK, whose requests the sandbox's Stripe answers in this process. */
+export function stripeClient(state: StripeState, life: Life, failures: Failures): Stripe {
+  const ask = (url: URL, method: string, headers: Headers, body: string): Response => {
+    const { route, id, second } = find(method, url.pathname);
+    const {
+      status,
+      headers: told,
+      body: text,
+    } = answer(state, {
+      ...{ route, id, second, path: url.pathname, query: url.search.slice(1), body },
+      authorization: headers.get('authorization'),
+      idempotencyKey: headers.get('idempotency-key'),
+    });
+    return new Response(text, { status, headers: told });
+  };
+  const fetching = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(String(input));
+    const method = (init.method ?? 'GET').toLowerCase();
+    const headers = new Headers(init.headers);
+    const body = typeof init.body === 'string' ? init.body : '';
+    const key = method === 'get' ? null : headers.get('idempotency-key');
+    const trouble = life.next('call');
+    const failed = key === null ? undefined : failures.get(key);
+    if (failed !== undefined) return new Response(failed, { status: 500 });
+    if (trouble === 'dies before') life.die();
+    if (trouble === 'cut before') throw new TypeError('The connection was cut.');
+    if (trouble !== 'fails before') {
+      const given = ask(url, method, headers, body);
+      if (trouble === 'dies after') life.die();
+      if (trouble === 'cut after') throw new TypeError('The connection was cut.');
+      if (trouble === null) return given;
+    }
+    if (key !== null) failures.set(key, failure);
+    return new Response(failure, { status: 500 });
+  };
+  const client = new Stripe(state.keys.secret, {
+    ...{ apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 1, telemetry: false, timeout: 5000 },
+    httpClient: Stripe.createFetchHttpClient(fetching as typeof fetch),
+  });
+  // The second try comes at once.
+  Object.assign(client, { getInitialNetworkRetryDelay: () => 0, getMaxNetworkRetryDelay: () => 0 });
+  return client;
+}
+
+const writes = ['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'];
+
+/** The same database, as a process sees it that may end at any commit. */
+export function mortal(database: Database, life: Life): Database {
+  const after = new WeakSet<object>();
+  const plugin: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      const trouble = writes.includes(node.kind) ? life.next('commit') : null;
+      if (life.dead) throw new Dead();
+      if (trouble === 'dies before') life.die();
+      if (trouble === 'dies after') after.add(queryId);
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      if (after.has(queryId)) life.die();
+      if (life.dead) throw new Dead();
+      return result;
+    },
+  };
+  return {
+    ...database,
+    db: database.db.withPlugin(plugin),
+    async transaction(work) {
+      if (life.dead) throw new Dead();
+      let trouble: Trouble | null = null;
+      const result = await database.transaction(async (tx) => {
+        const made = await work(tx);
+        trouble = life.next('commit');
+        if (trouble === 'dies before') life.die();
+        return made;
+      });
+      if (trouble === 'dies after') life.die();
+      return result;
+    },
+  };
+}
