@@ -2,6 +2,7 @@
 import { geo } from '../../lib/accounts/client.ts';
 import { saveMetadata } from '../../lib/billing/client.ts';
 import type { Subscription } from '../../lib/billing/wire.ts';
+import { $printPromoLastSeen } from '../../stores/persisted.ts';
 import { refreshSession } from '../../stores/session.ts';
 import { closePaywall } from '../../stores/ui.ts';
 import { metadataOf } from './metadata.ts';
@@ -20,6 +21,8 @@ const atMost = (work: Promise<unknown>): Promise<unknown> =>
  * @param kind of the quote that was paid
  */
 export async function complete(subscription: Subscription | null, email: string | null, kind: string): Promise<void> {
+  // Who has just paid is not asked for more on the same day.
+  if (kind === 'new') $printPromoLastSeen.set(Date.now());
   const [article] = await Promise.all([
     isWalled() && kind !== 'downgrade'
       ? refreshSession().then(() => fetchArticle())
