@@ -15,7 +15,9 @@ function lay({ ask }: { readonly ask: string }): void {
 
 if (wall) {
   $meter.subscribe(lay);
-  const read = () => void readMetered(Number(wall.dataset.meterWall), location.pathname);
+  const { meterWall: article, days, total } = wall.dataset;
+  const rules = { days: Number(days), anonymous: Number(total) };
+  const read = () => void readMetered(Number(article), location.pathname, rules);
   // A page that is made ready ahead is not read yet.
   if ('prerendering' in document && document.prerendering)
     document.addEventListener('prerenderingchange', read, { once: true });

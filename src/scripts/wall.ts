@@ -10,11 +10,11 @@ import { $ui } from '../stores/ui.ts';
 const once = 60_000;
 
 /** Whether this reader may read what a wall of this level stands before. */
-export const mayRead = (level: string | undefined, session: Session): boolean =>
+const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
 /** @returns whether this page may be loaded again; never, where that cannot be remembered */
-export function firstTime(storage: () => Storage, path: string, now: number): boolean {
+function firstTime(storage: () => Storage, path: string, now: number): boolean {
   try {
     const key = `wall:${path}`;
     if (now - Number(storage().getItem(key) ?? 0) < once) return false;

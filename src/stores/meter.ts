@@ -1,11 +1,10 @@
 /**
- * What the browser knows of the meter (publication.ts, `access.meter`): counted here for readers who have not signed in, and by the
+ * What the browser knows of the meter: counted here for readers who have not signed in, and by the
  * server for those with an account. Storage that is full, blocked or broken never breaks a page: nothing is counted then.
  */
 import { atom, type ReadableAtom } from 'nanostores';
-import { countReading, parseReadings } from '../lib/access/browser-meter.ts';
+import { type BrowserMeterRules, countReading, parseReadings } from '../lib/access/browser-meter.ts';
 import { readVisitor } from '../lib/accounts/visitor.ts';
-import { publication } from '../publication.ts';
 
 export interface MeterView {
   /** What the wall over this page asks for; `nothing`: there is none. */
@@ -21,22 +20,21 @@ export const $meter: ReadableAtom<MeterView> = $store;
 /** Shared by the tabs of a browser. */
 const name = 'broadsheet-meter';
 
-/** Counts the reading of a metered article, and settles what stands over it. */
-export async function readMetered(article: number, path: string): Promise<void> {
+/**
+ * Counts the reading of a metered article, and settles what stands over it.
+ *
+ * @param rules of the publication; handed in, so that no page carries all of it
+ */
+export async function readMetered(article: number, path: string, rules: BrowserMeterRules): Promise<void> {
   const visitor = readVisitor(document.cookie);
-  if (visitor === null) $store.set(countHere(article));
+  if (visitor === null) $store.set(countHere(article, rules));
   else if (visitor === 'registered') await askServer(path);
 }
 
-function countHere(article: number): MeterView {
+function countHere(article: number, rules: BrowserMeterRules): MeterView {
   try {
     // Read and written in one go: another tab comes before or after.
-    const counted = countReading(
-      parseReadings(localStorage.getItem(name)),
-      article,
-      Date.now(),
-      publication.access.meter,
-    );
+    const counted = countReading(parseReadings(localStorage.getItem(name)), article, Date.now(), rules);
     localStorage.setItem(name, JSON.stringify(counted.readings));
     return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
   } catch {

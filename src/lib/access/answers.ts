@@ -65,9 +65,6 @@ const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {
     yesNo(isPaying(view) && (view.gifts?.left ?? 0) > 0 && !['none', 'free', 'default'].includes(view.subject)),
 };
 
-/** Names of the features that {@link featureValue} knows. */
-export const featureNames: readonly string[] = Object.keys(features);
-
 /** One decision by the name of its feature. */
 export const featureValue = (view: View, sdkFeatureSlug: string): DecisionEngineAnswer => ({
   sdkFeatureSlug,
