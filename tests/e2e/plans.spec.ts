@@ -4,7 +4,7 @@
  */
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { emailField, expect, linkTo, newEmail, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
+import { emailField, expect, linkTo, newEmail, pretend, signedInKinds, test } from '../world/readers.ts';
 
 const pages = ['/pricing', '/print', '/membership', '/founder'];
 const kinds = ['anonymous', ...signedInKinds] as const;
@@ -206,22 +206,6 @@ test.describe('without a script', () => {
     await expect(page).toHaveURL(/\/subscribe\?plan=reader-yearly$/);
     await expect(page.locator('main')).toContainText(`Signed in as ${email}`);
   });
-
-  test('the address of the printed paper is saved, and what is wrong is said beside it', async ({ context, page }) => {
-    await signIn(context, newEmail('paper'));
-    await page.goto('/shipping');
-    await fill(page, { ...address, 'ZIP code': '90210' });
-    await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByText('90210 is not in New York.')).toBeVisible();
-    await expect(page.getByLabel('Name')).toHaveValue(address.Name);
-    await expect(page.getByLabel('State')).toHaveValue('NY');
-    await page.getByLabel('ZIP code').fill('10038');
-    await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
-    await expect(page.locator('main address')).toContainText('New York, NY 10038');
-    await page.getByRole('button', { name: 'Update Shipping Address' }).click();
-    await expect(page.getByLabel('Address', { exact: true })).toHaveValue(address.Address);
-  });
 });
 
 test('with a script, the page of a choice leads to payment', async ({ page }) => {
@@ -258,120 +242,5 @@ test.describe('the welcome', () => {
     await page.goto('/thankyou', { waitUntil: 'networkidle' });
     await expect(page.getByText('Your plan, your renewal date and your details stand in your account.')).toBeVisible();
     expect(errors).toEqual([]);
-  });
-});
-
-const address = { Name: 'Benjamin Day', Address: '222 William Street', City: 'New York', 'ZIP code': '10038' };
-
-async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
-  await page.getByLabel('State').selectOption('New York');
-}
-
-test.describe('the address of the printed paper', () => {
-  test.beforeEach(({ context }) => signIn(context, newEmail('paper')));
-
-  test('is saved in place, and changed', async ({ page }) => {
-    await page.goto('/shipping');
-    await fill(page, { ...address, City: '' });
-    await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByText('Please enter the city.')).toBeVisible();
-    await expect(page.getByLabel('City')).toBeFocused();
-    expect(await violationsOn(page)).toEqual([]);
-    await page.getByLabel('City').fill('New York');
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
-    await expect(page).toHaveURL(/\/shipping$/);
-    await page.getByRole('button', { name: 'Update Shipping Address' }).click();
-    await expect(page.getByLabel('Name')).toBeFocused();
-    await page.getByLabel(/^Apartment/).fill('Attic');
-    await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.locator('main address')).toContainText('Attic');
-    await page.reload();
-    await expect(page.locator('main address')).toContainText('Attic');
-    expect(await violationsOn(page)).toEqual([]);
-  });
-
-  test('stays in the form when the network is gone', async ({ context, page }) => {
-    await page.goto('/shipping');
-    await fill(page, address);
-    await context.route('**/api/v1/me/shipping', (route) => route.abort());
-    await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByText('The paper cannot be reached.')).toBeVisible();
-    await expect(page.getByLabel('Address', { exact: true })).toHaveValue(address.Address);
-    await context.unroute('**/api/v1/me/shipping');
-    await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
-  });
-});
-
-test.describe('the upsell of the printed paper', () => {
-  const article = '/article/crack-closes-mississippi-bridge';
-  const upsell = (page: Page) => page.getByRole('dialog', { name: 'Ink on paper, once a week.' });
-  const isFetched = (url: string) => /PrintUpsell|print-upsell/.test(url);
-
-  /** Opens a page whose clock stands, and lets it be known who is reading. */
-  async function open(page: Page, path: string): Promise<void> {
-    await page.clock.install();
-    await page.goto(path, { waitUntil: 'networkidle' });
-  }
-
-  for (const path of ['/', article]) {
-    test(`opens for a Sun Reader after two seconds, once a day: ${path}`, async ({ context, page }) => {
-      await as(context, 'reader');
-      await open(page, path);
-      await page.clock.fastForward(2000);
-      await expect(upsell(page)).toBeVisible();
-      expect(await violationsOn(page, 'dialog[open]')).toEqual([]);
-      await expect(upsell(page).getByRole('link', { name: 'Upgrade Today' })).toHaveAttribute('href', '/print');
-      await page.keyboard.press('Escape');
-      await expect(upsell(page)).toBeHidden();
-
-      await page.goto(path, { waitUntil: 'networkidle' });
-      await page.clock.fastForward(60_000);
-      await expect(upsell(page)).toBeHidden();
-      await page.clock.fastForward('24:00:00');
-      await page.goto(path, { waitUntil: 'networkidle' });
-      await page.clock.fastForward(2000);
-      await expect(upsell(page)).toBeVisible();
-      await upsell(page).getByRole('button', { name: 'Not now' }).click();
-      await expect(upsell(page)).toBeHidden();
-    });
-  }
-
-  test('is not shown beside a campaign', async ({ context, page }) => {
-    await as(context, 'reader');
-    await context.addInitScript(() =>
-      addEventListener('DOMContentLoaded', () => {
-        document.body.append(Object.assign(document.createElement('div'), { id: 'spring' }));
-        document.querySelector('#spring')?.setAttribute('data-campaign', 'spring');
-      }),
-    );
-    await open(page, '/');
-    await page.clock.fastForward(10_000);
-    expect(await page.evaluate(() => localStorage.getItem('print-edition-promo-last-seen'))).toBeNull();
-    await expect(upsell(page)).toBeHidden();
-  });
-
-  for (const kind of kinds.filter((each) => each !== 'reader')) {
-    test(`costs a ${kind} nothing`, async ({ context, page }) => {
-      await as(context, kind);
-      const fetched: string[] = [];
-      page.on('request', (request) => fetched.push(request.url()));
-      for (const path of ['/', article]) {
-        await open(page, path);
-        await page.clock.fastForward(10_000);
-        await expect(upsell(page)).toBeHidden();
-      }
-      expect(fetched.filter(isFetched)).toEqual([]);
-    });
-  }
-
-  test('is not shown elsewhere', async ({ context, page }) => {
-    await as(context, 'reader');
-    await open(page, '/section/culture');
-    await page.clock.fastForward(10_000);
-    await expect(upsell(page)).toBeHidden();
-    expect(await page.evaluate(() => localStorage.getItem('print-edition-promo-last-seen'))).toBeNull();
   });
 });
