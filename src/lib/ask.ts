@@ -73,7 +73,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
     message: textOf(read, 'message'),
     retryAfter: retryAfter(response.headers),
     suggestedEmail: textOf(read, 'suggestedEmail'),
-    body: read,
+    ...(read !== null && { body: read }),
   };
 }
 

@@ -3,7 +3,7 @@ import { useStore } from '@nanostores/react';
 import { Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { Stripe, StripeElements, StripeElementsOptions, StripePaymentElementOptions } from '@stripe/stripe-js';
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
-import * as billing from '../../lib/billing/client.ts';
+import { chargePaymentMethod, plans as fetchPlans, setupIntent } from '../../lib/billing/client.ts';
 import type { PlansAnswer } from '../../lib/billing/wire.ts';
 import { refreshSession } from '../../stores/session.ts';
 import { appearance } from '../Paywall/appearance.ts';
@@ -20,7 +20,7 @@ export default function Card() {
   const [plans, setPlans] = useState<PlansAnswer | null>(null);
   const [failed, setFailed] = useState(false);
   const [turn, setTurn] = useState(0);
-  const [flow] = useState(() => createCardFlow(billing, () => void refreshSession()));
+  const [flow] = useState(() => createCardFlow({ setupIntent, chargePaymentMethod }, () => void refreshSession()));
   const { step } = useStore(flow.$state);
   const script = useStripeScript(plans, true);
   const thanks = useRef<HTMLParagraphElement>(null);
@@ -36,7 +36,7 @@ export default function Card() {
   useEffect(() => {
     let here = true;
     setFailed(false);
-    void billing.plans().then((answer) => {
+    void fetchPlans().then((answer) => {
       if (!here) return;
       if (answer.ok && answer.value) setPlans(answer.value);
       else setFailed(true);

@@ -1,8 +1,18 @@
 /** The paywall on its sheet (spec section 2, "Paywall modal"). */
 import { useStore } from '@nanostores/react';
 import { type ReactNode, useEffect, useState } from 'react';
-import * as accounts from '../../lib/accounts/client.ts';
-import * as billing from '../../lib/billing/client.ts';
+import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
+import {
+  confirmation,
+  coupon,
+  plans,
+  quote,
+  saveShipping,
+  shipping,
+  subscribe,
+  subscription,
+  switchPlan,
+} from '../../lib/billing/client.ts';
 import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
 import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import { closePaywall, type PaywallPayload } from '../../stores/ui.ts';
@@ -22,11 +32,23 @@ import type { StepName } from './steps.ts';
 import { useOnline } from './use-online.ts';
 import { useStripeScript } from './use-stripe-script.ts';
 
+const calls = {
+  confirmation,
+  coupon,
+  plans,
+  quote,
+  saveShipping,
+  shipping,
+  subscribe,
+  subscription,
+  switchPlan,
+};
+
 export function PaywallDialog({ payload }: { payload: PaywallPayload }) {
   const [flow] = useState(() =>
     createPaywallFlow({
-      calls: billing,
-      accounts,
+      calls,
+      accounts: { account, createAndEnter, verifyEmail },
       session: $session,
       drafts: {
         get: () => $draft.get(),

@@ -11,8 +11,8 @@ import { type AccountStep, createAccountStep } from './account-step.ts';
 import { choices, chosenPrice } from './choice.ts';
 import { messages } from './messages.ts';
 import { sum } from './money.ts';
-import { createOrder, type Order } from './order.ts';
-import { createPayment, type Payment } from './payment.ts';
+import { createOrder, type Order, type OrderCalls } from './order.ts';
+import { createPayment, type Payment, type PaymentCalls } from './payment.ts';
 import {
   change,
   emailAppeared,
@@ -58,7 +58,7 @@ export interface Draftbook {
 }
 
 export interface FlowOptions {
-  readonly calls: typeof client;
+  readonly calls: OrderCalls & PaymentCalls & Pick<typeof client, 'plans' | 'shipping' | 'saveShipping'>;
   readonly accounts: Pick<typeof accountClient, 'verifyEmail' | 'createAndEnter' | 'account'>;
   readonly session: ReadableAtom<Session>;
   readonly drafts: Draftbook;
