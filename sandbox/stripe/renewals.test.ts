@@ -122,6 +122,23 @@ describe('renewals', () => {
   });
 });
 
+describe('a failed change', () => {
+  it('is tried again too, and a bank that asks an absent reader counts as a failure', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(5 * day);
+    const items = [{ id: itemOf(made).id, price: 'price_member_monthly' }];
+    const changed = await stripe.subscriptions.update(made.id, { items, proration_behavior: 'always_invoice' });
+    expect(changed.status).toBe('past_due');
+    await bench.control('POST card', { customer: id, number: '4000002760003184' });
+    bench.state.advance(16 * day);
+    const invoice = await stripe.invoices.retrieve(String(changed.latest_invoice));
+    expect(invoice).toMatchObject({ status: 'open', attempt_count: 4 });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('canceled');
+  });
+});
+
 describe('test clocks', () => {
   it('move the time of their own customers alone', async () => {
     const clock = await stripe.testHelpers.testClocks.create({ frozen_time: newYear + 100 * day });

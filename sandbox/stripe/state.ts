@@ -2,7 +2,7 @@
  * The sandbox's Stripe without a network: books, clock, faults, and the calls that work on them. `stripeHandlers` makes
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
-import { type Lifecycle, makeLifecycle } from './billing/lifecycle.ts';
+import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
 import { ApiError, unauthorized } from './core/errors.ts';
 import { type Ledger, openLedger, token } from './core/ledger.ts';
 import type { Event, Thing } from './core/model.ts';
@@ -72,6 +72,7 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
       ledger.clear();
       faults.clear();
       seed(ledger);
+      lifecycle.restart();
     },
     close: ledger.close,
     idempotency: makeIdempotency(ledger, wall),

@@ -13,7 +13,7 @@ import { handlersByResource } from './handlers.ts';
 import { hostedInvoices } from './hosted.ts';
 import { keys } from './keys.ts';
 import { lookingPage } from './page.ts';
-import { openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
+import { apiVersion, openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
 import { makeWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface StripeAccess {
@@ -55,6 +55,7 @@ const largestBody = 1024 * 1024;
  */
 export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
   const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
+  if (siteUrl) announceEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
   const handlers = handlersByResource(state);
   const webhooks = siteUrl
     ? makeWebhooks(state.ledger, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
@@ -129,6 +130,17 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
       state.close();
     },
   };
+}
+
+/** The endpoint that the account has, as the dashboard would list it. */
+function announceEndpoint({ ledger }: StripeState, url: string): void {
+  ledger.run(() => {
+    ledger.store.remove('webhook_endpoint', 'we_site');
+    ledger.add('webhook_endpoint', {
+      ...{ id: 'we_site', object: 'webhook_endpoint', api_version: apiVersion, application: null, description: null },
+      ...{ enabled_events: ['*'], livemode: false, metadata: {}, status: 'enabled', url },
+    });
+  });
 }
 
 function unknown(method: string, pathname: string): Response {

@@ -16,19 +16,19 @@ const announcedAhead = 7 * day;
 const trialAnnouncedAhead = 3 * day;
 const firstPaymentPatience = 23 * hour;
 
-interface Task {
+export interface Task {
   /** Unix seconds. */
   readonly at: number;
   readonly work: () => void;
 }
 
-const living: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid'];
+export const living: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid'];
 
-const periodEnd = (subscription: Subscription): number =>
+export const periodEnd = (subscription: Subscription): number =>
   Math.min(...subscription.items.data.map((item) => item.current_period_end));
 
 /** What happens next with one object. */
-function nextOf(ledger: Ledger, thing: Thing): Task | null {
+export function nextOf(ledger: Ledger, thing: Thing): Task | null {
   if (thing.object === 'subscription') return earliest(subscriptionTasks(ledger, thing as Subscription));
   if (thing.object === 'invoice') return invoiceTask(ledger, thing as Invoice);
   if (thing.object === 'subscription_schedule') {
@@ -181,85 +181,4 @@ function earliest(tasks: Iterable<Task>): Task | null {
   let first: Task | null = null;
   for (const task of tasks) if (!first || task.at < first.at) first = task;
   return first;
-}
-
-export interface Lifecycle {
-  /** Does what has become due on the sandbox's own clock. */
-  catchUp(): void;
-  /** Moves the sandbox's own clock forward to a moment, doing everything on its way. */
-  advance(to: number): void;
-  /** Moves a test clock. */
-  advanceClock(clock: string, to: number): void;
-  /** Moment of the next renewal on a clock, with the hour until its invoice is charged; `null` when there is none. */
-  nextRenewal(clock?: string): number | null;
-}
-
-const watched = ['subscription_schedule', 'subscription', 'invoice'] as const;
-
-export function makeLifecycle(ledger: Ledger): Lifecycle {
-  /** Nothing on the sandbox's own clock is due before. */
-  let quietUntil = 0;
-  ledger.onChanges((things) => {
-    for (const thing of things) {
-      if (typeof thing.test_clock === 'string') continue;
-      const task = nextOf(ledger, thing);
-      if (task && task.at < quietUntil) quietUntil = task.at;
-    }
-  });
-
-  const nextOn = (clock: string): Task | null => {
-    let first: Task | null = null;
-    for (const kind of watched) {
-      for (const thing of ledger.store.all(kind)) {
-        if ((thing.test_clock ?? '') !== clock) continue;
-        const task = nextOf(ledger, thing);
-        if (task && (!first || task.at < first.at)) first = task;
-      }
-    }
-    return first;
-  };
-
-  function work(clock: string, until: number): void {
-    for (;;) {
-      const task = nextOn(clock);
-      if (!task || task.at > until) {
-        if (clock === '') quietUntil = task?.at ?? Number.POSITIVE_INFINITY;
-        return;
-      }
-      ledger.during(clock, task.at, () => ledger.run(task.work));
-    }
-  }
-
-  const catchUp = () => {
-    const now = ledger.now();
-    if (now >= quietUntil) work('', now);
-  };
-  return {
-    catchUp,
-    advance(to) {
-      catchUp();
-      work('', to);
-      ledger.shift(Math.max(0, to - ledger.now()));
-    },
-    advanceClock(clock, to) {
-      work(clock, to);
-      ledger.run(() => {
-        const found = ledger.need('test_helpers.test_clock', clock);
-        ledger.store.touch(found);
-        found.frozen_time = to;
-        found.status = 'ready';
-        ledger.emit('test_helpers.test_clock.ready', found);
-      });
-    },
-    nextRenewal(clock = '') {
-      let first: number | null = null;
-      for (const subscription of ledger.store.all('subscription')) {
-        if ((subscription.test_clock ?? '') !== clock || !living.includes(subscription.status)) continue;
-        if (subscription.cancel_at !== null) continue;
-        const at = periodEnd(subscription) + hour;
-        if (first === null || at < first) first = at;
-      }
-      return first;
-    },
-  };
 }

@@ -162,10 +162,17 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
   /** Those who come later in this order have been caused by those before. */
   function settle(): void {
     const changes = store.changes();
-    for (const change of changes.filter(({ before }) => before)) announce(change);
+    // What came into being is told first, then what happened to it, then how the rest has changed.
+    const happened = fresh;
+    fresh = [];
     for (const change of changes.filter(({ before }) => !before)) announce(change);
+    const created = fresh;
+    fresh = [];
+    for (const change of changes.filter(({ before }) => before)) announce(change);
+    const events = [...created, ...happened, ...fresh];
+    const numbers = events.map(({ _n = 0 }) => _n).sort((one, other) => one - other);
+    for (const [index, event] of events.entries()) event._n = numbers[index] ?? 0;
     store.keep();
-    const events = fresh;
     told = [];
     fresh = [];
     const things = changes.map(({ thing }) => thing);

@@ -26,6 +26,8 @@ export interface Store {
   /** What has been changed and not been kept yet. */
   changes(): Change[];
   keep(): void;
+  /** Writes what is kept within `work` to the file at once, when it is over. */
+  together<T>(work: () => T): T;
   takeBack(): void;
   clear(): void;
   close(): void;
@@ -45,6 +47,7 @@ export function openStore(file?: string): Store {
   const changed = new Set<Row>();
   const gone = new Set<Row>();
   let last = 0;
+  let batching = false;
   const database = file ? openFile(file) : null;
   const write = database?.prepare('insert or replace into things (kind, id, json) values (?, ?, ?)');
   const erase = database?.prepare('delete from things where kind = ? and id = ?');
@@ -101,7 +104,7 @@ export function openStore(file?: string): Store {
     ],
     keep() {
       if (changed.size + gone.size === 0) return;
-      database?.exec('begin immediate');
+      if (!batching) database?.exec('begin immediate');
       for (const row of gone) erase?.run(row.kind, row.thing.id);
       for (const row of changed) {
         const json = JSON.stringify(row.thing);
@@ -109,9 +112,20 @@ export function openStore(file?: string): Store {
         row.kept = json;
         write?.run(row.kind, row.thing.id, json);
       }
-      database?.exec('commit');
+      if (!batching) database?.exec('commit');
       changed.clear();
       gone.clear();
+    },
+    together(work) {
+      if (batching) return work();
+      batching = true;
+      database?.exec('begin immediate');
+      try {
+        return work();
+      } finally {
+        batching = false;
+        database?.exec('commit');
+      }
     },
     takeBack() {
       for (const row of gone) if (row.kept !== null) put(row);

@@ -1,6 +1,6 @@
 /** How a resource says which calls it answers. */
 
-import type { Lifecycle } from '../billing/lifecycle.ts';
+import type { Lifecycle } from '../billing/ticking.ts';
 import { ApiError, invalid } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { Thing } from '../core/model.ts';

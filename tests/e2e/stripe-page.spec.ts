@@ -1,0 +1,44 @@
+/** The page of the sandbox's Stripe: refunds, the clock, cards that fail, and no script. It needs no site. */
+import { expect, test } from '@playwright/test';
+import { type Bench, openBench } from '../../sandbox/stripe/testing.ts';
+
+test.use({ javaScriptEnabled: false });
+
+let bench: Bench;
+test.beforeEach(async () => {
+  bench = await openBench({ wall: Date.now });
+  const { id } = await bench.payer();
+  await bench.subscribe(id, 'price_reader_monthly');
+});
+test.afterEach(() => bench.stop());
+
+test('shows a payment and pays it back', async ({ page }) => {
+  await page.goto(`${bench.access.url}?view=payments`);
+  const row = page.getByRole('row', { name: /reader@example.com/ });
+  await expect(row).toContainText('$12.00');
+  await row.getByRole('button', { name: 'Refund' }).click();
+  await expect(page.getByRole('status')).toHaveText('Paid back.');
+  await expect(row).toContainText('$12.00 back');
+});
+
+test('lets the next renewal fail, and the one after it succeed', async ({ page }) => {
+  await page.goto(bench.access.url);
+  await page.getByRole('button', { name: 'Fail the next charge' }).click();
+  await page.getByRole('button', { name: 'To the next renewal' }).click();
+  await page.getByRole('link', { name: 'Subscriptions' }).click();
+  await expect(page.getByRole('row', { name: /reader@example.com/ })).toContainText('past due');
+  await page.getByRole('link', { name: 'Customers' }).click();
+  await page.getByRole('button', { name: 'Give a good card' }).click();
+  await page.getByRole('button', { name: '15 days' }).click();
+  await page.getByRole('link', { name: 'Subscriptions' }).click();
+  await expect(page.getByRole('row', { name: /reader@example.com/ })).toContainText('active');
+});
+
+test('shows an invoice as its customer sees it, and as a PDF', async ({ page, request }) => {
+  await page.goto(`${bench.access.url}?view=invoices`);
+  await page.locator('tbody a').click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('paid');
+  await expect(page.getByRole('row', { name: /Total/ })).toContainText('$12.00');
+  const pdf = await request.get(`${page.url()}/pdf`);
+  expect((await pdf.body()).subarray(0, 5).toString()).toBe('%PDF-');
+});
