@@ -20,7 +20,7 @@ export interface BillingConfig {
   readonly stripe: StripeSettings | null;
 }
 
-/** Stripe forbids serving its script from elsewhere; the release belongs to the API version that billing pins. */
+/** Stripe forbids serving its script from elsewhere; the release is the one that the installed @stripe/stripe-js is typed for. */
 export const stripeScript = 'https://js.stripe.com/dahlia/stripe.js';
 
 const key = (form: RegExp, what: string) =>

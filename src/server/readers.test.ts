@@ -93,3 +93,34 @@ describe('accounts in the house', () => {
     expect(await opened?.accounts.session(null)).toEqual({ session: null, cookies: [] });
   });
 });
+
+describe('billing in the house', () => {
+  const stripe = {
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_1',
+    // Nobody is there.
+    STRIPE_API_URL: 'http://127.0.0.1:1',
+  };
+
+  it('is off without a Stripe', async () => {
+    expect((await open(mail))?.billing).toBeNull();
+  });
+
+  it('starts while Stripe is away, is part of what a reader gets, and forgets with the account', async () => {
+    const house = await open({ ...mail, ...stripe });
+    if (!house?.billing) throw new Error('Billing is off.');
+    expect(house.billing.prices()).toEqual([]);
+    const session = {
+      ...{ id: 's', userId: 'nobody', trackingId: 't', email, emailVerified: true, createdAt: 0 },
+    };
+    const shipping = {
+      ...{ name: 'Ada' },
+      address: { line1: '1', city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
+    };
+    await house.billing.saveShipping(session, shipping);
+    expect(await house.accounts.exportData(session)).toMatchObject({ billing: { shipping, purchases: [] } });
+    await house.accounts.forget(session, caller);
+    expect(await house.billing.shipping(session)).toBeNull();
+  });
+});

@@ -159,3 +159,12 @@ export function lessCoupon(amount: number, coupon: Pick<Stripe.Coupon, 'amount_o
   if (coupon.percent_off !== null) return amount - Math.round((amount * coupon.percent_off) / 100);
   return Math.max(0, amount - (coupon.amount_off ?? 0));
 }
+
+/** As `digestOf` of state.ts, from Stripe's list of subscriptions. */
+export function digest(one: Stripe.Subscription): string {
+  const [item] = one.items.data;
+  return JSON.stringify([
+    ...[one.status, item?.price.id, item?.current_period_end, one.cancel_at_period_end, one.cancel_at],
+    idOf(one.latest_invoice),
+  ]);
+}

@@ -180,6 +180,19 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
   };
 }
 
+/** What a difference would be seen by, without asking for invoices; `digest` of read-state.ts makes the same of Stripe's answer. */
+export function digestOf(state: StripeState): string {
+  const seconds = (at: number | null): number | null => (at === null ? null : at / 1000);
+  return JSON.stringify([
+    ...[state.status, state.price.id, seconds(state.periodEnd), state.cancelAtPeriodEnd, seconds(state.cancelAt)],
+    state.invoices[0]?.id ?? null,
+  ]);
+}
+
+/** When it is billed by itself; `null`: never again. */
+export const renewsAt = (state: StripeState): number | null =>
+  (state.status === 'active' || state.status === 'trialing') && !isEnding(state) ? state.periodEnd : null;
+
 /** Whether the first bill of it is settled: paid, or nothing was due. */
 export const isSettled = (state: StripeState): boolean =>
   state.status !== 'incomplete' && state.status !== 'incomplete_expired' && state.paid.length > 0;

@@ -56,6 +56,10 @@ export interface SubscriptionsTable {
   grant_id: string;
   /** A `StripeState`, JSON; `null` until the first answer. */
   state: string | null;
+  /** What a difference from Stripe's would be seen by, see `digestOf`. */
+  digest: string | null;
+  /** When it is billed next; `null`: not by itself. */
+  renews: number | null;
   /** Number of the newest question and of the newest answer that was kept. */
   asked: number;
   answered: number;

@@ -43,11 +43,14 @@ export const billing: Migration = {
       .addColumn('user_id', 'text')
       .addColumn('grant_id', 'text', (column) => column.notNull())
       .addColumn('state', 'text')
+      .addColumn('digest', 'text')
+      .addColumn('renews', 'bigint')
       .addColumn('asked', 'integer', (column) => column.notNull())
       .addColumn('answered', 'integer', (column) => column.notNull())
       .addColumn('updated', 'bigint', (column) => column.notNull())
       .execute();
     await db.schema.createIndex('subscriptions_of_user').on('subscriptions').column('user_id').execute();
+    await db.schema.createIndex('subscriptions_by_renewal').on('subscriptions').column('renews').execute();
     await db.schema.createIndex('subscriptions_of_customer').on('subscriptions').column('customer').execute();
     await db.schema
       .createTable('stripe_events')

@@ -189,6 +189,14 @@ onBothEngines('a running subscription', (engines) => {
     expect(again).toMatchObject({ ok: false, status: 409, error: { code: 'promotion_used' } });
   });
 
+  it('is quoted for a penny too where Stripe’s clock is far ahead', async () => {
+    house = await billingBench(await engines.open());
+    house.stripe.advanceTo(Math.floor(house.accounts.clock.now / 1000) + 100 * day);
+    const quote = paid(await house.billing.quote(null, { planId: 'reader-penny' }));
+    expect(quote).toMatchObject({ dueToday: 60, dueAfterRenewal: 12_000 });
+    expect(quote.renewalDate).toBe(house.accounts.clock.now + 160 * day * 1000);
+  });
+
   it('forgets a reader: cancelled at once, and nobody’s from then on', async () => {
     const { session, id } = await subscribed();
     paid(await house.billing.saveShipping(session, home));

@@ -10,7 +10,7 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import { type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
-import { isRunning, isSettled, type StripeState } from '../state.ts';
+import { digestOf, isRunning, isSettled, renewsAt, type StripeState } from '../state.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import { dropSubscription } from './dropping.server.ts';
@@ -72,6 +72,7 @@ export function createMirror(options: MirrorOptions): Mirror {
       .insertInto('subscriptions')
       .values({
         ...{ id, customer: '', user_id: null, grant_id: randomUUID(), state: null },
+        ...{ digest: null, renews: null },
         ...{ asked: 1, answered: 0, updated: now() },
       })
       .onConflict((conflict) =>
@@ -122,6 +123,7 @@ export function createMirror(options: MirrorOptions): Mirror {
         .updateTable('subscriptions')
         .set({
           ...{ customer: state.customer, state: JSON.stringify(state), answered: asked, updated: now() },
+          ...{ digest: digestOf(state), renews: renewsAt(state) },
           // Somebody who was forgotten meanwhile stays forgotten.
           user_id: userId,
         })

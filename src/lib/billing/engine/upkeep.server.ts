@@ -1,6 +1,6 @@
 /** The chores of billing: purchases that were left, renewals to announce, the nightly comparison with Stripe, old rows. */
 import type Stripe from 'stripe';
-import { idOf } from '../read-state.ts';
+import { digest } from '../read-state.ts';
 import type { Billing } from '../service.ts';
 import { isRunning, type StripeState } from '../state.ts';
 import type { Parts } from './parts.ts';
@@ -53,20 +53,18 @@ export function createUpkeep(
 
   /** Renewals that are near by our own calendar; Stripe announces them by its own besides. */
   async function announce(): Promise<void> {
-    const rows = await db
+    const near = await db
       .selectFrom('subscriptions')
-      .select(['id', 'state'])
+      .select(['id', 'renews'])
       .where('user_id', 'is not', null)
+      .where('renews', '>', now())
+      .where('renews', '<=', now() + rules.renewalNoticeDays * day)
       .execute();
-    for (const { id, state: text } of rows) {
-      const state = text === null ? null : (JSON.parse(text) as StripeState);
-      if (!state || !isRunning(state)) continue;
-      const left = state.periodEnd - now();
-      if (left <= 0 || left > rules.renewalNoticeDays * day) continue;
+    for (const { id, renews } of near) {
       const known = await db
         .selectFrom('billing_notices')
         .select('key')
-        .where('key', '=', `renewal:${id}:${state.periodEnd}`)
+        .where('key', '=', `renewal:${id}:${renews}`)
         .executeTakeFirst();
       // Said from Stripe's state of now, not from an old one.
       if (!known) await questions.ask(db, `subscription:${id}`);
@@ -86,20 +84,25 @@ export function createUpkeep(
 
   async function reconcile(): ReturnType<Billing['reconcile']> {
     const drifted: string[] = [];
-    const unseen = new Map<string, StripeState>();
-    for (const { id, state } of await db.selectFrom('subscriptions').select(['id', 'state']).execute()) {
-      if (state !== null) unseen.set(id, JSON.parse(state) as StripeState);
-    }
+    const rows = await db
+      .selectFrom('subscriptions')
+      .select(['id', 'digest'])
+      .where('digest', 'is not', null)
+      .execute();
+    const unseen = new Map(rows.map(({ id, digest: kept }) => [id, kept ?? '']));
     let checked = 0;
     for await (const one of stripe.subscriptions.list({ status: 'all', limit: 100 })) {
-      const kept = unseen.get(one.id);
+      const kept = unseen.get(one.id) ?? null;
       unseen.delete(one.id);
-      if (!kept && !isOurs(one)) continue;
+      if (kept === null && !isOurs(one)) continue;
       checked++;
-      if (!kept || digestOf(kept) !== digest(one)) drifted.push(one.id);
+      if (kept !== digest(one)) drifted.push(one.id);
     }
     // What Stripe does not list any more, such as what was deleted with its customer.
-    for (const [id, state] of unseen) if (isRunning(state)) drifted.push(id);
+    for (const [id, kept] of unseen) {
+      const [status] = JSON.parse(kept) as [StripeState['status']];
+      if (isRunning({ status })) drifted.push(id);
+    }
     for (const id of drifted) await questions.ask(db, `subscription:${id}`);
     drift = drifted.length;
     const said = { checked, drifted: drifted.length };
@@ -152,20 +155,4 @@ export function createUpkeep(
     recover,
     drift: () => drift,
   };
-}
-
-/** What a difference would be seen by, without asking for invoices. */
-function digest(one: Stripe.Subscription): string {
-  const [item] = one.items.data;
-  return JSON.stringify([
-    ...[one.status, item?.price.id, item?.current_period_end, one.cancel_at_period_end, one.cancel_at],
-    idOf(one.latest_invoice),
-  ]);
-}
-function digestOf(state: StripeState): string {
-  const seconds = (at: number | null): number | null => (at === null ? null : at / 1000);
-  return JSON.stringify([
-    ...[state.status, state.price.id, seconds(state.periodEnd), state.cancelAtPeriodEnd, seconds(state.cancelAt)],
-    state.invoices[0]?.id ?? null,
-  ]);
 }

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { createLog } from './logging.ts';
+
+it('tells of an error what it says and where, not what it carries', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  const carried = {
+    raw: { payment_method: { billing_details: { email: 'ada@example.com' } } },
+    headers: { a: 'secret' },
+  };
+  const error = Object.assign(new Error('Your card was declined.'), {
+    code: 'card_declined',
+    statusCode: 402,
+    ...carried,
+  });
+  log.error({ err: error }, 'It failed');
+  const [line = ''] = lines;
+  expect(JSON.parse(line)).toMatchObject({
+    msg: 'It failed',
+    err: { type: 'Error', message: 'Your card was declined.', code: 'card_declined', statusCode: 402 },
+  });
+  expect(line).toContain('logging.test.ts');
+  expect(line).not.toMatch(/ada@|secret/);
+});

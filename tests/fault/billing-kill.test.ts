@@ -1,0 +1,101 @@
+/** `kill -9` during purchases: nobody is charged twice, who was charged has access, nothing acknowledged is lost. On both databases. */
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import Stripe from 'stripe';
+import { expect, it } from 'vitest';
+import { startStripe } from '../../sandbox/stripe/stripe.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { openDatabase } from '../../src/server/database/open.ts';
+import { type Bought, shop } from '../fixtures/buying.ts';
+import { onBothEngines, type Place } from '../world/databases.ts';
+
+const fixture = join(import.meta.dirname, '../fixtures/buying.ts');
+
+interface Shop {
+  readonly apiUrl: string;
+  readonly secretKey: string;
+}
+
+/** Lets readers buy and kills the process in the middle of it, after a different number of acknowledgements each time. */
+function killOne({ dataDir, databaseUrl }: Place, { apiUrl, secretKey }: Shop, round: number): Promise<Bought[]> {
+  return new Promise((resolve, reject) => {
+    const said: Bought[] = [];
+    const args = [dataDir, String(round), apiUrl, secretKey, ...(databaseUrl === null ? [] : [databaseUrl])];
+    const child = fork(fixture, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
+    let complaint = '';
+    child.stderr?.on('data', (text: Buffer) => {
+      complaint += text.toString();
+    });
+    child.on('message', (message: 'ready' | Bought) => {
+      if (message === 'ready') return;
+      said.push(message);
+      // Not always at the same point of the work.
+      if (said.length === 2 + (round % 5)) setTimeout(() => child.kill('SIGKILL'), Math.random() * 60);
+    });
+    child.on('exit', (_code, signal) => {
+      if (signal === 'SIGKILL') resolve(said);
+      else reject(new Error(`It ended by itself: ${complaint}`));
+    });
+  });
+}
+
+onBothEngines('kills during purchases', (engines) => {
+  const rounds = 10;
+
+  it(`charge nobody twice and lose nothing in ${rounds} rounds`, async () => {
+    const stripe = await startStripe({});
+    const place = await engines.place();
+    try {
+      const said: Bought[] = [];
+      for (let round = 0; round < rounds; round++) said.push(...(await killOne(place, stripe.access, round)));
+
+      const { apiUrl, secretKey } = stripe.access;
+      const database = await openDatabase({ ...place, log: silent });
+      // Three quarters of an hour later: nobody comes back.
+      const billing = await shop(database, apiUrl, secretKey, () => Date.now() + 50 * 60_000);
+      await billing.refresh();
+      const open = async () =>
+        (await database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute()).length;
+      for (let turn = 0; turn < 20 && (await open()) > 0; turn++) await billing.recover();
+      await billing.drain();
+      expect(await open()).toBe(0);
+
+      const { hostname, port } = new URL(apiUrl);
+      const dashboard = new Stripe(secretKey, { apiVersion, host: hostname, port, protocol: 'http' });
+      const charged = new Map<string, number>();
+      for await (const { customer, paid } of dashboard.charges.list({ limit: 100 })) {
+        if (paid) charged.set(String(customer), (charged.get(String(customer)) ?? 0) + 1);
+      }
+      const running = new Set<string>();
+      for await (const { customer, status } of dashboard.subscriptions.list({ limit: 100 })) {
+        if (!['canceled', 'incomplete_expired'].includes(status)) running.add(String(customer));
+      }
+      const customers = await database.db.selectFrom('customers').select(['user_id', 'customer']).execute();
+      expect(customers.length).toBeGreaterThan(rounds);
+      for (const { user_id: user, customer } of customers) {
+        const times = charged.get(customer ?? '') ?? 0;
+        expect(times).toBeLessThanOrEqual(1);
+        expect((await billing.entitlements(user)).length, user).toBe(times);
+        expect(running.has(customer ?? ''), user).toBe(times === 1);
+      }
+      const grants = said.filter(({ grant }) => grant !== null);
+      expect(grants.length).toBeGreaterThan(5);
+      for (const { userId, grant } of grants) {
+        const rows = await database.db
+          .selectFrom('subscriptions')
+          .select('grant_id')
+          .where('user_id', '=', userId)
+          .execute();
+        expect(rows.map(({ grant_id }) => grant_id)).toEqual([grant]);
+        expect(await billing.entitlements(userId)).toHaveLength(1);
+      }
+      // One receipt for each charge.
+      const mail = await database.db.selectFrom('mail_outbox').select('kind').where('kind', '=', 'receipt').execute();
+      expect(mail.length).toBe([...charged.values()].length);
+      await database.close();
+    } finally {
+      await stripe.stop();
+    }
+  }, 180_000);
+});
