@@ -27,38 +27,28 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: withoutData, url: withoutQuery },
+    serializers: { err: withoutBaggage, url: withoutQuery },
     redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
   };
   return destination ? pino(options, destination) : pino(options);
 }
 
+/** What errors of libraries carry beside these, such as the request or the answer, may be about a person. */
+const ofErrors = ['type', 'message', 'stack', 'code', 'statusCode', 'requestId'] as const;
+
+function withoutBaggage(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const whole = pino.stdSerializers.err(error) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    ofErrors.filter((name) => whole[name] !== undefined).map((name) => [name, withoutAddresses(whole[name])]),
+  );
+}
+
+/** Sentences of Stripe's and of databases may name whom they are about. */
+const withoutAddresses = (value: unknown): unknown =>
+  typeof value === 'string' ? value.replace(/[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi, '[left out]') : value;
+
 /** An address without its query and fragment, which may carry signatures and e-mail addresses. */
 export function withoutQuery(url: unknown): unknown {
   return typeof url === 'string' ? url.replace(/[?#].*$/s, '') : url;
 }
-
-/** Deepest cause that is told. */
-const deepest = 4;
-
-/**
- * What an error is, and nothing that it carries: errors of a database name the row, those of Stripe the whole payment with its secret
- * and its reader. Addresses in their sentences are left out.
- */
-function withoutData(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return typeof error === 'string' ? withoutAddresses(error) : typeof error;
-  const { code, statusCode, requestId, syscall } = error as Error & Record<string, unknown>;
-  const scalars = Object.entries({ code, statusCode, requestId, syscall }).filter(([, value]) =>
-    ['string', 'number'].includes(typeof value),
-  );
-  return {
-    type: error.name === 'Error' ? error.constructor.name : error.name,
-    message: withoutAddresses(error.message),
-    stack: withoutAddresses(error.stack ?? ''),
-    ...Object.fromEntries(scalars),
-    ...(error.cause !== undefined && depth < deepest && { cause: withoutData(error.cause, depth + 1) }),
-  };
-}
-
-const withoutAddresses = (text: string): string =>
-  text.replace(/[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi, '[left out]');

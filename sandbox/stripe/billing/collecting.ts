@@ -156,8 +156,8 @@ export function end(ledger: Ledger, subscription: Subscription, reason: string):
   }
   for (const invoice of ledger.store.all('invoice')) {
     if (subscriptionOf(ledger, invoice) !== subscription) continue;
-    if (invoice.status === 'draft') ledger.store.remove('invoice', invoice.id);
-    else if (invoice.status === 'open') {
+    // Drafts stay drafts, and what is open stays open: nobody collects them any more.
+    if (invoice.status === 'draft' || invoice.status === 'open') {
       invoice.auto_advance = false;
       invoice.next_payment_attempt = null;
       ledger.store.touch(invoice);
