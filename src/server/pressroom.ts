@@ -17,6 +17,7 @@ import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './pa
 import { pressDress, pressRender } from './press-render.ts';
 import type { RenderPage } from './renderer.ts';
 import type { SecurityHeaders } from './security.ts';
+import type { Services } from './services.ts';
 
 export interface Pressroom {
   readonly press: Press;
@@ -64,6 +65,20 @@ export function buildName(folder: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
+/**
+ * The name under which pages are stored: that of the build, and of the settings that stand in them, such as whether anything is sold. Pages
+ * made under others stand in until they are made anew, as those of another build.
+ */
+export function pagesName(
+  build: string,
+  config: Pick<Config, 'zephrUrl' | 'marfeelAccount'>,
+  { features, accounts }: Pick<Services, 'features' | 'accounts'>,
+): string {
+  const on = Object.entries(features).map(([name, feature]) => [name, feature.on]);
+  const shown = [on.sort(), accounts?.providers ?? [], config.zephrUrl !== null, config.marfeelAccount];
+  return `${build}-${createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 6)}`;
+}
+
 /** Folder of the page store. */
 const pagesDir = (config: Config): string => join(config.dataDir, 'pages');
 
@@ -82,7 +97,8 @@ export function forgetOtherSites(config: Config): void {
 
 /** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is unfit */
 export function openPressroom(options: PressroomOptions): Pressroom {
-  const { config, house, security, log, build } = options;
+  const { config, house, security, log } = options;
+  const build = pagesName(options.build, config, house.services);
   const { content } = house.services;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
   const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
