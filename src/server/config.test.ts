@@ -44,7 +44,6 @@ describe('settings', () => {
       cdnHeaders: false,
       indexNow: null,
       redirectsFile: null,
-      stripe: null,
       logLevel: 'info',
     });
   });
