@@ -152,21 +152,47 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: as({ do: 'restart' as const }) },
 );
 
-/** Most begin with somebody who is a subscriber soon: otherwise little happens. */
-export const steps: fc.Arbitrary<readonly Step[]> = fc
-  .tuple(
-    fc.option(
+const buying = (plan: fc.Arbitrary<PlanId>, attempt: Attempt) =>
+  fc.record({
+    ...{ do: as('subscribe' as const), plan, card: as<CardName>('good'), sameCard: as(false) },
+    ...{ attempt: as<Attempt>(attempt), coupon: as(null), told: fc.boolean() },
+  });
+const first = (plan: fc.Arbitrary<PlanId>, fault: fc.Arbitrary<Fault | null>) =>
+  fc.record({
+    do: as('deed' as const),
+    reader: as(0 as const),
+    deed: buying(plan, 'new'),
+    fault,
+    process: as(0 as const),
+  });
+const monthly = some<PlanId[]>('reader-monthly', 'member-monthly');
+
+/** How most begin: otherwise little happens. */
+const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  { weight: 3, arbitrary: as([]) },
+  { weight: 4, arbitrary: fc.tuple(first(plan, as(null))) },
+  // A renewal that fails.
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      first(monthly, as(null)),
+      as({ do: 'change the card at Stripe' as const, reader: 0 as const, card: 'fails later' as const }),
+      fc.integer({ min: 29, max: 45 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 + 90 })),
+    ),
+  },
+  // A process that ends while it sells, and two tabs that try again at once.
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      first(monthly, fc.record({ at: fc.noBias(fc.integer({ min: 0, max: 24 })), trouble })),
       fc.record({
-        do: as('deed' as const),
-        reader: as(0 as const),
-        deed: fc.record({
-          ...{ do: as('subscribe' as const), plan, card: as<CardName>('good'), sameCard: as(false) },
-          ...{ attempt: as<Attempt>('new'), coupon: as(null), told: as(true) },
-        }),
-        fault: as(null),
-        process: as(0 as const),
+        ...{ do: as('both' as const), reader: as(0 as const), apart: fc.boolean(), fault },
+        deeds: fc.tuple(buying(monthly, 'same'), buying(monthly, 'same')),
       }),
     ),
-    fc.array(step, { minLength: 1, maxLength: 10, size: 'max' }),
-  )
-  .map(([first, rest]) => (first ? [first, ...rest] : rest));
+  },
+);
+
+export const steps: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(beginnings, fc.oneof(as([]), fc.array(step, { minLength: 1, maxLength: 10, size: 'max' })))
+  .map(([begun, rest]) => [...begun, ...rest]);

@@ -258,5 +258,7 @@ function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' 
   }
   if (state.status === 'incomplete') return null;
   if (!isRunning(state)) return isSettled(state) && state.invoices.some(({ paid }) => paid > 0) ? 'done' : 'given up';
-  return isSettled(state) && state.pendingSetup === null ? 'done' : null;
+  // What was paid and given back runs on, too: another beside it would be one too many.
+  const bought = isSettled(state) || state.invoices.some(({ paid }) => paid > 0);
+  return bought && state.pendingSetup === null ? 'done' : null;
 }

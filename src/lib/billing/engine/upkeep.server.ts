@@ -6,6 +6,7 @@ import { isRunning, type StripeState } from '../state.ts';
 import type { Parts } from './parts.ts';
 import type { Subscribing } from './subscribing.server.ts';
 import type { InTurn } from './turns.ts';
+import { subjectOf } from './webhooks.server.ts';
 import type { Chore } from './worker.server.ts';
 
 const minute = 60_000;
@@ -17,6 +18,12 @@ const lookAfterMs = 2 * minute;
 const giveUpAfterMs = 45 * minute;
 /** Stripe sends an event again for three days; its number is known much longer. */
 const eventsKeptMs = 30 * day;
+/** Refunds, disputes and plans for later leave the subscription itself, as a list of them has it, as it was. */
+const unlisted = [
+  ...(['charge.refunded', 'charge.refund.updated', 'charge.dispute.created', 'charge.dispute.closed'] as const),
+  ...(['subscription_schedule.created', 'subscription_schedule.updated', 'subscription_schedule.released'] as const),
+  ...(['subscription_schedule.canceled', 'setup_intent.succeeded', 'invoice.voided'] as const),
+] as const;
 const noticesKeptMs = 800 * day;
 
 export interface Upkeep {
@@ -82,8 +89,31 @@ export function createUpkeep(
       .execute();
   }
 
+  /** Events of what no list of subscriptions shows, that never came here: they are asked about as if they had. @returns how many */
+  async function missed(): Promise<number> {
+    let count = 0;
+    const since = Math.floor((now() - eventsKeptMs) / 1000);
+    for await (const event of stripe.events.list({ types: [...unlisted], created: { gte: since }, limit: 100 })) {
+      const subject = subjectOf(event.type, event.data.object as Parameters<typeof subjectOf>[1]);
+      if (subject === null) continue;
+      const fresh = await database.transaction(async (tx) => {
+        const row = await tx
+          .insertInto('stripe_events')
+          .values({ id: event.id, type: event.type, received: now() })
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        if (row) await questions.ask(tx, subject);
+        return row !== undefined;
+      });
+      if (fresh) count++;
+    }
+    return count;
+  }
+
   async function reconcile(): ReturnType<Billing['reconcile']> {
     const drifted: string[] = [];
+    const lost = await missed();
     const rows = await db
       .selectFrom('subscriptions')
       .select(['id', 'digest'])
@@ -105,8 +135,8 @@ export function createUpkeep(
     }
     for (const id of drifted) await questions.ask(db, `subscription:${id}`);
     drift = drifted.length;
-    const said = { checked, drifted: drifted.length };
-    if (drifted.length > 0)
+    const said = { checked, drifted: drifted.length, lost };
+    if (drifted.length + lost > 0)
       log.warn({ ...said, some: drifted.slice(0, 10) }, 'Subscriptions differ from Stripe’s; they are fetched anew');
     else log.info(said, 'All subscriptions are as Stripe has them');
     return { checked, drifted };
