@@ -1,11 +1,19 @@
 /** What must hold, worked out from the sandbox's own books and not from what the billing service makes of them. */
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
+import type { Billed } from '../../../src/lib/billing/service.ts';
 import type { StripeState } from '../../../src/lib/billing/state.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import type { Database } from '../../../src/lib/database.ts';
 import { type House, type Reader, rules } from './house.ts';
-import type { Outcome } from './play.ts';
-import type { Step } from './steps.ts';
+import type { Deed, Step } from './steps.ts';
+
+/** What came of a deed: a value, a refusal, or nothing, for the process is no more. */
+export type Outcome = {
+  readonly deed: Deed;
+  readonly answer: Billed<unknown> | null;
+  readonly expected?: number | undefined;
+  readonly thrown?: string;
+};
 
 const day = 24 * 60 * 60;
 const living = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];

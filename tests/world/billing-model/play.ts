@@ -4,17 +4,9 @@ import type { Billed } from '../../../src/lib/billing/service.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
 import { decide, type House, type Process, type Reader, type Theatre } from './house.ts';
-import { atRest, during } from './oracle.ts';
+import { atRest, during, type Outcome } from './oracle.ts';
 import { cards, type Deed, plans, type Step } from './steps.ts';
 import { Dead, type Fault } from './wire.ts';
-
-/** What came of a deed: a value, a refusal, or nothing, for the process is no more. */
-export type Outcome = {
-  readonly deed: Deed;
-  readonly answer: Billed<unknown> | null;
-  readonly expected?: number | undefined;
-  readonly thrown?: string;
-};
 
 /** Minutes: the longest that nobody compares anything. */
 const longest = 10 * 24 * 60;
