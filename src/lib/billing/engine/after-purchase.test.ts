@@ -43,6 +43,20 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('welcome-tier')).toBe(2);
   });
 
+  it('is upgraded by Stripe’s clock, which may be far ahead of ours', async () => {
+    const { session } = await subscribed();
+    const later = Math.floor(house.accounts.clock.now / 1000) + 45 * day;
+    house.stripe.advanceTo(later);
+    await house.deliver();
+    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    expect(quote).toMatchObject({ kind: 'upgrade', prorationDate: later });
+    expect(quote.dueToday).toBeGreaterThan(300);
+    expect(quote.dueToday).toBeLessThan(500);
+    const ask = { planId: 'member-monthly', prorationDate: later, expected: quote.dueToday };
+    paid(await house.billing.switchPlan(session, ask));
+    expect((await charged())[0]?.amount).toBe(quote.dueToday);
+  });
+
   it('cannot be upgraded for nothing by a date of the reader’s choice', async () => {
     const { session } = await subscribed();
     const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));

@@ -92,24 +92,27 @@ function afterRenewal({ unit_amount: amount }: Price, found: FoundCoupon | null,
   return lasts ? lessCoupon(amount, coupon) : amount;
 }
 
-/** Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now. */
-export function upgradeParams(state: StripeState, price: Price, prorationDate: number) {
+/**
+ * Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now.
+ *
+ * @param prorationDate Unix seconds; `null`: this moment of Stripe's
+ */
+export function upgradeParams(state: StripeState, price: Price, prorationDate: number | null) {
   return {
     items: [{ id: state.item, price: price.id }],
     proration_behavior: 'always_invoice' as const,
-    proration_date: prorationDate,
+    ...(prorationDate !== null && { proration_date: prorationDate }),
     // A first cheap time ends with the upgrade.
     ...(state.status === 'trialing' && { trial_end: 'now' as const }),
   };
 }
 
-/** @param at epoch milliseconds @param prorationDate Unix seconds, of an earlier quote */
+/** @param prorationDate Unix seconds, of an earlier quote; `null`: Stripe's own moment, which is not ours on a test clock */
 export async function quoteSwitch(
   stripe: Stripe,
   state: StripeState,
   price: Price,
   to: KnownPrice,
-  at: number,
   prorationDate: number | null,
 ): Promise<QuoteAnswer> {
   const kind = switchKind(state.price, to);
@@ -117,12 +120,12 @@ export async function quoteSwitch(
   if (kind !== 'upgrade') {
     return { ...base, dueToday: 0, renewalDate: state.periodEnd, prorationDate: null, lines: [] };
   }
-  const date = prorationDate ?? Math.floor(at / 1000);
-  const { items, ...params } = upgradeParams(state, price, date);
+  const { items, ...params } = upgradeParams(state, price, prorationDate);
   const invoice = await stripe.invoices.createPreview({
     subscription: state.id,
     subscription_details: { items, ...params },
   });
+  const date = prorationDate ?? invoice.parent?.subscription_details?.subscription_proration_date ?? invoice.created;
   const ends = invoice.lines.data.filter(({ amount }) => amount >= 0).map(({ period }) => period.end);
   return {
     ...base,

@@ -47,7 +47,7 @@ export function createSwitching(
   { abandon }: Pick<Subscribing, 'abandon'>,
   inTurn: InTurn,
 ): Switching {
-  const { stripe, catalogue, customers, purchases, mirror, database, now } = parts;
+  const { stripe, catalogue, customers, purchases, mirror, database } = parts;
 
   async function running(userId: string): Promise<Kept> {
     const one = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
@@ -69,11 +69,11 @@ export function createSwitching(
   async function quote(state: StripeState, price: Price, asked: number | null = null): Promise<QuoteAnswer> {
     const to = catalogue.known(price.id);
     if (!to) return refuse(400, checkoutSaid.gone);
-    const fresh = await quoteSwitch(stripe, state, price, to, now(), null);
+    const fresh = await quoteSwitch(stripe, state, price, to, null);
     const at = fresh.prorationDate;
     if (asked === null || at === null || asked === at) return fresh;
     if (asked > at + 60 || asked < at - quoteSeconds) return fresh;
-    return quoteSwitch(stripe, state, price, to, now(), asked);
+    return quoteSwitch(stripe, state, price, to, asked);
   }
 
   async function begin(session: Session, state: StripeState, price: Price, ask: SwitchAsk): Promise<Purchase> {
@@ -93,7 +93,7 @@ export function createSwitching(
     }
     const purchase = await begin(session, state, price, ask);
     await unplan(state);
-    const params = upgradeParams(state, price, told.prorationDate ?? Math.floor(now() / 1000));
+    const params = upgradeParams(state, price, told.prorationDate);
     try {
       await stripe.subscriptions.update(
         state.id,
