@@ -37,6 +37,8 @@ export function keepCheckpointed(
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   return {
     stop: () => {
+      // Whoever waits for its end must not run out of things to wait for.
+      worker.ref();
       worker.postMessage('stop');
       return ended;
     },
