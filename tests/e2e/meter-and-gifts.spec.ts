@@ -1,0 +1,97 @@
+/** The meter of articles that are free a few times (decision 12), and articles that subscribers give away. */
+import type { Page } from '@playwright/test';
+import { publication } from '../../src/publication.ts';
+import { violationsOn } from '../world/axe.ts';
+import { cards, expectThanks, fillCard, join, openPaywall } from '../world/checkout.ts';
+import { expect, newEmail, signIn, test } from '../world/readers.ts';
+
+const { anonymous } = publication.access.meter;
+const paid = '/article/railroads-publish-their-delays';
+const wall = (page: Page) => page.locator('.meter-wall');
+
+/** Stories that are counted, the newest first. */
+async function metered(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  await page.goto('/latest');
+  const paths = await page
+    .locator('main .headline a[href^="/article/"]')
+    .evaluateAll((links) => links.map((link) => new URL((link as HTMLAnchorElement).href).pathname));
+  for (const path of new Set(paths)) {
+    if (found.length > anonymous) break;
+    if ((await (await page.request.get(path)).text()).includes('data-meter-wall=')) found.push(path);
+  }
+  expect(found.length).toBe(anonymous + 1);
+  return found;
+}
+
+async function read(page: Page, path: string): Promise<void> {
+  const counted = page.waitForFunction(
+    (id) =>
+      localStorage.length > 0 && Object.values({ ...localStorage }).some((text) => String(text).includes(String(id))),
+    await page.goto(path).then(() => wall(page).getAttribute('data-meter-wall')),
+  );
+  await counted;
+}
+
+test('a stranger reads a few stories, each counted once, and is asked at the next', async ({ page }) => {
+  const stories = await metered(page);
+  for (const story of stories.slice(0, anonymous)) {
+    await read(page, story);
+    await expect(wall(page)).toBeHidden();
+  }
+  await page.reload();
+  await expect(page.locator('h1')).toBeVisible();
+  await expect(wall(page)).toBeHidden();
+  await page.goto(stories[anonymous] ?? '');
+  await expect(wall(page)).toBeVisible();
+  await expect(wall(page).getByRole('heading')).toContainText('You have read');
+  expect(await violationsOn(page)).toEqual([]);
+  // The text stays where it is, and the way on is a dialog on this page.
+  await expect(page.locator('.story .body p').last()).toBeAttached();
+  await wall(page).getByRole('link', { name: 'Join Today' }).click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+});
+
+test.describe('without a script', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('nothing is counted', async ({ page }) => {
+    const stories = (await (await page.request.get('/latest')).text()).match(/\/article\/[\w-]+/g) ?? [];
+    for (const story of [...new Set(stories)].slice(0, anonymous + 2)) {
+      await page.goto(story);
+      await expect(page.locator('.meter-wall:visible')).toHaveCount(0);
+    }
+  });
+});
+
+test('a subscriber gives an article away, which opens in another browser and no other article does', async ({
+  page,
+  context,
+  newDevice,
+}) => {
+  await signIn(context, newEmail('giver'));
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  await join(page, '$12');
+  await expectThanks(page);
+  await page.goto(paid);
+  await page.getByRole('button', { name: /Give this/ }).click();
+  const out = page.locator('.gift-link .out');
+  await expect(out).toContainText('/gift/');
+  const [link = ''] = /https?:\S+\/gift\/\S+/.exec((await out.textContent()) ?? '') ?? [];
+
+  const friend = await (await newDevice()).newPage();
+  await friend.goto(paid);
+  await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();
+  const opening = (await friend.locator('.story .body').textContent()) ?? '';
+  await friend.goto(link);
+  expect(await violationsOn(friend)).toEqual([]);
+  await friend.getByRole('button', { name: 'Read the story' }).click();
+  await expect(friend).toHaveURL(new RegExp(`${paid}$`));
+  const whole = (await friend.locator('.story .body').textContent()) ?? '';
+  expect(whole.length).toBeGreaterThan(2 * opening.length);
+  await friend.goto('/article/the-town-that-waits-for-the-train');
+  await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();
+  await friend.goto('/gift/a-token-that-nobody-was-given');
+  await expect(friend.getByRole('heading', { name: 'This link opens nothing any more' })).toBeVisible();
+});
