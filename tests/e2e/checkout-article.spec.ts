@@ -1,4 +1,4 @@
-/** From the wall of an article to its end, without leaving the page (spec section 4; issue "the article opens in place"). */
+/** From the wall of an article to its end, without leaving the page (spec section 4). */
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
