@@ -96,7 +96,7 @@ beforeAll(async () => {
     onChange: (change) => publishing?.changed(change),
   });
   await content.syncNow();
-  const services = { content, log: silent } as unknown as App.Locals['services'];
+  const services = { content, features: {}, accounts: null, log: silent } as unknown as App.Locals['services'];
   const locals = (): App.Locals => ({
     content: content.reader(),
     variant: 'public',
