@@ -533,7 +533,9 @@ describe('stored pages', () => {
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
       if (
         pages.has(path) ||
-        /^\/(?:api|blaize|zephr|account|dashboard|image|search|_assets|-)\b|^\/(?:socialLogin|profile)/.test(path)
+        /^\/(?:api|blaize|zephr|account|dashboard|gift|image|search|_assets|-)\b|^\/(?:socialLogin|profile|shipping|subscribe)\b/.test(
+          path,
+        )
       )
         continue;
       const page = await browser.get(path);
