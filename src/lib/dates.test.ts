@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ago, dateAndTime, isoInZone, longDate, mastheadDay } from './dates.ts';
+import { dateAndTime, isoInZone, longDate, mastheadDay } from './dates.ts';
 import { dayInZone, longDayInZone } from './day-in-zone.ts';
+import { ago } from './relative-time.ts';
 
 describe('dates in New York', () => {
   test('a late evening there is still the same day', () => {

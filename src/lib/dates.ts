@@ -35,31 +35,3 @@ export function dateAndTime(instant: string | number): string {
 
 /** ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. */
 export const isoInZone = (instant: string | number): string => format(instant, "yyyy-MM-dd'T'HH:mm:ssXXX");
-
-const steps: readonly [limit: number, unit: number, name: string][] = [
-  [60, 1, 'second'],
-  [3600, 60, 'minute'],
-  [86_400, 3600, 'hour'],
-  [2_592_000, 86_400, 'day'],
-  [31_536_000, 2_592_000, 'month'],
-  [Number.POSITIVE_INFINITY, 31_536_000, 'year'],
-];
-
-/**
- * "N ago" (spec section 9): "5 minutes ago", "1 day ago". Less than a minute, and anything in the future by clock drift,
- * is "just now".
- *
- * @param instant the moment spoken of
- * @param now the moment of speaking, epoch milliseconds
- */
-export function ago(instant: string | number, now: number): string {
-  const seconds = Math.floor((now - new Date(instant).getTime()) / 1000);
-  if (!(seconds >= 60)) return 'just now';
-  for (const [limit, unit, name] of steps) {
-    if (seconds < limit) {
-      const count = Math.floor(seconds / unit);
-      return `${count} ${name}${count === 1 ? '' : 's'} ago`;
-    }
-  }
-  return 'just now';
-}

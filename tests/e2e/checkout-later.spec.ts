@@ -67,7 +67,10 @@ const subscriptionOf = async (page: import('@playwright/test').Page) =>
 const paidBy = async (email: string, shop: Shop) =>
   (await stripeAccount(email, shop.stripe.access.apiUrl)).charges.map(({ amount }) => amount);
 
-test('an upgrade in the middle of a year shows what is credited and what is due, and charges just that', async ({ page, shop }) => {
+test('an upgrade in the middle of a year shows what is credited and what is due, and charges just that', async ({
+  page,
+  shop,
+}) => {
   const email = await subscribe(page, shop, 'reader-yearly', '$120', cards.good);
   await shop.pass({ days: 120 });
   await openPaywall(page, 'member-yearly', '/membership');

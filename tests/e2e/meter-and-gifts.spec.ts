@@ -24,13 +24,19 @@ async function metered(page: Page): Promise<readonly string[]> {
   return found;
 }
 
+/** Opens a story and begins to read it. */
+async function begin(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.mouse.wheel(0, 300);
+}
+
 async function read(page: Page, path: string): Promise<void> {
-  const counted = page.waitForFunction(
-    (id) =>
-      localStorage.length > 0 && Object.values({ ...localStorage }).some((text) => String(text).includes(String(id))),
-    await page.goto(path).then(() => wall(page).getAttribute('data-meter-wall')),
+  await begin(page, path);
+  const id = await wall(page).getAttribute('data-meter-wall');
+  await page.waitForFunction(
+    (number) => Object.values({ ...localStorage }).some((text) => String(text).includes(String(number))),
+    id,
   );
-  await counted;
 }
 
 test('a stranger reads a few stories, each counted once, and is asked at the next', async ({ page }) => {
@@ -39,10 +45,9 @@ test('a stranger reads a few stories, each counted once, and is asked at the nex
     await read(page, story);
     await expect(wall(page)).toBeHidden();
   }
-  await page.reload();
-  await expect(page.locator('h1')).toBeVisible();
+  await read(page, stories[0] ?? '');
   await expect(wall(page)).toBeHidden();
-  await page.goto(stories[anonymous] ?? '');
+  await begin(page, stories[anonymous] ?? '');
   await expect(wall(page)).toBeVisible();
   await expect(wall(page).getByRole('heading')).toContainText('You have read');
   expect(await violationsOn(page)).toEqual([]);
