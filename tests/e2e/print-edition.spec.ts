@@ -82,7 +82,7 @@ test.describe('the upsell of the printed paper', () => {
 
   for (const path of ['/', article]) {
     test(`opens for a Sun Reader after two seconds, once a day: ${path}`, async ({ context, page }) => {
-      await pretend(context, 'reader');
+      await pretend(context, 'reader', { upsell: true });
       await open(page, path);
       await page.clock.fastForward(2000);
       await expect(upsell(page)).toBeVisible();
@@ -104,7 +104,7 @@ test.describe('the upsell of the printed paper', () => {
   }
 
   test('is not shown beside a campaign', async ({ context, page }) => {
-    await pretend(context, 'reader');
+    await pretend(context, 'reader', { upsell: true });
     await context.addInitScript(() =>
       addEventListener('DOMContentLoaded', () => {
         document.body.append(Object.assign(document.createElement('div'), { id: 'spring' }));
@@ -119,7 +119,7 @@ test.describe('the upsell of the printed paper', () => {
 
   for (const kind of ['anonymous', ...signedInKinds.filter((each) => each !== 'reader')] as const) {
     test(`costs a ${kind} nothing`, async ({ context, page }) => {
-      if (kind !== 'anonymous') await pretend(context, kind);
+      if (kind !== 'anonymous') await pretend(context, kind, { upsell: true });
       const fetched: string[] = [];
       page.on('request', (request) => fetched.push(request.url()));
       for (const path of ['/', article]) {
@@ -132,7 +132,7 @@ test.describe('the upsell of the printed paper', () => {
   }
 
   test('is not shown elsewhere', async ({ context, page }) => {
-    await pretend(context, 'reader');
+    await pretend(context, 'reader', { upsell: true });
     await open(page, '/section/culture');
     await page.clock.fastForward(10_000);
     await expect(upsell(page)).toBeHidden();

@@ -121,8 +121,12 @@ export async function signIn(
 /**
  * Gives a context the hint cookie of a kind of reader and answers what pages ask about it. For how things look to readers who pay;
  * who really signs in goes through {@link signIn}.
+ *
+ * @param options `upsell`: whether the printed paper has not been offered today; it is a dialog that stands over the page
  */
-export async function pretend(context: BrowserContext, kind: SignedInKind): Promise<void> {
+export async function pretend(context: BrowserContext, kind: SignedInKind, { upsell = false } = {}): Promise<void> {
+  if (!upsell)
+    await context.addInitScript(() => localStorage.setItem('print-edition-promo-last-seen', `${Date.now()}`));
   await context.addCookies([{ name: 'visitor', value: kind, url: testSite() }]);
   const activeProducts = kind === 'registered' ? [] : [`sun-${kind}`];
   await context.route('**/zephr/feature-decisions', (route) =>
