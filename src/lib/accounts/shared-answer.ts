@@ -51,5 +51,34 @@ export function dropShared(): boolean {
 export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
   // There are no locks in old browsers and outside of secure contexts.
   if (typeof navigator === 'undefined' || !navigator.locks) return action();
-  return navigator.locks.request(sessionName, action);
+  const asked = performance.now();
+  return navigator.locks.request(sessionName, async () => {
+    if (performance.now() - asked > atOnce) await written();
+    return action();
+  });
 }
+
+/** Milliseconds within which a lock is had that nobody else holds. */
+const atOnce = 5;
+/** Milliseconds that another tab's writing takes to be seen here, at most. */
+const soon = 150;
+
+/** Another tab had the lock: what it has written may be a moment away, for browsers hand storage on behind the locks. */
+const written = (): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      removeEventListener('storage', look);
+      resolve();
+    };
+    const look = (): void => {
+      try {
+        if (localStorage.getItem(sessionName) !== null) done();
+      } catch {
+        done();
+      }
+    };
+    const timer = setTimeout(done, soon);
+    addEventListener('storage', look);
+    look();
+  });
