@@ -133,6 +133,9 @@ export async function pretend(context: BrowserContext, kind: SignedInKind, { ups
     route.fulfill({ json: { accessDetails: { authenticated: true, activeProducts } } }),
   );
   await context.route('**/api/v1/me/repair', (route) => route.fulfill({ json: { repaired: false } }));
+  // The server knows nobody by this cookie, and an answer of its own would take it away.
+  await context.route('**/zephr/decision-engine', (route) => route.fulfill({ json: { outputValue: 'NO' } }));
+  await context.route('**/api/v1/me/subscription', (route) => route.fulfill({ json: { subscription: null } }));
 }
 
 /** What a browser has asked the account service, by path. */
