@@ -124,10 +124,11 @@ export function createFront(options: FrontOptions): Front {
     // Who says to be a crawler is looked at, which takes a while.
     if (options.crawlers && options.crawlers.claims(userAgent()) !== null) return undefined;
     const level = access.levelFor(cookie);
-    if (passes?.opens(cookie, key)) return press.peek(key, 'full');
+    if (press.variantFor(entry.page.access, level) === 'full' || passes?.opens(cookie, key)) {
+      return press.peek(key, 'full');
+    }
     // Whoever has a session and no access cookie may get one: that takes a question.
-    if (level === null && options.renewAccess !== undefined && hasSession(cookie)) return undefined;
-    return press.variantFor(entry.page.access, level) === 'public' ? entry : press.peek(key, 'full');
+    return level === null && options.renewAccess !== undefined && hasSession(cookie) ? undefined : entry;
   }
 
   /** The stored page at an address. This is the way of nearly every request; nothing here waits. */
