@@ -9,7 +9,16 @@ import { machineOf, missingOptional } from './complete-lock.mjs';
 import { compressFolder } from './compress.ts';
 import { type SandboxAccess, sandboxEnvironment } from './sandbox.ts';
 import { sandboxPorts } from './settings.ts';
-import { countCheck, countPlaywright, countVitest, judge, sentence, sum } from './tally.ts';
+import {
+  countCheck,
+  countPlaywright,
+  countVitest,
+  failuresOfPlaywright,
+  failuresOfVitest,
+  judge,
+  sentence,
+  sum,
+} from './tally.ts';
 
 const client = { clientId: 'id', clientSecret: 'secret' };
 const access: SandboxAccess = {
@@ -168,6 +177,42 @@ describe('counting', () => {
     expect(countPlaywright({ stats: { expected: 3, unexpected: 0, flaky: 0, skipped: 0 }, errors: [{}] }).failed).toBe(
       1,
     );
+  });
+
+  it('says once more at the end what failed', () => {
+    const test = (fullName: string, status: string, ...failureMessages: string[]) => ({
+      fullName,
+      status,
+      failureMessages,
+    });
+    expect(
+      failuresOfVitest({
+        testResults: [
+          {
+            name: '/somewhere/src/lib/money.test.ts',
+            status: 'failed',
+            assertionResults: [test('money adds', 'failed', '\u001b[31mexpected 1\nto be 2'), test('money', 'passed')],
+          },
+          { name: '/somewhere/tests/x.test.ts', status: 'failed', message: 'no such module', assertionResults: [] },
+        ],
+      }),
+    ).toEqual([
+      'src/lib/money.test.ts › money adds\n    expected 1\n    to be 2',
+      'tests/x.test.ts › could not be loaded\n    no such module',
+    ]);
+    const spec = (title: string, status: string, message?: string) => ({
+      file: 'x.spec.ts',
+      title,
+      tests: [{ status, results: [message === undefined ? {} : { error: { message } }] }],
+    });
+    expect(
+      failuresOfPlaywright({
+        suites: [
+          { suites: [{ specs: [spec('opens', 'unexpected', 'too slow')] }], specs: [spec('shuts', 'expected')] },
+        ],
+        errors: [{ message: 'no browser' }],
+      }),
+    ).toEqual(['x.spec.ts › opens\n    too slow', 'playwright › outside of a test\n    no browser']);
   });
 
   it('believes no runner that ran nothing or ended badly', () => {

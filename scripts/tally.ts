@@ -1,4 +1,5 @@
-/** Counting tests: every runner's counts, and the sum on the last line. */
+/** Counting tests: every runner's counts, what failed, and the sum on the last line. */
+import { stripVTControlCharacters } from 'node:util';
 
 export interface Counts {
   readonly passed: number;
@@ -38,6 +39,74 @@ export function countPlaywright(report: {
   const failed = unexpected + flaky;
   return { passed: expected, failed: failed === 0 && report.errors?.length ? report.errors.length : failed, skipped };
 }
+
+/** What failed and how it said so, as lines for the end of a long log: the file, the test, the head of the message. */
+export function failuresOfVitest(report: {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[] | null;
+    }[];
+  }[];
+}): string[] {
+  return report.testResults.flatMap((file) => {
+    const failed = file.assertionResults.filter((test) => test.status === 'failed');
+    if (file.status === 'failed' && file.assertionResults.length === 0)
+      return [told(file.name, 'could not be loaded', file.message ?? '')];
+    return failed.map((test) => told(file.name, test.fullName, test.failureMessages?.[0] ?? ''));
+  });
+}
+
+interface PlaywrightSuite {
+  readonly suites?: readonly PlaywrightSuite[];
+  readonly specs?: readonly {
+    readonly file: string;
+    readonly title: string;
+    readonly tests: readonly {
+      readonly status: string;
+      readonly results: readonly { readonly error?: { readonly message?: string } }[];
+    }[];
+  }[];
+}
+
+/** The same of Playwright's report, with errors outside of any test. */
+export function failuresOfPlaywright(report: {
+  readonly suites?: readonly PlaywrightSuite[];
+  readonly errors?: readonly { readonly message?: string }[];
+}): string[] {
+  const inside = (suite: PlaywrightSuite): string[] => [
+    ...(suite.specs ?? []).flatMap((spec) =>
+      spec.tests
+        .filter(({ status }) => status === 'unexpected' || status === 'flaky')
+        .map(({ results }) =>
+          told(
+            spec.file,
+            spec.title,
+            results.find(({ error }) => error)?.error?.message ?? 'it ended without a message',
+          ),
+        ),
+    ),
+    ...(suite.suites ?? []).flatMap(inside),
+  ];
+  const outside = (report.errors ?? []).map(({ message }) => told('playwright', 'outside of a test', message ?? ''));
+  return [...(report.suites ?? []).flatMap(inside), ...outside];
+}
+
+/** Lines of a message that are told: enough for the difference of an assertion, too few to push the others away. */
+const toldLines = 12;
+
+const told = (file: string, test: string, message: string): string =>
+  [
+    `${file.replace(/^.*?(?=(?:src|sandbox|scripts|bench|tests|wordpress)\/)/, '')} › ${test}`,
+    ...stripVTControlCharacters(message)
+      .split('\n')
+      .slice(0, toldLines)
+      .map((line) => `    ${line.slice(0, 400)}`),
+  ].join('\n');
 
 /** One check that passes or fails as a whole. */
 export const countCheck = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 });

@@ -12,9 +12,21 @@ import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
 import { duration, step } from './setup/steps.mjs';
-import { type Counts, countCheck, countPlaywright, countVitest, judge, sentence, sum } from './tally.ts';
+import {
+  type Counts,
+  countCheck,
+  countPlaywright,
+  countVitest,
+  failuresOfPlaywright,
+  failuresOfVitest,
+  judge,
+  sentence,
+  sum,
+} from './tally.ts';
 
 const reports = join(root, 'var', 'test', 'reports');
+/** What failed in this run, in order. */
+const failures: string[] = [];
 const bin = (...path: string[]): string => join(root, 'node_modules', ...path);
 
 /** Parts in the order in which they run: cheap ones first. */
@@ -97,6 +109,8 @@ export async function run(wanted: readonly string[]): Promise<number> {
     () => {},
   );
 
+  // At the end, too: the log of a whole run is long, and where only its tail is kept this is what is needed.
+  for (const failure of failures) console.log(`\nFailed: ${failure}`);
   const total = sum(results.map(([, counts]) => counts));
   console.log(`\n${results.map(([name, counts]) => `${name.padEnd(10)} ${sentence(counts)}`).join('\n')}\n`);
   console.log(sentence(total));
@@ -123,6 +137,7 @@ async function vitest(project: string): Promise<Counts> {
     ...[bin('vitest', 'vitest.mjs'), 'run', '--project', project],
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
   ]);
+  failures.push(...(read(report, failuresOfVitest) ?? []));
   return judge(code, read(report, countVitest));
 }
 
@@ -131,9 +146,10 @@ async function playwright(): Promise<Counts> {
   const code = await tool('playwright', [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'], {
     PLAYWRIGHT_JSON_OUTPUT_NAME: report,
   });
+  failures.push(...(read(report, failuresOfPlaywright) ?? []));
   return judge(code, read(report, countPlaywright));
 }
 
-function read<Report>(file: string, count: (report: Report) => Counts): Counts | null {
+function read<Report, Read>(file: string, count: (report: Report) => Read): Read | null {
   return existsSync(file) ? count(JSON.parse(readFileSync(file, 'utf8')) as Report) : null;
 }
