@@ -3,6 +3,9 @@ export const dashboardTabs = [
   { slug: 'account', name: 'Subscriptions' },
   { slug: 'profile', name: 'Profile' },
   { slug: 'shipping', name: 'Shipping' },
+  { slug: 'newsletters', name: 'Newsletters' },
+  { slug: 'saved', name: 'Saved' },
+  { slug: 'privacy', name: 'Sign-in and data' },
   { slug: 'contact', name: 'Contact' },
 ] as const;
 

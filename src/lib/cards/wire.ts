@@ -1,0 +1,28 @@
+/** A card of an article as the site's JSON calls give it (spec section 3, "Article card"): search, popular, featured, saved. */
+import { z } from 'zod';
+import type { Card } from '../../content/model.ts';
+
+export const articleCard = z.object({
+  id: z.number().int(),
+  slug: z.string(),
+  title: z.string(),
+  image: z.object({ url: z.string(), alt: z.string() }).nullable(),
+  author: z.object({ name: z.string() }).nullable(),
+  /** Beyond the specification, for the line above a headline. */
+  section: z.object({ slug: z.string(), label: z.string() }).nullable(),
+  /** First published, UTC. */
+  date: z.string(),
+});
+export type ArticleCard = z.infer<typeof articleCard>;
+
+/** What `/api/v1/articles/popular/list`, `/api/v1/articles/featured` and the reader's saved articles answer with. */
+export const cardsAnswer = z.object({ articles: z.array(articleCard) });
+export type CardsAnswer = z.infer<typeof cardsAnswer>;
+
+/** The part of a card of the mirror that browsers are told. `image.url` is the original's; show it through `imageUrl`. */
+export const articleCardOf = ({ id, slug, title, image, author, section, date }: Card): ArticleCard => ({
+  ...{ id, slug, title, date },
+  image: image && { url: image.url, alt: image.alt },
+  author: author && { name: author.name },
+  section: section && { slug: section.slug, label: section.label },
+});
