@@ -145,6 +145,19 @@ export const publication = {
     gifts: { days: 14, readers: 10, most: 10 },
   },
 
+  comments: {
+    /** Who may write comments: whoever has an account, or whoever pays. */
+    level: 'registered' as 'registered' | 'subscriber',
+    /** Characters of a comment. */
+    longest: 3000,
+    /** Minutes for which its author may change or take back a comment. */
+    editMinutes: 5,
+    /** Readers whose reports take a comment off the page until the editors have looked at it (again). */
+    reportsToHold: 3,
+    /** Days for which its author is shown that a comment waits, or that it was not published. */
+    showWaitingDays: 14,
+  },
+
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 

@@ -123,6 +123,7 @@ export async function compose(
     accounts: readers?.accounts ?? null,
     access: readers?.access ?? null,
     billing,
+    comments: readers?.comments ?? null,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),

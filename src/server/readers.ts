@@ -5,6 +5,8 @@ import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
+import { createComments, type RunningComments } from '../lib/comments/engine/comments.server.ts';
+import { createDesk } from '../lib/comments/engine/desk.server.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
@@ -30,6 +32,8 @@ export interface Readers {
   readonly access: Access;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
+  /** `null` where comments are off. */
+  readonly comments: RunningComments | null;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -78,11 +82,17 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
-  const accounts = billing ? withBilling(own, billing) : own;
+  const billed = billing ? withBilling(own, billing) : own;
+  const comments = openComments(config, {
+    ...{ database, secret, accounts: own, limits: config.accounts.limits, log, rules: publication.comments },
+    isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
+  });
+  const accounts = comments ? withComments(billed, comments) : billed;
   return {
     accounts,
     access,
     billing,
+    comments,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
@@ -91,9 +101,11 @@ export async function openReaders(
     start() {
       outbox.start();
       billing?.start();
+      comments?.start();
     },
     async stop() {
       await billing?.stop();
+      await comments?.stop();
       await accounts.stop();
       await outbox.stop();
       carrier.close();
@@ -111,6 +123,29 @@ async function openBilling(
   const { createBilling } = await import('../lib/billing/engine/billing.server.ts');
   return createBilling({ ...parts, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
 }
+
+/** `null` where there is no WordPress to hand comments to. */
+function openComments(
+  { wordpress }: Config,
+  parts: Omit<Parameters<typeof createComments>[0], 'desk'>,
+): RunningComments | null {
+  const { url, user, password } = wordpress ?? {};
+  if (url === undefined || user === undefined || password === undefined) return null;
+  return createComments({ ...parts, desk: createDesk({ url, user, password }) });
+}
+
+/** Who leaves is no longer named above what they wrote, and whoever asks gets that too. */
+const withComments = (accounts: Accounts, comments: RunningComments): Accounts => ({
+  ...accounts,
+  async exportData(session) {
+    return { ...(await accounts.exportData(session)), comments: await comments.exportData(session.userId) };
+  },
+  async forget(session, caller) {
+    // First, for the account takes with it which comments were whose.
+    await comments.forget(session.userId);
+    return accounts.forget(session, caller);
+  },
+});
 
 /** Who leaves is billed no more, and gets what is known of the bills too. */
 const withBilling = (accounts: Accounts, billing: RunningBilling): Accounts => ({

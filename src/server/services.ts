@@ -3,6 +3,7 @@ import type { Content } from '../content/service.ts';
 import type { Access } from '../lib/access/service.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { Billing } from '../lib/billing/service.ts';
+import type { Comments } from '../lib/comments/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
@@ -22,6 +23,8 @@ export interface Services {
   readonly access: Access | null;
   /** Plans and payments; `null` where billing is off (`features.billing`). */
   readonly billing: Billing | null;
+  /** What readers write under articles; `null` where comments or accounts are off, and where a tenant keeps the accounts. */
+  readonly comments: Comments | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */

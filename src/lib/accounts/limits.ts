@@ -22,7 +22,17 @@ export interface LimitSet {
   readonly overall: Limit;
 }
 
-export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon';
+export type LimitName =
+  | 'exists'
+  | 'link'
+  | 'code'
+  | 'guess'
+  | 'create'
+  | 'register'
+  | 'social'
+  | 'coupon'
+  | 'comment'
+  | 'report';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -81,6 +91,18 @@ export const defaultLimits: Limits = {
     address: { most: 20, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 1000, seconds: minutes(10) },
+  },
+  /** Comments written or changed. */
+  comment: {
+    address: { most: 30, seconds: minutes(10) },
+    email: { most: 8, seconds: minutes(10) },
+    overall: { most: 3000, seconds: minutes(10) },
+  },
+  /** Comments reported to the editors. */
+  report: {
+    address: { most: 60, seconds: minutes(60) },
+    email: { most: 20, seconds: minutes(60) },
+    overall: { most: 5000, seconds: minutes(60) },
   },
 };
 
