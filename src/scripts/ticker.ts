@@ -40,18 +40,17 @@ async function refresh(ticker: HTMLElement): Promise<void> {
 
 function start(ticker: HTMLElement): void {
   const strip = ticker.querySelector<HTMLElement>('.strip');
-  const [first] = strip?.querySelectorAll<HTMLElement>('li') ?? [];
   const keys = ticker.querySelector<HTMLElement>('.keys');
   const pause = ticker.querySelector('[data-ticker-pause]');
-  if (!strip || !first || !keys || !pause) return;
+  if (!strip || !keys || !pause) return;
   let paused = false;
   let seen = true;
 
   const forward = () => {
-    const step = first.getBoundingClientRect().width;
-    const end = strip.scrollWidth - strip.clientWidth;
-    const atEnd = strip.scrollLeft > end - step / 2;
-    strip.scrollTo({ left: atEnd ? 0 : strip.scrollLeft + step, behavior: still.matches ? 'auto' : 'smooth' });
+    const { scrollLeft, scrollWidth, clientWidth } = strip;
+    const next = [...strip.querySelectorAll('li')].find(({ offsetLeft }) => offsetLeft > scrollLeft + 2);
+    const atEnd = scrollLeft > scrollWidth - clientWidth - 2;
+    strip.scrollTo({ left: atEnd ? 0 : (next?.offsetLeft ?? 0), behavior: still.matches ? 'auto' : 'smooth' });
   };
   const visible = () => seen && document.visibilityState === 'visible';
 
