@@ -61,11 +61,6 @@ export const consentValue = (granted: readonly OptionalPurpose[], gpc: boolean):
 export const grantedBy = (consent: Consent): OptionalPurpose[] =>
   optionalPurposes.filter((purpose) => consent[purpose]);
 
-/** The names of a form's fields: which button was pressed, and the purposes that are ticked. */
-export const consentFields = { choice: 'choice', purpose: 'purpose', returnTo: 'return' } as const;
-/** `all`, `none`, or `chosen`: what is ticked. */
-export type ConsentChoice = 'all' | 'none' | 'chosen';
-
 /**
  * What a sent form grants. Under Global Privacy Control "all" is all but what the signal is about: that is granted one by one.
  *
