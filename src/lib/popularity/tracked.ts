@@ -7,7 +7,7 @@ const most = 500;
 export function parseTracked(text: string | null): readonly number[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(read) ? read.map(Number).filter(Number.isSafeInteger) : [];
+    return Array.isArray(read) ? read.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0) : [];
   } catch {
     return [];
   }
