@@ -7,6 +7,7 @@ import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { createComments, type RunningComments } from '../lib/comments/engine/comments.server.ts';
 import { createDesk } from '../lib/comments/engine/desk.server.ts';
+import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
@@ -28,6 +29,8 @@ export interface ReadersState {
 }
 
 export interface Readers {
+  /** Also for what is kept of nobody, such as how much is read. */
+  readonly database: Database;
   readonly accounts: Accounts;
   readonly access: Access;
   /** `null` where billing is off. */
@@ -89,6 +92,7 @@ export async function openReaders(
   });
   const accounts = comments ? withComments(billed, comments) : billed;
   return {
+    database,
     accounts,
     access,
     billing,

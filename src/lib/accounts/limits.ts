@@ -31,6 +31,7 @@ export type LimitName =
   | 'register'
   | 'social'
   | 'coupon'
+  | 'card'
   | 'comment'
   | 'report';
 
@@ -103,6 +104,12 @@ export const defaultLimits: Limits = {
     address: { most: 60, seconds: minutes(60) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(60) },
+  },
+  /** Cards that were refused: whoever has stolen many would find out with us which of them are good. */
+  card: {
+    address: { most: 30, seconds: minutes(60) },
+    email: { most: 10, seconds: minutes(60) },
+    overall: { most: 1000, seconds: minutes(10) },
   },
 };
 
