@@ -160,11 +160,12 @@ describe('reports', () => {
     const { json: loud } = await write();
     await report(loud.id, 2, 'site');
     const all = await screen();
-    expect(all).toContain('>Reported</a>');
-    expect(all).toContain('<strong>2 readers</strong>');
+    expect(all.includes('>Reported</a>')).toBe(true);
+    expect(all.includes('<strong>2 readers</strong>')).toBe(true);
     const reported = await screen('?newsroom_reported=1');
-    expect(reported).toContain(`id="comment-${loud.id}"`);
-    expect(reported).not.toContain(`id="comment-${quiet.id}"`);
+    const rows = [...reported.matchAll(/<tr id='comment-(\d+)'/g)].map(([, id]) => Number(id));
+    expect(rows).toContain(loud.id);
+    expect(rows).not.toContain(quiet.id);
   });
 });
 
