@@ -22,7 +22,7 @@ export interface LimitSet {
   readonly overall: Limit;
 }
 
-export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon';
+export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon' | 'support';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -81,6 +81,12 @@ export const defaultLimits: Limits = {
     address: { most: 20, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 1000, seconds: minutes(10) },
+  },
+  /** Messages to the support desk. */
+  support: {
+    address: { most: 5, seconds: minutes(10) },
+    email: { most: 10, seconds: minutes(60) },
+    overall: { most: 300, seconds: minutes(10) },
   },
 };
 
