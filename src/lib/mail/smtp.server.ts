@@ -77,7 +77,10 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
             'Auto-Submitted': 'auto-generated',
             'X-Auto-Response-Suppress': 'All',
             ...Object.fromEntries(
-              Object.entries(message.headers ?? {}).map(([name, value]) => [name, { prepared: true, value: oneLine(value) }]),
+              Object.entries(message.headers ?? {}).map(([name, value]) => [
+                name,
+                { prepared: true, value: oneLine(value) },
+              ]),
             ),
           },
           signal: AbortSignal.any([signal, AbortSignal.timeout(patience.whole)]),

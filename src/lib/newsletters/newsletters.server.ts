@@ -120,11 +120,7 @@ export function createNewsletters(options: NewslettersOptions): Newsletters {
       const named = open(token);
       if (!named) return null;
       const { userId, choice } = named;
-      await database.db
-        .deleteFrom('mail_choices')
-        .where('user_id', '=', userId)
-        .where('choice', '=', choice)
-        .execute();
+      await database.db.deleteFrom('mail_choices').where('user_id', '=', userId).where('choice', '=', choice).execute();
       return choice;
     },
     async resubscribe(token) {
@@ -154,7 +150,10 @@ export function createNewsletters(options: NewslettersOptions): Newsletters {
           .values({ id, letter: slug, day, content, cursor: '', addressed: 0, created: now(), finished: null })
           .onConflict((conflict) => conflict.column('id').doNothing())
           .execute();
-        await database.db.deleteFrom('newsletter_issues').where('created', '<', now() - issuesKeptMs).execute();
+        await database.db
+          .deleteFrom('newsletter_issues')
+          .where('created', '<', now() - issuesKeptMs)
+          .execute();
       }
       let done: Addressed = { readers: 0, finished: false };
       while (!signal?.aborted) {

@@ -41,9 +41,15 @@ export function supportFrom(read: (name: SupportField) => unknown): SupportField
     const value = read(name);
     return typeof value === 'string' ? value : '';
   };
-  const line = (name: SupportField): string => text(name).replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = (name: SupportField): string =>
+    text(name)
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim();
   // Of the signs that are no letters only the end of a line and the tab are kept.
-  const message = text('message').replace(/\r\n?/gu, '\n').replace(/[^\P{Cc}\n\t]/gu, '').trim();
+  const message = text('message')
+    .replace(/\r\n?/gu, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .trim();
   return { name: line('name'), email: line('email'), phone: line('phone'), message };
 }
 

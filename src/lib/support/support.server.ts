@@ -56,7 +56,8 @@ export function createSupport(options: SupportOptions): Support {
       .executeTakeFirst()
       .then(
         () => {},
-        (error: unknown) => log.warn({ err: error }, 'Old messages to the desk could not be deleted; they are tried again'),
+        (error: unknown) =>
+          log.warn({ err: error }, 'Old messages to the desk could not be deleted; they are tried again'),
       );
   }
 

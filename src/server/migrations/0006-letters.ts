@@ -70,7 +70,11 @@ async function moveChoices(db: Kysely<Before>): Promise<void> {
       const slugs = [...new Set(String(chosen ?? '').split(','))].filter((slug) => /^[a-z][a-z-]{0,40}$/.test(slug));
       const values = slugs.map((choice) => ({ user_id, choice, since: Date.now() }));
       if (values.length > 0) await db.insertInto('mail_choices').values(values).execute();
-      await db.updateTable('profiles').set({ data: JSON.stringify(rest) }).where('user_id', '=', user_id).execute();
+      await db
+        .updateTable('profiles')
+        .set({ data: JSON.stringify(rest) })
+        .where('user_id', '=', user_id)
+        .execute();
     }
   }
 }

@@ -1,6 +1,7 @@
 /** What every message is made of, and its two forms: HTML that Outlook of 2016 can set, and plain text. */
-import { button, codeBox, frame, html, type Markup } from './frame.ts';
+
 import type { Sender } from '../address.ts';
+import { button, codeBox, frame, html, type Markup } from './frame.ts';
 import type { Paper } from './paper.ts';
 
 /** A message without its looks. Texts are plain; each paragraph stands by itself. */
