@@ -25,7 +25,8 @@ const call = plainCall(
 
 export const POST: APIRoute = async (context) => {
   const { request, locals } = context;
-  if (/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) return call(context);
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return call(context);
   if (!comesFromHere(request.headers, locals.config.siteUrl)) return new Response(null, { status: 403 });
   const form = await readForm(request, longestBody);
   const sent = form ? await sendSupport(context, (name) => form.get(name)) : null;
