@@ -11,6 +11,7 @@ import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
+import type { PopularityTables } from './popularity/tables.ts';
 import type { SupportTables } from './support/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
@@ -20,6 +21,7 @@ export interface AccountsDatabase
     BillingTables,
     AccessTables,
     NewsletterTables,
+    PopularityTables,
     SupportTables {}
 
 export type Queries = Kysely<AccountsDatabase>;

@@ -24,9 +24,9 @@ const letter = () => ({
 });
 
 describe('POST /api/forms/support (spec section 7)', () => {
-  const body: SupportBody = {
+  const body = {
     ...{ name: 'Ada Whitlock', email: 'ada@example.com', phone: '212 555 0183', message: 'Where is my paper?' },
-  };
+  } satisfies SupportBody;
   const mailed = (text: string) =>
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
 

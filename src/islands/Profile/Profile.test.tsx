@@ -81,7 +81,11 @@ describe('with a script', () => {
   });
 
   it.each([
-    ['a server that is broken', async () => Response.json({ message: 'stack' }, { status: 503 }), /^Your profile was not saved/],
+    [
+      'a server that is broken',
+      async () => Response.json({ message: 'stack' }, { status: 503 }),
+      /^Your profile was not saved/,
+    ],
     ['no line', async () => Promise.reject(new TypeError('offline')), /^You are offline/],
     ['nobody signed in', async () => Response.json({}, { status: 401 }), /^You are signed out/],
   ])('raises no alarm over %s, says it quietly, and keeps what was typed', async (_what, answer, words) => {

@@ -90,8 +90,6 @@ it.each([
     return Response.json({ message: 'stack' }, { status });
   });
   await submit(form());
-  await vi.waitFor(() =>
-    expect(alerts()).toEqual(['There was an error submitting your message. Please try again.']),
-  );
+  await vi.waitFor(() => expect(alerts()).toEqual(['There was an error submitting your message. Please try again.']));
   expect([field('Name').value, message().value]).toEqual(['Adele', 'Where is my paper?']);
 });

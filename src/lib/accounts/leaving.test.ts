@@ -22,7 +22,9 @@ describe('what becomes of a subscription when its account is deleted', () => {
 
   it('is said with the day, and that nothing is refunded', () => {
     const { words, cancelFirst } = said({});
-    expect(words.join(' ')).toMatch(/Sun Member, monthly, ends at once.*until December 1, 2026, is not refunded.*cancel it first/);
+    expect(words.join(' ')).toMatch(
+      /Sun Member, monthly, ends at once.*until December 1, 2026, is not refunded.*cancel it first/,
+    );
     expect(cancelFirst).toBe(true);
   });
 

@@ -22,7 +22,10 @@ onBothEngines('the newsletters', (engines) => {
     const outbox = {
       // As the outbox does: what is not committed was never written down.
       enqueue: async (tx: AccountsTransaction, message: Message) => {
-        await tx.insertInto('limits').values({ key: `mail ${mail.length}`, since: 0, until: 0, count: 0 }).execute();
+        await tx
+          .insertInto('limits')
+          .values({ key: `mail ${mail.length}`, since: 0, until: 0, count: 0 })
+          .execute();
         mail.push(message as Letter);
       },
       nudge: () => {},

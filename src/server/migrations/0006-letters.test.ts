@@ -25,7 +25,10 @@ onBothEngines('the move of the newsletters out of the profiles', (engines) => {
           ...{ createdAt: at, updatedAt: at },
         })
         .execute();
-      await old.db.insertInto('profiles').values({ user_id: id, data: JSON.stringify(profile), updated: 0 }).execute();
+      await old.db
+        .insertInto('profiles')
+        .values({ user_id: id, data: JSON.stringify(profile), updated: 0 })
+        .execute();
     }
     await old.close();
     const { db } = await engines.open(place);

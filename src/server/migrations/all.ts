@@ -5,5 +5,6 @@ import { mail } from './0002-mail.ts';
 import { billing } from './0003-billing.ts';
 import { access } from './0004-access.ts';
 import { letters } from './0006-letters.ts';
+import { popularity } from './0007-popularity.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail, billing, access, letters];
+export const migrations: readonly Migration[] = [accounts, mail, billing, access, letters, popularity];
