@@ -17,6 +17,7 @@ import { createPassCookie } from '../press/pass-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config.ts';
+import { type Correspondence, openCorrespondence, withCorrespondence } from './correspondence.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keptSecret } from './kept-secret.ts';
@@ -37,6 +38,7 @@ export interface Readers {
   readonly billing: RunningBilling | null;
   /** `null` where comments are off. */
   readonly comments: RunningComments | null;
+  readonly correspondence: Correspondence;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -85,18 +87,21 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
-  const billed = billing ? withBilling(own, billing) : own;
+  const { limits } = config.accounts;
+  const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
+  const known = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
   const comments = openComments(config, {
-    ...{ database, secret, accounts: own, limits: config.accounts.limits, log, rules: publication.comments },
+    ...{ database, secret, accounts: own, limits, log, rules: publication.comments },
     isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
   });
-  const accounts = comments ? withComments(billed, comments) : billed;
+  const accounts = comments ? withComments(known, comments) : known;
   return {
     database,
     accounts,
     access,
     billing,
     comments,
+    correspondence,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
@@ -106,9 +111,11 @@ export async function openReaders(
       outbox.start();
       billing?.start();
       comments?.start();
+      correspondence.support.start();
     },
     async stop() {
       await billing?.stop();
+      await correspondence.support.stop();
       await comments?.stop();
       await accounts.stop();
       await outbox.stop();

@@ -32,6 +32,7 @@ export type LimitName =
   | 'social'
   | 'coupon'
   | 'card'
+  | 'support'
   | 'comment'
   | 'report';
 
@@ -104,6 +105,12 @@ export const defaultLimits: Limits = {
     address: { most: 60, seconds: minutes(60) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(60) },
+  },
+  /** Messages to the support desk. */
+  support: {
+    address: { most: 5, seconds: minutes(10) },
+    email: { most: 10, seconds: minutes(60) },
+    overall: { most: 300, seconds: minutes(10) },
   },
   /** Cards that were refused: whoever has stolen many would find out with us which of them are good. */
   card: {
