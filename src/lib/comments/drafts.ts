@@ -54,8 +54,6 @@ export function dropDraft(articleId: number, parentId: number): void {
 const readWaiting = (): readonly string[] =>
   (attempt(() => localStorage.getItem(waitingName)) ?? '').split(',').filter((id) => id !== '');
 
-export const isWaiting = (articleId: number): boolean => readWaiting().includes(String(articleId));
-
 export function noteWaiting(articleId: number, waits: boolean): void {
   const others = readWaiting().filter((id) => id !== String(articleId));
   const ids = waits ? [String(articleId), ...others].slice(0, 50) : others;
