@@ -145,6 +145,12 @@ export const publication = {
     gifts: { days: 14, readers: 10, most: 10 },
   },
 
+  /** A reader's own shelf: stories that may be saved, and for how many days and stories it is known what was read. */
+  library: { saved: 500, historyDays: 90, history: 1000 },
+
+  /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */
+  offline: { stories: 20, days: 14 },
+
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 

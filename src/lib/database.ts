@@ -9,10 +9,11 @@ import type { Kysely, Transaction } from 'kysely';
 import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
+import type { LibraryTables } from './library/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
-export interface AccountsDatabase extends AccountsTables, MailTables, BillingTables, AccessTables {}
+export interface AccountsDatabase extends AccountsTables, MailTables, BillingTables, AccessTables, LibraryTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

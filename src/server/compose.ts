@@ -122,6 +122,7 @@ export async function compose(
     images,
     accounts: readers?.accounts ?? null,
     access: readers?.access ?? null,
+    library: readers?.library ?? null,
     billing,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,

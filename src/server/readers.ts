@@ -6,6 +6,8 @@ import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
+import { createLibrary } from '../lib/library/library.server.ts';
+import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
@@ -28,6 +30,7 @@ export interface ReadersState {
 export interface Readers {
   readonly accounts: Accounts;
   readonly access: Access;
+  readonly library: Library;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
   readonly outbox: RunningOutbox;
@@ -78,10 +81,12 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
+  const library = createLibrary({ database, rules: publication.library, log });
   const accounts = billing ? withBilling(own, billing) : own;
   return {
     accounts,
     access,
+    library,
     billing,
     outbox,
     state: () => {
@@ -95,6 +100,7 @@ export async function openReaders(
     async stop() {
       await billing?.stop();
       await accounts.stop();
+      await library.stop();
       await outbox.stop();
       carrier.close();
       await database.close();
