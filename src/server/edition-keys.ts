@@ -23,6 +23,7 @@ const standing: readonly string[] = [
   '/follow',
   '/cancel',
   '/thankyou',
+  '/offline',
   '/rss.xml',
   '/atom.xml',
   '/feed.json',

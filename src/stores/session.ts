@@ -80,6 +80,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
     const wasKnown = dropShared();
+    if (wasKnown) forgetStories();
     settle(anonymousSession);
     // A form without a script, or a session that has run out, signs out without telling.
     if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
@@ -123,8 +124,14 @@ function settle(session: Session): void {
   else dataset.visitor = visitor;
 }
 
+/** What the reader before could read without a network is nobody else's (src/client/story-worker.ts). */
+function forgetStories(): void {
+  navigator.serviceWorker?.controller?.postMessage({ forget: true });
+}
+
 function forgetHint(): void {
   dropShared();
+  forgetStories();
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;
 }
