@@ -47,7 +47,10 @@ export function listen(): void {
       mark(playing ? all[pieces[at]?.block ?? -1] : undefined);
     },
     onEnd: () => close(),
-    onTrouble: () => say('This browser cannot read aloud just now.'),
+    onTrouble() {
+      close();
+      say('This browser cannot read aloud just now.');
+    },
   });
   const close = (): void => {
     reader.stop();
