@@ -5,6 +5,7 @@ import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
+import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import { createLibrary } from '../lib/library/library.server.ts';
 import type { Library } from '../lib/library/service.ts';
@@ -28,6 +29,8 @@ export interface ReadersState {
 }
 
 export interface Readers {
+  /** Also for what is kept of nobody, such as how much is read. */
+  readonly database: Database;
   readonly accounts: Accounts;
   readonly access: Access;
   readonly library: Library;
@@ -84,6 +87,7 @@ export async function openReaders(
   const library = createLibrary({ database, rules: publication.library, log });
   const accounts = billing ? withBilling(own, billing) : own;
   return {
+    database,
     accounts,
     access,
     library,

@@ -1,6 +1,7 @@
 /**
- * All that a story's tools cost before one is used: a click on something with `data-tool` fetches what it needs, and the first scroll
- * what goes on while somebody reads. Where that cannot be fetched, a form is sent as a form and a menu opens as it is.
+ * All that a story's tools cost before one is used: a click on something with `data-tool` fetches what it needs. Where that cannot be
+ * fetched, a form is sent as a form and a menu opens as it is. What goes on while somebody reads comes with the first scroll
+ * (`reading.ts`).
  */
 document.addEventListener('click', (event) => {
   const tool = (event.target as Element).closest<HTMLButtonElement>('[data-tool]');
@@ -13,4 +14,3 @@ document.addEventListener('click', (event) => {
     .then(({ use }) => use(tool, own))
     .catch(() => (menu ? own && menu.showPopover() : tool.form?.submit()));
 });
-addEventListener('scroll', () => void import('./reading.ts').catch(() => {}), { once: true, passive: true });

@@ -4,6 +4,7 @@ import { accounts } from './0001-accounts.ts';
 import { mail } from './0002-mail.ts';
 import { billing } from './0003-billing.ts';
 import { access } from './0004-access.ts';
+import { popularity } from './0007-popularity.ts';
 import { library } from './0009-library.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail, billing, access, library];
+export const migrations: readonly Migration[] = [accounts, mail, billing, access, popularity, library];
