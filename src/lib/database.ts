@@ -11,7 +11,9 @@ import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { LibraryTables } from './library/tables.ts';
 import type { MailTables } from './mail/tables.ts';
+import type { NewsletterTables } from './newsletters/tables.ts';
 import type { PopularityTables } from './popularity/tables.ts';
+import type { SupportTables } from './support/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
 export interface AccountsDatabase
@@ -19,7 +21,9 @@ export interface AccountsDatabase
     MailTables,
     BillingTables,
     AccessTables,
+    NewsletterTables,
     PopularityTables,
+    SupportTables,
     LibraryTables {}
 
 export type Queries = Kysely<AccountsDatabase>;

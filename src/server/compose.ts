@@ -135,6 +135,8 @@ export async function compose(
     access: readers?.access ?? null,
     library: readers?.library ?? null,
     billing,
+    newsletters: readers?.correspondence.newsletters ?? null,
+    support: readers?.correspondence.support ?? null,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),

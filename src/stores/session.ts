@@ -3,6 +3,7 @@
  * one for a page at most, and none where another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
+import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
 import {
   type AccessFacts,
   anonymousSession,
@@ -80,7 +81,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
     const wasKnown = dropShared();
-    if (wasKnown) forgetStories();
+    if (wasKnown) forgetKept();
     settle(anonymousSession);
     // A form without a script, or a session that has run out, signs out without telling.
     if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
@@ -124,14 +125,15 @@ function settle(session: Session): void {
   else dataset.visitor = visitor;
 }
 
-/** What the reader before could read without a network is nobody else's (src/client/story-worker.ts). */
-function forgetStories(): void {
+/** What this browser kept for its reader, and what could be read without a network (src/client/story-worker.ts), is nobody else's. */
+function forgetKept(): void {
+  forgetProfileCopies();
   navigator.serviceWorker?.controller?.postMessage({ forget: true });
 }
 
 function forgetHint(): void {
   dropShared();
-  forgetStories();
+  forgetKept();
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;
 }
