@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
+import { type RetentionAccess, startRetention } from './retention/retention.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
@@ -12,6 +13,7 @@ export interface NeighboursAccess {
   readonly facebook: FacebookAccess;
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
+  readonly retention: RetentionAccess;
 }
 
 export interface Neighbours {
@@ -57,6 +59,7 @@ export async function startNeighbours({
         google: await kept(startGoogle({ siteUrl })),
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),
+        retention: await kept(startRetention()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
       },
       stop,
