@@ -32,9 +32,9 @@ const access: SandboxAccess = {
   verifier: { url: 'http://127.0.0.1:6/v1/verify', key: 'key' },
   stripe: {
     ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
-    retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
     ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
   },
+  retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
 };
 
 let folder: string;
