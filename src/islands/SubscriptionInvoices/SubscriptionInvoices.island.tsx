@@ -13,7 +13,6 @@ const states: Readonly<Record<Bill['status'], string>> = {
   paid: 'Paid',
   open: 'Not paid yet',
   uncollectible: 'Not paid',
-  void: 'Void',
 };
 
 export default function SubscriptionInvoices({ first }: { first: BillsAnswer }) {

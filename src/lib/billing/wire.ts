@@ -192,7 +192,7 @@ export interface Bill {
   /** Minor units, the whole of it. */
   readonly amount: number;
   readonly currency: string;
-  readonly status: 'paid' | 'open' | 'uncollectible' | 'void';
+  readonly status: 'paid' | 'open' | 'uncollectible';
   /** Whether there is a PDF, at /account/invoice?id=in_… */
   readonly file: boolean;
 }

@@ -61,7 +61,7 @@ it('cancels through us, with what was said, and says when that failed', async ()
   await expect(options.handleCancel?.({}, 'Budget', 'Too dear')).resolves.toMatchObject({ message: /cancelled/ });
   expect(made.cancel).toHaveBeenCalledExactlyOnceWith('Budget: Too dear');
   expect(onChange).toHaveBeenCalledOnce();
-  made.cancel.mockResolvedValueOnce(refused);
+  vi.mocked(made.cancel).mockResolvedValueOnce(refused);
   await expect(options.handleCancel?.({}, null, undefined)).rejects.toThrow('Something went wrong. Please try again.');
   expect(onChange).toHaveBeenCalledOnce();
   options.onClose?.({});

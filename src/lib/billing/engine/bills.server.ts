@@ -80,10 +80,11 @@ export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress'
   };
 }
 
-/** A draft is no bill yet; what was void and cost nothing never was one. */
+/** A draft is no bill yet, what was taken back is none any more, and the first one of a purchase is paid at the till or never. */
 function billOf(invoice: Stripe.Invoice): Bill | null {
-  const { id, status, number, created, currency, total, invoice_pdf: file } = invoice;
-  if (!id || !status || status === 'draft' || (status === 'void' && total === 0)) return null;
+  const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
+  if (!id || !status || status === 'draft' || status === 'void') return null;
+  if (status !== 'paid' && reason === 'subscription_create') return null;
   return {
     ...{ id, number, currency, status: status as Bill['status'], amount: total },
     date: new Date(created * 1000).toISOString(),
