@@ -10,6 +10,7 @@ import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { CommentsTables } from './comments/tables.ts';
+import type { LibraryTables } from './library/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
 import type { PopularityTables } from './popularity/tables.ts';
@@ -24,7 +25,8 @@ export interface AccountsDatabase
     NewsletterTables,
     PopularityTables,
     SupportTables,
-    CommentsTables {}
+    CommentsTables,
+    LibraryTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

@@ -9,6 +9,8 @@ import { createComments, type RunningComments } from '../lib/comments/engine/com
 import { createDesk } from '../lib/comments/engine/desk.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
+import { createLibrary } from '../lib/library/library.server.ts';
+import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
@@ -34,6 +36,7 @@ export interface Readers {
   readonly database: Database;
   readonly accounts: Accounts;
   readonly access: Access;
+  readonly library: Library;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
   /** `null` where comments are off. */
@@ -87,6 +90,7 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
+  const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
   const known = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
@@ -99,6 +103,7 @@ export async function openReaders(
     database,
     accounts,
     access,
+    library,
     billing,
     comments,
     correspondence,
@@ -118,6 +123,7 @@ export async function openReaders(
       await correspondence.support.stop();
       await comments?.stop();
       await accounts.stop();
+      await library.stop();
       await outbox.stop();
       carrier.close();
       await database.close();
