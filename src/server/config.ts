@@ -13,10 +13,11 @@ import { type BillingConfig, billingFields, billingOf, billingTogether } from '.
 import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
+import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './config-third-party.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig {
+export interface Config extends MailConfig, BillingConfig, ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -44,8 +45,6 @@ export interface Config extends MailConfig, BillingConfig {
   readonly imageCacheBytes: number;
   /** Hosts that may be framed besides those of the publication. */
   readonly frameHosts: readonly string[];
-  /** Account of the audience tool; `null`: it is not there. */
-  readonly marfeelAccount: string | null;
   /** Bound of the stored pages that are held in memory, in bytes. */
   readonly pressMemoryBytes: number;
   /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
@@ -141,10 +140,7 @@ const schema = z.object({
   IMAGE_HOSTS: hosts('images.example.com'),
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
-  MARFEEL_ACCOUNT: z
-    .string()
-    .regex(/^\w{1,32}$/, 'is no account id; copy the number from the settings of Marfeel')
-    .optional(),
+  ...thirdPartyFields,
   PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   OPERATOR_TOKEN: z
     .string()
@@ -222,7 +218,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     imageHosts: values.IMAGE_HOSTS,
     imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
     frameHosts: values.FRAME_HOSTS,
-    marfeelAccount: values.MARFEEL_ACCOUNT ?? null,
+    ...thirdPartiesOf(values),
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     accessKeys: values.ACCESS_KEYS ?? null,
@@ -289,6 +285,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...mailTogether(given),
     ...billingTogether(given),
     ...crawlersTogether(given),
+    ...thirdPartiesTogether(given),
   );
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
