@@ -4,6 +4,7 @@ import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
+import { startThirdParty, type ThirdPartyAccess } from './third-party/third-party.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
 export interface NeighboursAccess {
@@ -12,6 +13,7 @@ export interface NeighboursAccess {
   readonly facebook: FacebookAccess;
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
+  readonly thirdParty: ThirdPartyAccess;
 }
 
 export interface Neighbours {
@@ -58,6 +60,7 @@ export async function startNeighbours({
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
+        thirdParty: await kept(startThirdParty()),
       },
       stop,
     };

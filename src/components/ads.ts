@@ -12,6 +12,9 @@ export const labels: Readonly<Record<PromoName, string>> = {
   crossword: 'Crossword',
 };
 
+/** What a slot with an advertisement in it is called: landmarks of a page have names of their own. */
+export const adLabel = (slot: string): string => `Advertisement ${/\d+$/.exec(slot)?.[0] ?? ''}`.trim();
+
 /** Readers who see what the house says about itself where there is no advertising: those who do not pay. */
 export const freeOfAds: string = seenBy.joinable;
 

@@ -2,7 +2,7 @@
 export function whenQuiet(action: () => void): void {
   const idle = () => {
     // There is no idle callback in Safari.
-    if (typeof requestIdleCallback === 'function') requestIdleCallback(action, { timeout: 3000 });
+    if (typeof requestIdleCallback === 'function') requestIdleCallback(action, { timeout: 1500 });
     else setTimeout(action, 200);
   };
   if (document.readyState === 'complete') idle();

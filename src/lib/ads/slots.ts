@@ -36,13 +36,23 @@ export function openBelow(): void {
 export function fill(element: string, filled: boolean): void {
   const slot = document.getElementById(element)?.closest<HTMLElement>('[data-ad-room]');
   if (!slot) return;
-  if (filled) slot.dataset.filled = '';
-  else delete slot.dataset.filled;
+  if (!filled) {
+    empty(slot);
+    return;
+  }
+  slot.dataset.filled = '';
+  slot.dataset.word ??= slot.ariaLabel ?? '';
+  slot.ariaLabel = slot.dataset.adLabel ?? null;
+}
+
+function empty(slot: HTMLElement): void {
+  delete slot.dataset.filled;
+  if (slot.dataset.word) slot.ariaLabel = slot.dataset.word;
 }
 
 /** Every slot shows the house's own word. */
 export function emptyAll(): void {
-  for (const slot of slots()) delete slot.dataset.filled;
+  for (const slot of slots()) empty(slot);
 }
 
 const isShown = (element: HTMLElement): boolean => element.getClientRects().length > 0;
