@@ -30,6 +30,8 @@ it('serves each script, and keeps what is asked and told apart by reader', async
     expect(answer.headers.get('content-type'), path).toMatch(/^text\/javascript/);
     expect((await answer.text()).length, path).toBeGreaterThan(50);
   }
+  const leave = await fetch(`${vendors.access.url}/told/gpt`, { method: 'OPTIONS' });
+  expect(leave.headers.get('access-control-allow-headers')).toBe('*');
   const body = JSON.stringify({ what: 'setUserType', details: 0 });
   await fetch(`${vendors.access.url}/told/marfeel`, { method: 'POST', body, ...as('ann') });
   expect((await calls('ann')).map(({ vendor, what }) => `${vendor} ${what}`)).toEqual([

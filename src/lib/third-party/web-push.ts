@@ -72,9 +72,9 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
     /** The paying-subscriber flag (spec section 6). Tags that are set before the set-up is done would be lost. */
     visitor(type) {
       const flag = String(paying.includes(type));
-      if (flag === sent) return;
+      if (!ready || flag === sent) return;
       sent = flag;
-      void ready?.then(
+      void ready.then(
         () => wait((sdk) => sdk.User.addTags({ paying_subscriber: flag })),
         () => {},
       );
