@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
+import { type QuotesAccess, startQuotes } from './quotes/quotes.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startThirdParty, type ThirdPartyAccess } from './third-party/third-party.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
@@ -14,6 +15,7 @@ export interface NeighboursAccess {
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
   readonly thirdParty: ThirdPartyAccess;
+  readonly quotes: QuotesAccess;
 }
 
 export interface Neighbours {
@@ -61,6 +63,7 @@ export async function startNeighbours({
         verifier: await kept(startVerifier()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
         thirdParty: await kept(startThirdParty()),
+        quotes: await kept(startQuotes()),
       },
       stop,
     };

@@ -34,7 +34,8 @@ const access: SandboxAccess = {
     ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
     ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
   },
-  thirdParty: { url: 'http://127.0.0.1:8' },
+  thirdParty: { url: 'http://127.0.0.1:9' },
+  quotes: { url: 'http://127.0.0.1:8', key: 'quotes-key' },
 };
 
 let folder: string;
@@ -154,7 +155,7 @@ describe('settings of the sandbox', () => {
     // Third parties only when they are asked for.
     expect(own).not.toHaveProperty('GTM_CONTAINER');
     expect(sandboxEnvironment(access, { SANDBOX_THIRD_PARTIES: 'on' }).GPT_SCRIPT_URL).toBe(
-      'http://127.0.0.1:8/gpt/gpt.js',
+      'http://127.0.0.1:9/gpt/gpt.js',
     );
     expect(sandboxEnvironment(access, { FRAME_HOSTS: 'x.test' }).FRAME_HOSTS).toBe('x.test,127.0.0.1:1');
   });

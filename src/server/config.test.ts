@@ -37,6 +37,7 @@ describe('settings', () => {
       imageCacheBytes: 1024 * 1024 * 1024,
       frameHosts: [],
       thirdParties: noThirdParties,
+      market: null,
       stripe: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
@@ -90,6 +91,7 @@ describe('settings', () => {
       IMAGE_HOSTS: 'a.example.com, B.example.com:8080 ,a.example.com',
       IMAGE_CACHE_MB: '2',
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
+      QUOTES_KEY: 'quotes-key',
       MARFEEL_ACCOUNT: '1234',
       GTM_CONTAINER: 'GTM-ABCD123',
       TAG_HOSTS: 'tags.example.com',
@@ -156,6 +158,7 @@ describe('settings', () => {
           withoutConsent: 'limited',
         },
       },
+      market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [

@@ -9,6 +9,7 @@ const fixedPaths: readonly string[] = [
   '/about',
   '/cancel',
   '/community',
+  '/contact',
   '/events',
   '/follow',
   '/founder',
@@ -39,7 +40,7 @@ const fixedPaths: readonly string[] = [
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push)\//,
   /^\/privacy-choices(?:\/save)?$/,
-  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe)$/,
+  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact)$/,
 ];
 
 /** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */
@@ -85,7 +86,7 @@ function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
-  if (path === '/fragments/latest') return true;
+  if (path === '/fragments/latest' || path === '/fragments/popular') return true;
   const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':

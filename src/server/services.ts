@@ -7,7 +7,11 @@ import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { Market } from '../lib/market/service.ts';
+import type { Newsletters } from '../lib/newsletters/service.ts';
+import type { Popularity } from '../lib/popularity/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
+import type { Support } from '../lib/support/service.ts';
 
 export interface Services {
   /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */
@@ -22,8 +26,16 @@ export interface Services {
   readonly access: Access | null;
   /** Plans and payments; `null` where billing is off (`features.billing`). */
   readonly billing: Billing | null;
+  /** What readers want by mail; `null` where accounts are off or kept by a Zephr tenant. */
+  readonly newsletters: Newsletters | null;
+  /** The support desk; `null` where nothing is mailed, or a Zephr tenant keeps the accounts. */
+  readonly support: Support | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
+  /** What is read most. */
+  readonly popularity: Popularity;
+  /** Prices of the ticker; `null` where no provider is set (`features.market`). */
+  readonly market: Market | null;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */
   readonly sealer: Sealer;
   readonly log: Logger;
@@ -31,7 +43,15 @@ export interface Services {
   readonly features: Features;
 }
 
-export type FeatureName = 'content' | 'restricted' | 'webhooks' | 'preview' | 'comments' | 'accounts' | 'billing';
+export type FeatureName =
+  | 'content'
+  | 'restricted'
+  | 'webhooks'
+  | 'preview'
+  | 'comments'
+  | 'accounts'
+  | 'billing'
+  | 'market';
 
 export interface FeatureState {
   readonly on: boolean;
