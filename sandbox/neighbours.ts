@@ -4,6 +4,7 @@ import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
 import { type QuotesAccess, startQuotes } from './quotes/quotes.ts';
+import { type RetentionAccess, startRetention } from './retention/retention.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startThirdParty, type ThirdPartyAccess } from './third-party/third-party.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
@@ -15,6 +16,7 @@ export interface NeighboursAccess {
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
   readonly thirdParty: ThirdPartyAccess;
+  readonly retention: RetentionAccess;
   readonly quotes: QuotesAccess;
 }
 
@@ -61,6 +63,7 @@ export async function startNeighbours({
         google: await kept(startGoogle({ siteUrl })),
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),
+        retention: await kept(startRetention()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
         thirdParty: await kept(startThirdParty()),
         quotes: await kept(startQuotes()),

@@ -35,6 +35,7 @@ const access: SandboxAccess = {
     ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
   },
   thirdParty: { url: 'http://127.0.0.1:9' },
+  retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
   quotes: { url: 'http://127.0.0.1:8', key: 'quotes-key' },
 };
 

@@ -14,11 +14,12 @@ import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.t
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
+import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
 import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './config-third-party.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig, ThirdPartyConfig {
+export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig, ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -116,6 +117,7 @@ const schema = z.object({
   ...accountsFields,
   ...mailFields,
   ...billingFields,
+  ...retentionFields,
   ...marketFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
@@ -210,6 +212,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),
+    ...retentionOf(values),
     ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
@@ -287,6 +290,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...accountsTogether(given),
     ...mailTogether(given),
     ...billingTogether(given),
+    ...retentionTogether(given),
     ...crawlersTogether(given),
     ...thirdPartiesTogether(given),
   );
