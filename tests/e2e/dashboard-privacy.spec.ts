@@ -30,6 +30,8 @@ async function sendMorning(): Promise<string> {
 }
 
 test('a letter that was chosen comes, and ends by one click of the mail program', async ({ context, page }) => {
+  // It waits for another process, which begins with everything that the site begins with.
+  test.slow();
   const email = await signIn(context, newEmail('morning'));
   await page.goto('/dashboard/newsletters');
   expect(await violationsOn(page)).toEqual([]);
