@@ -8,6 +8,7 @@ import { publication } from '../publication.ts';
 import type { IngestedDocument } from './documents.ts';
 import type { Mirror } from './mirror.server.ts';
 import { sectionTable } from './rows.server.ts';
+import { rewordStory } from './search-index.server.ts';
 
 const entities: Readonly<Record<string, string>> = {
   '&lt;': '<',
@@ -81,11 +82,11 @@ export function alignWalls(mirror: Mirror): void {
       `SELECT d.id, d.facts, d.terms, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
       JOIN bodies b ON b.id = d.id WHERE l.list = ?`,
     );
-    const update = mirror.prepare('UPDATE search SET body = ? WHERE rowid = ?');
     for (const id of moved) {
       for (const row of articles.all(`articles:section:${id}`)) {
         const document = { facts: JSON.parse(String(row.facts)), terms: JSON.parse(String(row.terms)) };
-        update.run(wordsOf(String(isWalled(levelIn(mirror, document)) ? row.opening : row.body)), Number(row.id));
+        const text = String(isWalled(levelIn(mirror, document)) ? row.opening : row.body);
+        rewordStory(mirror, Number(row.id), { body: wordsOf(text) });
       }
     }
     mirror.setMeta(key, JSON.stringify(levels));

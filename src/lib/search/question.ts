@@ -1,0 +1,61 @@
+/** What somebody looks for, as the address of a search says it: words, a section, days, a page. Pure. */
+import { fromZonedTime } from 'date-fns-tz';
+import { publication } from '../../publication.ts';
+import { searchTerms } from '../search-terms.ts';
+
+export interface Question {
+  /** `''` where nothing was typed. */
+  readonly query: string;
+  /** Slug of a section, `''` for all. */
+  readonly section: string;
+  /** Days of the paper's zone, `yyyy-MM-dd`, both within the span; `''` where it is open. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export type ReadQuestion =
+  | { readonly ok: true; readonly question: Question }
+  /** `message` is for a reader. */
+  | { readonly ok: false; readonly message: string };
+
+/** Whether a text names a day that there is. */
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/u.test(text)) return false;
+  const instant = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
+}
+
+/** Reads the address of a search. A section that there is not finds nothing; a day that there is not is refused. */
+export function readQuestion(params: URLSearchParams): ReadQuestion {
+  const given = (name: string): string => (params.get(name) ?? '').trim();
+  const [from, to] = [given('from'), given('to')];
+  for (const day of [from, to]) {
+    if (day !== '' && !isDay(day))
+      return { ok: false, message: 'Please give days as year, month and day: 2026-11-21.' };
+  }
+  if (from !== '' && to !== '' && from > to) {
+    return { ok: false, message: 'Please give a first day that is not after the last one.' };
+  }
+  const section = given('section').slice(0, 100);
+  return { ok: true, question: { query: searchTerms(params), section, from, to } };
+}
+
+/** The span of a question as the mirror wants it: UTC instants, the last one not within. */
+export function spanOf({ from, to }: Pick<Question, 'from' | 'to'>): { since?: string; until?: string } {
+  const startOf = (day: string): string => fromZonedTime(`${day}T00:00:00`, publication.timeZone).toISOString();
+  return { ...(from !== '' && { since: startOf(from) }), ...(to !== '' && { until: startOf(dayAfter(to)) }) };
+}
+
+function dayAfter(day: string): string {
+  const noon = new Date(`${day}T12:00:00Z`);
+  noon.setUTCDate(noon.getUTCDate() + 1);
+  return noon.toISOString().slice(0, 10);
+}
+
+/** The part of an address that says the question, with what is given only. */
+export function questionParams({ query, section, from, to }: Question): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries({ q: query, section, from, to }))
+    if (value !== '') params.set(name, value);
+  return params;
+}
