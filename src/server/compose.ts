@@ -16,6 +16,8 @@ import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
+import { openAlgolia } from '../lib/search/algolia.server.ts';
+import { createSearch } from '../lib/search/search.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
@@ -107,6 +109,7 @@ export async function compose(
     pollSeconds: config.syncPollSeconds,
     onChange: (change) => {
       pictures.soon();
+      search.changed([...change.tags, ...(change.withdrawnTags ?? [])]);
       return onChange?.(change);
     },
     isKept,
@@ -114,6 +117,11 @@ export async function compose(
   const pictures = keepPictures({
     reader: () => content.reader(),
     measure: (url) => images.measure(url),
+    log,
+  });
+  const search = createSearch({
+    hosted:
+      config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir: config.dataDir, log }),
     log,
   });
   const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
@@ -126,6 +134,7 @@ export async function compose(
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),
+    search,
     sealer,
     log,
     features,
@@ -142,10 +151,12 @@ export async function compose(
       readers?.start();
       if (!config.wordpress) return;
       content.start();
+      search.start();
       pictures.soon();
     },
     stop: async () => {
       pictures.stop();
+      await search.stop();
       await content.stop();
       await images.close();
       await readers?.stop();

@@ -37,6 +37,7 @@ describe('settings', () => {
       frameHosts: [],
       marfeelAccount: null,
       stripe: null,
+      algolia: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
       accessKeys: null,

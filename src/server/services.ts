@@ -8,6 +8,7 @@ import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
+import type { Search } from '../lib/search/service.ts';
 
 export interface Services {
   /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */
@@ -24,6 +25,7 @@ export interface Services {
   readonly billing: Billing | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
+  readonly search: Search;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */
   readonly sealer: Sealer;
   readonly log: Logger;

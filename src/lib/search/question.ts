@@ -13,10 +13,12 @@ export interface Question {
   readonly to: string;
 }
 
+export const noQuestion: Question = { query: '', section: '', from: '', to: '' };
+
 export type ReadQuestion =
   | { readonly ok: true; readonly question: Question }
   /** `message` is for a reader. */
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly message: string; readonly query: string };
 
 /** Whether a text names a day that there is. */
 function isDay(text: string): boolean {
@@ -29,15 +31,13 @@ function isDay(text: string): boolean {
 export function readQuestion(params: URLSearchParams): ReadQuestion {
   const given = (name: string): string => (params.get(name) ?? '').trim();
   const [from, to] = [given('from'), given('to')];
-  for (const day of [from, to]) {
-    if (day !== '' && !isDay(day))
-      return { ok: false, message: 'Please give days as year, month and day: 2026-11-21.' };
+  const query = searchTerms(params);
+  const refuse = (message: string): ReadQuestion => ({ ok: false, query, message });
+  if (![from, to].every((day) => day === '' || isDay(day))) {
+    return refuse('Please give days as year, month and day: 2026-11-21.');
   }
-  if (from !== '' && to !== '' && from > to) {
-    return { ok: false, message: 'Please give a first day that is not after the last one.' };
-  }
-  const section = given('section').slice(0, 100);
-  return { ok: true, question: { query: searchTerms(params), section, from, to } };
+  if (from !== '' && to !== '' && from > to) return refuse('Please give a first day that is not after the last one.');
+  return { ok: true, question: { query, section: given('section').slice(0, 100), from, to } };
 }
 
 /** The span of a question as the mirror wants it: UTC instants, the last one not within. */
