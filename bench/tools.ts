@@ -1,8 +1,9 @@
 /**
- * `npm run bench:tools [-- --only search,popular --articles 1000,10000,50000]`: how fast the reader's tools are, each part in
- * processes of its own. Fails when a bound is broken; the bounds are printed.
+ * `npm run bench:tools [-- --only search,popular,comments --articles 1000,10000,50000]`: how fast the reader's tools are, each part
+ * in processes of its own; `--articles` are sizes of the paper that is searched. Fails when a bound is broken; the bounds are printed.
  */
 import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/build.ts';
 import { wholeFlag } from './support/figures.ts';
 
 export interface ToolsOptions {
@@ -10,11 +11,14 @@ export interface ToolsOptions {
   readonly articles: readonly number[];
 }
 
-/** @returns whether every bound holds */
-type Part = (options: ToolsOptions) => Promise<boolean>;
-
-const parts: Readonly<Record<string, () => Promise<{ measure: Part }>>> = {
-  search: () => import('./tools/search.ts'),
+/** What is measured; resolves to whether every bound holds. */
+const parts: Readonly<Record<string, (options: ToolsOptions) => Promise<boolean>>> = {
+  search: async (options) => (await import('./tools/search.ts')).benchSearch(options),
+  popular: async () => (await import('./tools/popular.ts')).benchPopular(),
+  comments: async () => {
+    await (await import('./tools/comments.ts')).benchComments();
+    return true;
+  },
 };
 
 /** @returns exit code: 1 when a bound is broken */
@@ -25,12 +29,12 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const wanted = values.only?.split(',') ?? Object.keys(parts);
   const articles = values.articles.split(',').map((text) => wholeFlag('articles', text, 0));
+  await ensureBuilt();
   let good = true;
   for (const name of wanted) {
     const part = parts[name];
     if (!part) throw new Error(`--only ${name}: there is no such part; there are ${Object.keys(parts).join(', ')}.`);
-    const { measure } = await part();
-    good = (await measure({ articles })) && good;
+    good = (await part({ articles })) && good;
   }
   return good ? 0 : 1;
 }

@@ -13,11 +13,12 @@ import { type BillingConfig, billingFields, billingOf, billingTogether } from '.
 import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
+import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
 import { type SearchConfig, searchFields, searchOf, searchTogether } from './config-search.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, SearchConfig {
+export interface Config extends MailConfig, BillingConfig, MarketConfig, SearchConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -118,6 +119,7 @@ const schema = z.object({
   ...mailFields,
   ...billingFields,
   ...searchFields,
+  ...marketFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   WORDPRESS_URL: z
@@ -215,6 +217,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...mailOf(values),
     ...billingOf(values),
     ...searchOf(values),
+    ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
     wordpress: values.WORDPRESS_URL

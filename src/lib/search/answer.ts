@@ -1,5 +1,5 @@
 /** From what was found to the answer over the wire. Pure. */
-import type { Card, ContentReader, SearchHit } from '../../content/model.ts';
+import type { ContentReader, SearchHit } from '../../content/model.ts';
 import { leadStory } from '../front-page.ts';
 import { snippetOf, snippetParts } from '../snippet.ts';
 import type { Found } from './service.ts';
@@ -36,7 +36,3 @@ export function featuredStories(content: ContentReader, limit: number) {
   const lead = leadStory(top, content.articles({ limit: 1 }).items);
   return lead ? [lead, ...top.others].slice(0, limit) : [];
 }
-
-/** What is read most, for the same place. */
-export const popularStories = (content: ContentReader, _services: unknown, limit: number): readonly Card[] =>
-  content.articles({ limit }).items;
