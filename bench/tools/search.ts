@@ -1,6 +1,6 @@
 /**
- * Search through HTTP on the built site, one question after the other, no two alike but by chance: what a reader waits for who
- * shares the machine with nobody. Bound: p99 of the mix at 50,000 articles.
+ * Part of `npm run bench:tools`: search through HTTP on the built site, one question after the other, no two alike but by chance.
+ * After each one `/healthz` is asked, which costs nothing: what that takes is the machine's share. Bound: p99 of the mix.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,6 +17,7 @@ import type { ToolsOptions } from '../tools.ts';
 /** Milliseconds, at `at` articles. */
 const bound = { p99: 20, at: 50_000 };
 const questions = 2000;
+const machine = '(no search at all)';
 const warm = 100;
 
 type Pick = (next: (limit: number) => number) => Record<string, string>;
@@ -77,7 +78,10 @@ async function askAll(ask: Ask): Promise<Taken[]> {
     const took = performance.now() - began;
     if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}: ${textOf(answer)}`);
     const { nbHits } = searchAnswer.parse(JSON.parse(textOf(answer)));
-    if (turn >= warm) taken.push({ name, ms: took, found: nbHits });
+    const idle = performance.now();
+    await ask('/healthz');
+    if (turn < warm) continue;
+    taken.push({ name, ms: took, found: nbHits }, { name: machine, ms: performance.now() - idle, found: 0 });
   }
   return taken;
 }
@@ -103,8 +107,12 @@ async function measureOne(articles: number): Promise<Taken[]> {
 
 /** @returns whether the bound holds */
 export async function benchSearch({ articles }: ToolsOptions): Promise<boolean> {
-  const results: { articles: number; taken: Taken[] }[] = [];
-  for (const size of articles) results.push({ articles: size, taken: await measureOne(size) });
+  const results: { articles: number; taken: Taken[]; idle: Taken[] }[] = [];
+  for (const size of articles) {
+    const all = await measureOne(size);
+    const [taken, idle] = [all.filter(({ name }) => name !== machine), all.filter(({ name }) => name === machine)];
+    results.push({ articles: size, taken, idle });
+  }
   console.log(`\nSearch: ${count(questions)} questions by HTTP, one after the other; milliseconds p50 / p99`);
   const cell = (taken: readonly Taken[]): string => {
     const times = taken.map((one) => one.ms);
@@ -114,6 +122,7 @@ export async function benchSearch({ articles }: ToolsOptions): Promise<boolean> 
     ['', ...results.map((result) => `${count(result.articles)} articles`)],
     ...mix.map(([name]) => [name, ...results.map(({ taken }) => cell(taken.filter((one) => one.name === name)))]),
     ['all', ...results.map(({ taken }) => cell(taken))],
+    [machine, ...results.map(({ idle }) => cell(idle))],
     [
       'found anything',
       ...results.map(

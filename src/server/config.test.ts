@@ -92,6 +92,11 @@ describe('settings', () => {
       IMAGE_CACHE_MB: '2',
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
       QUOTES_KEY: 'quotes-key',
+      ALGOLIA_APP_ID: 'APP1',
+      ALGOLIA_SEARCH_KEY: 'searchkey',
+      ALGOLIA_WRITE_KEY: 'writekey1',
+      ALGOLIA_INDEX: 'sun-stories',
+      ALGOLIA_URL: 'http://127.0.0.1:9998/',
       MARFEEL_ACCOUNT: '1234',
       PRESS_MEMORY_MB: '64',
       OPERATOR_TOKEN: 'a-token-of-24-characters',
@@ -138,6 +143,10 @@ describe('settings', () => {
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
       market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
+      algolia: {
+        ...{ appId: 'APP1', searchKey: 'searchkey', writeKey: 'writekey1', index: 'sun-stories' },
+        url: 'http://127.0.0.1:9998',
+      },
       marfeelAccount: '1234',
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
@@ -299,6 +308,16 @@ describe('settings', () => {
         geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
       },
     });
+  });
+
+  it('takes a hosted search only with all that it needs', () => {
+    expect(problemsOf({ ALGOLIA_APP_ID: 'APP1', ALGOLIA_WRITE_KEY: 'writekey1' })).toEqual([
+      'ALGOLIA_SEARCH_KEY is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+      'ALGOLIA_INDEX is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+    ]);
+    expect(problemsOf({ ALGOLIA_APP_ID: 'a b', ALGOLIA_SEARCH_KEY: '?', ALGOLIA_INDEX: 'a/b' })).toHaveLength(3);
+    const settings = { ALGOLIA_APP_ID: 'APP1', ALGOLIA_SEARCH_KEY: 'searchkey', ALGOLIA_INDEX: 'stories' };
+    expect(parseConfig(settings).algolia).toMatchObject({ writeKey: null, url: null });
   });
 
   it('never repeats a secret', () => {
