@@ -2,12 +2,13 @@
  * The search opens over the page: by its icon, and by the first letter in the box of the home page. Fetched then, and not before;
  * where it cannot be, the link leads on and the box stays the form that it is.
  */
-import { openSearch, setSearchInput } from '../stores/ui.ts';
+import { $ui, openSearch, setSearchInput } from '../stores/ui.ts';
 
 async function open(take: () => string): Promise<void> {
   const { mount } = await import('../islands/Search/Search.island.tsx');
   mount();
-  setSearchInput(take());
+  // Letters that were typed until the field had the focus come one after the other.
+  setSearchInput($ui.get().searchInput + take());
   openSearch();
 }
 
@@ -21,7 +22,6 @@ link?.addEventListener('click', (event) => {
 const box = document.querySelector<HTMLInputElement>('#header-search');
 box?.addEventListener('input', () => {
   open(() => {
-    // Whatever has been typed until now; the field of the overlay has the next letter.
     const text = box.value;
     box.value = '';
     return text;

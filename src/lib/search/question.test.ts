@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { questionParams, readQuestion, spanOf } from './question.ts';
+import { questionText, readQuestion, spanOf } from './question.ts';
 
 const read = (text: string) => readQuestion(new URLSearchParams(text));
 
@@ -25,7 +25,7 @@ describe('an address of a search', () => {
 
   it('is written with what is given only', () => {
     const question = { query: 'a & b', section: '', from: '2026-01-02', to: '' };
-    expect(questionParams(question).toString()).toBe('q=a+%26+b&from=2026-01-02');
+    expect(questionText(question)).toBe('q=a%20%26%20b&from=2026-01-02');
   });
 });
 

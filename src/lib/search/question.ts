@@ -52,10 +52,9 @@ function dayAfter(day: string): string {
   return noon.toISOString().slice(0, 10);
 }
 
-/** The part of an address that says the question, with what is given only. */
-export function questionParams({ query, section, from, to }: Question): URLSearchParams {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries({ q: query, section, from, to }))
-    if (value !== '') params.set(name, value);
-  return params;
-}
+/** The part of an address that says the question, with what is given only; `''` for nothing. */
+export const questionText = ({ query, section, from, to }: Question): string =>
+  Object.entries({ q: query, section, from, to })
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
