@@ -103,6 +103,11 @@ export const publication = {
     phone: '+1 212 555 0183',
   },
 
+  support: {
+    /** Days that what readers wrote to the desk is kept; the desk's own mailbox goes by its own rules. */
+    keepDays: 180,
+  },
+
   /** Page sizes (spec section 9). */
   pageSizes: {
     articles: 10,
