@@ -10,7 +10,7 @@ import type { ContentReader } from '../../content/model.ts';
 import type { Logger } from '../logging.ts';
 import { createDeliveryQueue, type Outcome } from '../outbound/delivery-queue.server.ts';
 import { postJson } from '../outbound/post.server.ts';
-import type { AlgoliaAccess } from './algolia.server.ts';
+import type { AlgoliaAccess } from './algolia-access.ts';
 import type { HostedFeed } from './hosted.ts';
 import { type Action, actionFor } from './record.ts';
 

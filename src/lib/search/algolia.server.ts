@@ -4,18 +4,9 @@
  */
 import { z } from 'zod';
 import { postJson } from '../outbound/post.server.ts';
+import type { AlgoliaAccess } from './algolia-access.ts';
 import { type FeedOptions, openFeed } from './algolia-feed.server.ts';
 import type { HostedAnswer, HostedEngine } from './hosted.ts';
-
-export interface AlgoliaAccess {
-  readonly appId: string;
-  readonly searchKey: string;
-  /** `null`: somebody else fills the index. */
-  readonly writeKey: string | null;
-  readonly index: string;
-  /** `null`: the vendor's own hosts. */
-  readonly url: string | null;
-}
 
 export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'> {
   readonly access: AlgoliaAccess;
