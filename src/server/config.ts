@@ -14,11 +14,12 @@ import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.t
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
+import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
 import { type SearchConfig, searchFields, searchOf, searchTogether } from './config-search.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig, SearchConfig {
+export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig, SearchConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -119,6 +120,7 @@ const schema = z.object({
   ...mailFields,
   ...billingFields,
   ...searchFields,
+  ...retentionFields,
   ...marketFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
@@ -217,6 +219,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...mailOf(values),
     ...billingOf(values),
     ...searchOf(values),
+    ...retentionOf(values),
     ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
@@ -295,6 +298,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...mailTogether(given),
     ...billingTogether(given),
     ...searchTogether(given),
+    ...retentionTogether(given),
     ...crawlersTogether(given),
   );
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
