@@ -6,14 +6,9 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';
 import { wholeFlag } from './support/figures.ts';
 
-export interface ToolsOptions {
-  /** Sizes of the paper to be measured. */
-  readonly articles: readonly number[];
-}
-
 /** What is measured; resolves to whether every bound holds. */
-const parts: Readonly<Record<string, (options: ToolsOptions) => Promise<boolean>>> = {
-  search: async (options) => (await import('./tools/search.ts')).benchSearch(options),
+const parts: Readonly<Record<string, (articles: readonly number[]) => Promise<boolean>>> = {
+  search: async (articles) => (await import('./tools/search.ts')).benchSearch(articles),
   popular: async () => (await import('./tools/popular.ts')).benchPopular(),
   comments: async () => {
     await (await import('./tools/comments.ts')).benchComments();
@@ -34,7 +29,7 @@ export async function run(args: readonly string[]): Promise<number> {
   for (const name of wanted) {
     const part = parts[name];
     if (!part) throw new Error(`--only ${name}: there is no such part; there are ${Object.keys(parts).join(', ')}.`);
-    good = (await part({ articles })) && good;
+    good = (await part(articles)) && good;
   }
   return good ? 0 : 1;
 }
