@@ -27,6 +27,7 @@ const commands = {
   'bench:publish': '../bench/publish.ts',
   'bench:render': '../bench/render.ts',
   'bench:press': '../bench/press.ts',
+  'bench:tools': '../bench/tools.ts',
 };
 
 const [command = '', ...rest] = process.argv.slice(2);
