@@ -124,6 +124,11 @@ export const publication = {
     graceDays: 3,
     /** Days before a renewal of which the reader is told by mail. */
     renewalNoticeDays: 7,
+    /**
+     * What is offered, once, to readers who are about to cancel: a coupon by its id in Stripe, which has the figures. Not again within
+     * so many days. Where Stripe has no such coupon, or it has run out, nothing is offered; `null`: never.
+     */
+    stay: { coupon: 'stay', everyDays: 365 } as { readonly coupon: string; readonly everyDays: number } | null,
   },
 
   limits: {
@@ -149,6 +154,12 @@ export const publication = {
     /** A subscriber's link to one article: for so many days and browsers, and so many links within 30 days. */
     gifts: { days: 14, readers: 10, most: 10 },
   },
+
+  /** A reader's own shelf: stories that may be saved, and for how many days and stories it is known what was read. */
+  library: { saved: 500, historyDays: 90, history: 1000 },
+
+  /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */
+  offline: { stories: 20, days: 14 },
 
   /**
    * The market ticker: symbols as the provider names them, and the seconds between two questions while somebody reads. The

@@ -20,6 +20,7 @@ const fixedPaths: readonly string[] = [
   '/newsletter',
   '/newsletter-signUp',
   '/offer/newsletter',
+  '/offline',
   '/oped-guidelines',
   '/pricing',
   '/print',
@@ -38,7 +39,7 @@ const fixedPaths: readonly string[] = [
  */
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift)\//,
-  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact)$/,
+  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact|cancel)$/,
 ];
 
 /** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */
