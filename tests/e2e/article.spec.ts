@@ -46,10 +46,12 @@ test.describe('an article', () => {
     await page.goto(discussed);
     await expect(page.locator('h1')).toBeVisible();
     expect(fetched).toEqual([]);
+    await page.locator('.rail-list').scrollIntoViewIfNeeded();
+    await expect(page.locator('.rail-list li')).toHaveCount(3);
     await page.locator('.more').scrollIntoViewIfNeeded();
     await expect(page.locator('.more .card')).toHaveCount(6);
-    await expect(page.locator('.rail-list li')).toHaveCount(3);
-    expect(fetched.sort().map((path) => path.split('/')[2])).toEqual(['author', 'section']);
+    await expect(page.locator('.most-read li')).toHaveCount(5);
+    expect(fetched.sort().map((path) => path.split('/')[2])).toEqual(['author', 'popular', 'section']);
     const links = page.locator('.more .headline a, .rail-list h3 a');
     const stories = await links.evaluateAll((all) =>
       all.map((link) => new URL((link as HTMLAnchorElement).href).pathname),
