@@ -52,7 +52,8 @@ const queries: KeyRules['queries'] = [
   { path: /^\/media$/, allow: { section: anything, page: anything } },
   { path: /^\/(?:latest|games)$/, allow: paged },
   { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },
-  { path: /^\/article\/[^/]+\/comments(?:\/[^/]+)?$/, allow: paged },
+  { path: /^\/article\/[^/]+\/comments$/, allow: { ...paged, sort: /^(?:oldest|replies)$/ } },
+  { path: /^\/article\/[^/]+\/comments\/[^/]+$/, allow: paged },
 ];
 
 /**
