@@ -215,6 +215,15 @@ export const publication = {
    */
   visitorTypeCodes: { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 },
 
+  /**
+   * Advertising: slots that stand above the header and are for readers who do not pay, and kinds of reader who see none at all
+   * (lib/accounts/visitor.ts).
+   */
+  ads: {
+    header: ['home-1'],
+    none: ['member', 'founder'],
+  },
+
   /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */
   layout: {
     headerHidden: [
