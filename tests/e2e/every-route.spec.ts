@@ -38,6 +38,7 @@ const fixed = [
   '/follow',
   '/profile',
   '/thankyou',
+  '/offline',
   '/shipping',
   '/subscribe?plan=reader-yearly',
 ];
@@ -46,6 +47,7 @@ const own = [
   '/dashboard/account',
   '/dashboard/profile',
   '/dashboard/shipping',
+  '/dashboard/saved',
   '/dashboard/contact',
   '/profile',
   '/shipping',
