@@ -1,8 +1,10 @@
 /**
- * `npm run bench:pages -- [--runs 3] [--only home,article]`: Lighthouse, as a phone, over the kinds of pages there are, and how
- * many bytes each of them costs by kind. Runs against the built site with the edition of the sandbox, which is kept between
+ * `npm run bench:pages -- [--runs 3] [--only home,article] [--reports folder]`: Lighthouse, as a phone, over the kinds of pages there are, and how
+ * many bytes each of them costs by kind; reports can be kept, and opened in Lighthouse’s viewer. Runs against the built site with the edition of the sandbox, which is kept between
  * runs. Ends with 1 when a page misses a bound of `bench/pages/plan.ts`.
  */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureSandbox } from '../sandbox/setup.mjs';
 import { ensureBrowser } from '../scripts/browser.ts';
@@ -27,12 +29,16 @@ function chosen(only: string | undefined): readonly PagePlan[] {
 
 /** @returns exit code: 1 when a page misses a bound */
 export async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { runs: { type: 'string' }, only: { type: 'string' } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { runs: { type: 'string' }, only: { type: 'string' }, reports: { type: 'string' } },
+  });
   const runs = wholeFlag('runs', values.runs, 3);
   if (runs < 1) throw new Stop('--runs must be at least 1.');
   // Readers who are signed in come last, so that nobody else is taken for one.
   const pages = chosen(values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
   await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
+  if (values.reports) mkdirSync(values.reports, { recursive: true });
   const world: World = await step('Starting WordPress and the site', (progress) =>
     startWorld({ withSite: true, progress }),
   );
@@ -47,7 +53,11 @@ export async function run(args: readonly string[]): Promise<number> {
         // The first reader of a page may be the one for whom it is rendered.
         await fetch(`${site}${path}`);
         const looks: Run[] = [];
-        for (let turn = 0; turn < runs; turn++) looks.push(await looker.look(`${site}${path}`, page));
+        for (let turn = 0; turn < runs; turn++) {
+          const { run: look, report: whole } = await looker.look(`${site}${path}`, page);
+          looks.push(look);
+          if (values.reports) writeFileSync(join(values.reports, `${name}-${turn + 1}.json`), whole);
+        }
         results.push([page, together(looks)]);
       });
     }

@@ -9,9 +9,13 @@ import { type Fetched, type Run, weigh } from './verdict.ts';
 export interface Looker {
   /** Cookies that are put here are sent by the pages that are looked at. */
   readonly context: BrowserContext;
-  look(url: string, page: PagePlan): Promise<Run>;
+  /** @returns what was seen, and the whole report, which Lighthouse’s viewer shows */
+  look(url: string, page: PagePlan): Promise<{ readonly run: Run; readonly report: string }>;
   close(): Promise<void>;
 }
+
+/** A recording that the browser has lost on a busy machine says nothing about the page: it is made again. */
+const tries = 3;
 
 type Report = NonNullable<Awaited<ReturnType<typeof lighthouse>>>['lhr'];
 
@@ -27,20 +31,23 @@ export async function openLooker({ path, args }: Browser, baseURL: string): Prom
   return {
     context,
     async look(url, { indexed }) {
-      const done = await lighthouse(
-        url,
-        { port, logLevel: 'error', output: 'json', onlyCategories: [...categories] },
-        { extends: 'lighthouse:default', settings: indexed ? {} : { skipAudits: ['is-crawlable'] } },
-      );
-      if (!done) throw new Error(`Lighthouse has said nothing about ${url}.`);
-      return readRun(done.lhr);
+      let trouble = 'nothing was said';
+      for (let turn = 0; turn < tries; turn++) {
+        const done = await lighthouse(
+          url,
+          { port, logLevel: 'silent', output: 'json', onlyCategories: [...categories] },
+          { extends: 'lighthouse:default', settings: indexed ? {} : { skipAudits: ['is-crawlable'] } },
+        );
+        if (done && !done.lhr.runtimeError) return { run: readRun(done.lhr), report: String(done.report) };
+        trouble = done?.lhr.runtimeError?.message ?? trouble;
+      }
+      throw new Error(`Lighthouse cannot look at ${url}: ${trouble}`);
     },
     close: () => context.close(),
   };
 }
 
 function readRun(report: Report): Run {
-  if (report.runtimeError) throw new Error(`Lighthouse: ${report.finalDisplayedUrl}: ${report.runtimeError.message}`);
   const number = (audit: string): number => report.audits[audit]?.numericValue ?? Number.NaN;
   const requests = report.audits['network-requests']?.details;
   return {

@@ -1,0 +1,35 @@
+/** Statements of the specification that hold for the paper as a whole, and belong to none of its tools (docs/spec-coverage.md). */
+import { expect, test } from '@playwright/test';
+import { publication } from '../../src/publication.ts';
+import { violationsOn } from '../world/axe.ts';
+
+test('the links of the specification to other sites are there', async ({ request }) => {
+  const page = async (path: string): Promise<string> => (await request.get(path)).text();
+  const { shop, advertise, founderJoin } = publication.links;
+  const home = await page('/');
+  expect(home).toContain(`href="${shop}"`);
+  expect(home).toContain(`href="${advertise}"`);
+  expect(await page('/founder')).toContain(`href="${founderJoin}"`);
+});
+
+test('every page has the paper’s four families of type', async ({ request }) => {
+  for (const path of ['/', '/pricing', '/media', '/socialLogin']) {
+    const html = await (await request.get(path)).text();
+    const families = [...html.matchAll(/@font-face\s*\{[^}]*?font-family:\s*"?([A-Za-z0-9 ]+?)-[0-9a-f]{16}/gu)];
+    expect
+      .soft([...new Set(families.map(([, name]) => name))].toSorted(), path)
+      .toEqual(['Libre Franklin', 'Newsreader', 'Source Serif 4', 'UnifrakturMaguntia']);
+  }
+});
+
+test('a page that fails says so in the words of the specification, and leads home', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  const answer = await page.goto('/500');
+  expect(answer?.status()).toBe(500);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(
+    "We're inspecting the presses and will be back soon!",
+  );
+  expect(await violationsOn(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Go to Homepage' }).click();
+  await expect(page).toHaveURL(/\/$/);
+});
