@@ -9,6 +9,13 @@ export default defineConfig({
     // Whatever the machine's zone is, the paper's is New York; a zone far from both shows what forgot that.
     env: { TZ: 'Asia/Kolkata' },
     passWithNoTests: false,
+    // Limits are for what hangs; how long something takes is a matter of the benches.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
+    setupFiles: ['tests/world/patience.ts'],
+    // Every core: by itself vitest leaves one free, which on two is half of the machine.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,

@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { decode } from './encode.ts';
 import { createRecent } from './recent.ts';
-import { type Bodies, type Encoding, encodings, hashOf, type StoredPage } from './stored-page.ts';
+import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from './stored-page.ts';
 
 /** The headers that go out with a page, whatever its encoding; made once for each rendering. */
 export type Dress = (page: StoredPage) => Readonly<Record<string, string>>;
@@ -33,6 +33,8 @@ export const timingAt = 1;
 
 export interface Entry {
   readonly page: StoredPage;
+  /** Name of the full variant (stored-page.ts) where there is one, made once: a string made for each request is hashed each time. */
+  readonly fullName: string | undefined;
   /** What a hit needs of the page, so that it need not be touched: among many pages every object is a miss of the cache. */
   readonly status: number;
   readonly build: string;
@@ -69,6 +71,7 @@ function share(value: string): { readonly value: string; readonly cost: number }
 export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoch = 0): Entry {
   const entry: Entry = {
     page,
+    fullName: page.access === null ? undefined : nameOf(page.key, 'full'),
     status: page.status,
     build: page.build,
     second: Math.floor(page.renderedAt / 1000),

@@ -287,6 +287,7 @@ it('never reads a request in another way than the server does', async () => {
     ',',
     ';',
     'Expect',
+    'User-Agent',
     '100-continue',
   ] as const;
   const whole = [
@@ -327,7 +328,14 @@ it('never reads a request in another way than the server does', async () => {
     const seen: unknown[] = [];
     const ear = createServer((incoming, outgoing) => {
       const { url, headers, method } = incoming;
-      seen.push([method, url, headers['accept-encoding'], headers['if-none-match'], headers.cookie]);
+      seen.push([
+        method,
+        url,
+        headers['accept-encoding'],
+        headers['if-none-match'],
+        headers.cookie,
+        headers['user-agent'],
+      ]);
       outgoing.end('heard');
     });
     await listen(ear);
@@ -340,7 +348,7 @@ it('never reads a request in another way than the server does', async () => {
     ).toEqual([200]);
     const { target, headers } = asked;
     expect(seen, JSON.stringify(said)).toEqual([
-      ['GET', target, headers['accept-encoding'], headers['if-none-match'], headers.cookie],
+      ['GET', target, headers['accept-encoding'], headers['if-none-match'], headers.cookie, headers['user-agent']],
     ]);
   }
   expect(express).toBeGreaterThan(40);

@@ -16,19 +16,15 @@ export interface Asked {
   /** The request's target, visible ASCII that begins with a slash. */
   readonly target: string;
   readonly headers: AskedHeaders;
-  /** The whole head, for what is looked for in few requests. */
-  readonly head: string;
 }
-
-/** A header's value in a head, for one that {@link AskedHeaders} lacks. @param name of letters and dashes alone */
-export const headerIn = (head: string, name: string): string | undefined =>
-  new RegExp(`\\r\\n${name}:[ \\t]*([^\\r]*)`, 'i').exec(head)?.[1];
 
 /** The headers that a stored page depends on, named as `IncomingMessage.headers` names them. */
 export interface AskedHeaders {
   readonly 'accept-encoding'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
   readonly cookie?: string | undefined;
+  /** Decides about a page with a wall, where search engines are looked for. */
+  readonly 'user-agent'?: string | undefined;
 }
 
 /** An answer in full. */
@@ -181,6 +177,7 @@ export function readHead(text: string): Asked | null {
       case 'accept-encoding':
       case 'if-none-match':
       case 'cookie':
+      case 'user-agent':
         // How two of them are put together is the server's to say.
         if (headers[name] !== undefined) return null;
         headers[name] = text.slice(colon + 1, end).trim();
@@ -206,5 +203,5 @@ export function readHead(text: string): Asked | null {
         return null;
     }
   }
-  return hosts === 1 ? { target, headers, head: text } : null;
+  return hosts === 1 ? { target, headers } : null;
 }

@@ -26,7 +26,7 @@ export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOpt
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]));
   const [first] = keys;
   const opening = `${name}=`;
-  const verified = createRecent<number>(2000);
+  const verified = createRecent<{ readonly page: string; readonly until: number }>(2000);
 
   /** The word before keeps a pass from ever being an access cookie, which is signed with the same keys. */
   const hmac = (secret: string, page: string, text: string): string =>
@@ -34,19 +34,19 @@ export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOpt
 
   function verify(value: string, page: string): boolean {
     if (value.length > longest) return false;
-    const known = `${value} ${page}`;
-    let until = verified.get(known);
-    if (until === undefined) {
+    // A value is right for one page at most.
+    let known = verified.get(value);
+    if (known?.page !== page) {
       const parts = form.exec(value);
       const secret = secrets.get(parts?.[1] ?? '');
       if (!parts || secret === undefined) return false;
       const expected = Buffer.from(hmac(secret, page, value.slice(0, value.lastIndexOf('.'))));
       const given = Buffer.from(parts[3] ?? '');
       if (given.byteLength !== expected.byteLength || !timingSafeEqual(given, expected)) return false;
-      until = Number(parts[2]) * 1000;
-      verified.set(known, until);
+      known = { page, until: Number(parts[2]) * 1000 };
+      verified.set(value, known);
     }
-    return until > now();
+    return known.until > now();
   }
 
   return {

@@ -91,6 +91,8 @@ export interface PressStats {
 export interface Press {
   /** A page that is ready, at once; `undefined`: ask {@link get}, which renders it. */
   peek(key: string, variant: Variant): Entry | undefined;
+  /** The full variant of a page whose public one is at hand, as {@link peek} has it. */
+  peekFull(of: Entry): Entry | undefined;
   /** @throws RenderFailed, PressBusy */
   get(key: string, variant: Variant): Promise<Entry>;
   /** The variant that a reader of this level gets of a page with this access level. */
@@ -169,8 +171,8 @@ export function openPress(options: PressOptions): Press {
   }, 1000);
   tick.unref();
 
-  function peek(key: string, variant: Variant): Entry | undefined {
-    let entry = shelf.inMemory(key, variant);
+  function peek(key: string, variant: Variant, name?: string): Entry | undefined {
+    let entry = shelf.inMemory(key, variant, name);
     if (entry) {
       counters.memoryHits++;
     } else {
@@ -249,7 +251,8 @@ export function openPress(options: PressOptions): Press {
       : press(marked, changes.latest, { reason: 'left over from before the start', tags: [], withdrawn: [] });
 
   return {
-    peek,
+    peek: (key, variant) => peek(key, variant),
+    peekFull: (of) => peek(of.page.key, 'full', of.fullName),
     async get(key, variant) {
       const entry = peek(key, variant);
       if (entry) return entry;

@@ -39,7 +39,7 @@ export interface Shelf {
   readonly unwritten: number;
   find(key: string, variant: Variant): Entry | undefined;
   /** The same without the store. */
-  inMemory(key: string, variant: Variant): Entry | undefined;
+  inMemory(key: string, variant: Variant, name?: string): Entry | undefined;
   /** A page that is made on demand and is out of date, as long as nothing was withdrawn since. */
   findOutdated(key: string, variant: Variant): Entry | undefined;
   /** Whether this build's own rendering is there, and is not one made on demand that is out of date. */
@@ -122,13 +122,12 @@ export function createShelf(options: ShelfOptions): Shelf {
     return true;
   }
 
-  function inMemory(key: string, variant: Variant): Entry | undefined {
-    const entry = lookInMemory(key, variant);
+  function inMemory(key: string, variant: Variant, name = nameOf(key, variant)): Entry | undefined {
+    const entry = lookInMemory(key, variant, name);
     return entry === undefined || isCurrent(entry) ? entry : undefined;
   }
 
-  function lookInMemory(key: string, variant: Variant): Entry | undefined {
-    const name = nameOf(key, variant);
+  function lookInMemory(key: string, variant: Variant, name: string): Entry | undefined {
     const entry = memory.get(name);
     if (entry) {
       if (entry.epoch === memory.epoch) return entry;
@@ -146,9 +145,9 @@ export function createShelf(options: ShelfOptions): Shelf {
 
   /** What is on the shelf, current or not. */
   function look(key: string, variant: Variant): Entry | undefined {
-    const entry = lookInMemory(key, variant);
-    if (entry) return entry;
     const name = nameOf(key, variant);
+    const entry = lookInMemory(key, variant, name);
+    if (entry) return entry;
     if (voided.size > 0 && voided.has(name)) return undefined;
     const page = attempt(() => store.find(key, variant))?.value;
     if (!page) return undefined;

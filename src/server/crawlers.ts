@@ -26,6 +26,9 @@ const engines: Readonly<Record<CrawlerName, Engine>> = {
   duckduckgo: { agent: /DuckDuckBot/i, domains: [] },
 };
 
+/** Something in what each of them calls itself. */
+const anyAgent = /bot|Google-/i;
+
 export interface CrawlersConfig {
   readonly names: readonly CrawlerName[];
   /** Lists of address ranges, each a file or an address, in the form that Google publishes them. */
@@ -118,7 +121,8 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
 
   return {
     claims(userAgent) {
-      if (userAgent === undefined) return null;
+      // Nearly nobody says so: one look is enough for them.
+      if (userAgent === undefined || !anyAgent.test(userAgent)) return null;
       for (const [name, { agent }] of wanted) if (agent.test(userAgent)) return name;
       return null;
     },

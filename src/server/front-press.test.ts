@@ -159,7 +159,7 @@ it('keeps the old page when a render fails, shows the 500 page where there is no
 });
 
 it('answers 503 when too many wait, and without an edition also for what is stored', async () => {
-  const pages = { peek: () => undefined, get: () => Promise.reject(new PressBusy('full')) };
+  const pages = { peek: () => undefined, peekFull: () => undefined, get: () => Promise.reject(new PressBusy('full')) };
   await open();
   await fetch(`${base}/about`);
   ready = false;

@@ -19,7 +19,7 @@ import { answerPage, answerUnkept, parcelOf, type Source } from '../press/answer
 import { PressBusy } from '../press/desk.server.ts';
 import type { Entry } from '../press/entry.ts';
 import type { KeyOf } from '../press/key.ts';
-import { attachLane, headerIn, type Serve } from '../press/lane.ts';
+import { type AskedHeaders, attachLane, type Serve } from '../press/lane.ts';
 import type { PassCookie } from '../press/pass-cookie.ts';
 import type { Press } from '../press/press.server.ts';
 import { RenderFailed } from '../press/rendering.server.ts';
@@ -36,7 +36,7 @@ import type { StaticAnswer, Statics } from './statics.ts';
 
 /** The press as the front sees it. */
 export interface StoredPages {
-  readonly press: Pick<Press, 'peek' | 'get' | 'ready' | 'variantFor'>;
+  readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'ready' | 'variantFor'>;
   readonly keyOf: KeyOf;
   readonly access: Pick<AccessCookie, 'levelFor'>;
   /** Opens single pages that were given away. */
@@ -105,6 +105,9 @@ const gz = promisify(gzip);
 /** A page may be replaced between finding and sending it; more often than this, something is wrong. */
 const mostAttempts = 5;
 
+/** What says which variant of a page a reader may have. */
+type ReaderHeaders = Pick<AskedHeaders, 'cookie' | 'user-agent'>;
+
 /** Makes the server; the caller lets it listen, and stops it with `shutDown` (shutdown.ts). */
 export function createFront(options: FrontOptions): Front {
   const { security, log, statics, pages } = options;
@@ -113,49 +116,39 @@ export function createFront(options: FrontOptions): Front {
   const addressOf = options.clientAddress ?? ((incoming) => incoming.socket.remoteAddress ?? 'unknown');
 
   /** The stored page for this reader, if it is there: the public one, or the whole one for whoever may have it. */
-  function stored(
-    { press, access, passes }: StoredPages,
-    key: string,
-    cookie: string | undefined,
-    userAgent: () => string | undefined,
-  ): Entry | undefined {
+  function stored({ press, access, passes }: StoredPages, key: string, headers: ReaderHeaders): Entry | undefined {
     const entry = press.peek(key, 'public');
     if (!entry || entry.page.access === null) return entry;
     // Who says to be a crawler is looked at, which takes a while.
-    if (options.crawlers && options.crawlers.claims(userAgent()) !== null) return undefined;
+    if (options.crawlers && options.crawlers.claims(headers['user-agent']) !== null) return undefined;
+    const { cookie } = headers;
     const level = access.levelFor(cookie);
     if (press.variantFor(entry.page.access, level) === 'full' || passes?.opens(cookie, key)) {
-      return press.peek(key, 'full');
+      return press.peekFull(entry);
     }
     // Whoever has a session and no access cookie may get one: that takes a question.
     return level === null && options.renewAccess !== undefined && hasSession(cookie) ? undefined : entry;
   }
 
   /** The stored page at an address. This is the way of nearly every request; nothing here waits. */
-  function hitAt(
-    door: StoredPages,
-    method: string,
-    url: string,
-    cookie: string | undefined,
-    userAgent: () => string | undefined,
-  ): Entry | undefined {
+  function hitAt(door: StoredPages, method: string, url: string, headers: ReaderHeaders): Entry | undefined {
     if (statics.has(url)) return undefined;
     const key = door.keyOf(method, url);
-    return key.kind === 'page' && options.editionReady() ? stored(door, key.key, cookie, userAgent) : undefined;
+    return key.kind === 'page' && options.editionReady() ? stored(door, key.key, headers) : undefined;
   }
 
   function answerStored(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     const { method = '', url = '', headers } = incoming;
     if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
-    const entry = hitAt(pages, method, url, headers.cookie, () => headers['user-agent']);
+    const entry = hitAt(pages, method, url, headers);
     return entry !== undefined && sendStored(pages, entry, incoming, outgoing, 'hit');
   }
 
   /** The same in the express lane. */
   const serveStored =
     (door: StoredPages): Serve =>
-    ({ target, headers, head }) => {
-      const entry = hitAt(door, 'GET', target, headers.cookie, () => headerIn(head, 'user-agent'));
+    ({ target, headers }) => {
+      const entry = hitAt(door, 'GET', target, headers);
       const parcel = entry ? parcelOf(entry, headers, door.press.ready) : null;
       if (!parcel) return null;
       counts.hits++;

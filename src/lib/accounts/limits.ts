@@ -22,7 +22,7 @@ export interface LimitSet {
   readonly overall: Limit;
 }
 
-export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon';
+export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon' | 'card';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -80,6 +80,12 @@ export const defaultLimits: Limits = {
   coupon: {
     address: { most: 20, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
+    overall: { most: 1000, seconds: minutes(10) },
+  },
+  /** Cards that were refused: whoever has stolen many would find out with us which of them are good. */
+  card: {
+    address: { most: 30, seconds: minutes(60) },
+    email: { most: 10, seconds: minutes(60) },
     overall: { most: 1000, seconds: minutes(10) },
   },
 };

@@ -91,6 +91,27 @@ onBothEngines('buying a subscription', (engines) => {
     expect(all.data.map(({ status }) => status)).toEqual(['active']);
   });
 
+  it('lets nobody try stolen cards: after ten refusals it waits, and what is right is not counted', async () => {
+    const { billing, readers, dashboard } = await open();
+    const session = await readers.join('ada@example.com');
+    const declined = { ...yearly, payment_method: 'pm_card_visa_chargeDeclined' };
+    const statuses: unknown[] = [];
+    for (let at = 0; at < 11; at++) {
+      const answer = await billing.subscribe(session, declined, `198.51.100.${at}`);
+      statuses.push(answer.ok || answer.status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 402), 429]);
+    // Nor with a good card: whether it is one would be told.
+    expect(await billing.subscribe(session, yearly, '198.51.100.99')).toMatchObject({
+      ...{ ok: false, status: 429 },
+      error: { retryAfter: expect.any(Number) },
+    });
+    expect((await dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was)).toEqual([]);
+    // Another reader at another address is not held up.
+    const other = await readers.join('grace@example.com');
+    for (let time = 0; time < 12; time++) paid(await billing.subscribe(other, yearly, '198.51.100.200'));
+  });
+
   it('sells one for two clicks, two tabs, and whoever has one', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');

@@ -9,6 +9,7 @@ import { tooManyTries } from '../../accounts/waiting.ts';
 import { idOf } from '../read-state.ts';
 import type { Price } from '../wire.ts';
 import { isMissing, no, Refused, refuse } from './errors.ts';
+import { askerOf } from './guesses.ts';
 
 export interface FoundCoupon {
   readonly coupon: Stripe.Coupon;
@@ -38,9 +39,6 @@ export const couponSaid = {
  * @throws Refused, StripeError
  */
 export type FindCoupon = (code: string, price: Price | null, who: Asker) => Promise<FoundCoupon>;
-
-/** Stands for the address of a call that has none: its bound is the reader's. */
-const nowhere = '::';
 
 export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => number): FindCoupon {
   async function promotionCode(code: string): Promise<Stripe.PromotionCode | null> {
@@ -94,7 +92,7 @@ export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => numbe
   }
 
   return async (code, price, who) => {
-    const counted = { address: who.address ?? nowhere, ...(who.session && { email: who.session.email }) };
+    const counted = askerOf(who.session, who.address);
     // Counted before Stripe is asked, so that many at once cannot slip through; given back when it was no wrong guess.
     const over = await limiter.count('coupon', counted);
     if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });

@@ -11,6 +11,7 @@ import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '
 import type { FindCoupon } from './coupons.server.ts';
 import { dropSubscription, dropSwitch } from './dropping.server.ts';
 import { billed, cardRefusal, isUncertain, no, ok, refuse, said } from './errors.ts';
+import { askerOf, tryingCard } from './guesses.ts';
 import type { Parts } from './parts.ts';
 import type { Paying, Till } from './paying.server.ts';
 import type { Purchase } from './purchases.server.ts';
@@ -43,7 +44,7 @@ const sameDecisionMs = 10 * 60_000;
 const atWorkMs = 60_000;
 
 export function createSubscribing(parts: Parts, paying: Paying, findCoupon: FindCoupon, inTurn: InTurn): Subscribing {
-  const { stripe, catalogue, customers, purchases, mirror, database, log, now } = parts;
+  const { stripe, limiter, catalogue, customers, purchases, mirror, database, log, now } = parts;
 
   const subscriptionsOf = async (customer: string): Promise<readonly Stripe.Subscription[]> =>
     (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data;
@@ -233,7 +234,10 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   return {
     abandon,
     adopt,
-    subscribe: (session, body, address) => inTurn(session.userId, () => billed(() => buy(session, body, address))),
+    subscribe: (session, body, address) =>
+      inTurn(session.userId, () =>
+        billed(() => tryingCard(limiter, askerOf(session, address), () => billed(() => buy(session, body, address)))),
+      ),
     confirm: (session, id) => inTurn(session.userId, () => billed(() => confirmed(session, id))),
   };
 }

@@ -1,0 +1,108 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Answer, Refused } from '../../lib/ask.ts';
+import { PanelBoundary } from './PanelBoundary.tsx';
+import { PanelState } from './PanelState.tsx';
+import { button, click, type Drawn, draw } from './testing.tsx';
+import { usePanel } from './use-panel.ts';
+
+let drawn: Drawn;
+afterEach(async () => {
+  await drawn.remove();
+  vi.restoreAllMocks();
+});
+
+type Letters = readonly string[];
+const granted = (value: Letters): Answer<Letters> => ({ ok: true, status: 200, value });
+const refused = (status: number): Refused => ({
+  ...{ ok: false, status, message: null, retryAfter: null, suggestedEmail: null },
+});
+function Letters({ load, first }: { load: () => Promise<Answer<Letters>>; first?: Letters }) {
+  const { phase, value, retry } = usePanel({
+    ...{ load, isEmpty: (all: Letters) => all.length === 0 },
+    ...(first && { first }),
+  });
+  return (
+    <PanelState phase={phase} empty="No letters." onRetry={retry}>
+      <p>{value?.join(' ')}</p>
+    </PanelState>
+  );
+}
+let broken = false;
+function Fragile() {
+  if (broken) throw new Error('torn');
+  return <p>whole</p>;
+}
+const phase = () => drawn.host.querySelector('[aria-live="polite"]')?.getAttribute('data-phase');
+const offline = () => vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
+
+it('says that it loads, and then shows what came', async () => {
+  const answer = Promise.withResolvers<Answer<Letters>>();
+  drawn = await draw(<Letters load={() => answer.promise} />);
+  expect(phase()).toBe('loading');
+  expect(drawn.host.textContent).toBe('Loading…');
+  await act(async () => answer.resolve(granted(['a', 'b'])));
+  expect(phase()).toBe('ready');
+  expect(drawn.host.textContent).toBe('a b');
+});
+
+it('shows what the server has drawn without asking', async () => {
+  const load = vi.fn();
+  drawn = await draw(<Letters load={load} first={['a']} />);
+  expect(drawn.host.textContent).toBe('a');
+  expect(load).not.toHaveBeenCalled();
+});
+
+it('says that there is none', async () => {
+  drawn = await draw(<Letters load={async () => granted([])} />);
+  expect(phase()).toBe('empty');
+  expect(drawn.host.textContent).toBe('No letters.');
+});
+
+it('tries again once, however often it is pressed, and keeps the place of the keys', async () => {
+  const answer = Promise.withResolvers<Answer<Letters>>();
+  const load = vi.fn<() => Promise<Answer<Letters>>>().mockResolvedValueOnce(refused(502));
+  load.mockReturnValueOnce(answer.promise);
+  drawn = await draw(<Letters load={load} />);
+  expect(drawn.host.textContent).toContain('Something went wrong. Please try again.');
+  const again = button('Try again');
+  await act(async () => {
+    again.click();
+    again.click();
+  });
+  expect(load).toHaveBeenCalledTimes(2);
+  await act(async () => answer.resolve(granted(['a'])));
+  expect(phase()).toBe('ready');
+  expect(document.activeElement?.getAttribute('aria-live')).toBe('polite');
+});
+
+it('says that there is no line, and goes on when there is one', async () => {
+  const gone = offline();
+  const load = vi.fn<() => Promise<Answer<Letters>>>().mockResolvedValueOnce(refused(0));
+  load.mockResolvedValueOnce(granted(['a']));
+  drawn = await draw(<Letters load={load} />);
+  expect(phase()).toBe('offline');
+  expect(drawn.host.textContent).toContain('You are offline.');
+  gone.mockReturnValue(true);
+  await act(async () => window.dispatchEvent(new Event('online')));
+  expect(drawn.host.textContent).toBe('a');
+});
+
+it('keeps a fault of one panel from the others', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  broken = true;
+  drawn = await draw(
+    <>
+      <PanelBoundary error="This could not be shown.">
+        <Fragile />
+      </PanelBoundary>
+      <p>beside it</p>
+    </>,
+  );
+  expect(drawn.host.textContent).toContain('This could not be shown.');
+  expect(drawn.host.textContent).toContain('beside it');
+  broken = false;
+  await click(button('Try again'));
+  expect(drawn.host.textContent).toBe('wholebeside it');
+});

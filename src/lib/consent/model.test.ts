@@ -1,0 +1,72 @@
+// @vitest-environment jsdom
+import { describe, expect, it } from 'vitest';
+import { consentScript, consentValue, grantedBy, grantedByForm, optionalPurposes, readConsent } from './model.ts';
+
+const granted = (cookies: string, gpc = false) => grantedBy(readConsent(cookies, gpc));
+
+describe('readConsent', () => {
+  it('allows nothing before a choice, nor by a cookie of another version or of nonsense', () => {
+    for (const cookies of [
+      '',
+      'a=b',
+      'privacy-choices=0.measurement',
+      'privacy-choices=x',
+      'xprivacy-choices=1.measurement',
+    ])
+      expect(readConsent(cookies, false)).toEqual({
+        ...{ status: 'unasked', necessary: true, gpc: false },
+        ...{ measurement: false, marketing: false, advertising: false },
+      });
+  });
+
+  it('reads back what was chosen, whatever else there is', () => {
+    for (const purposes of [[], ['measurement'], ['marketing', 'advertising'], optionalPurposes] as const) {
+      const cookies = `a=b; privacy-choices=${consentValue(purposes, false)}; visitor=reader`;
+      expect(granted(cookies)).toEqual([...purposes]);
+      expect(readConsent(cookies, false).status).toBe('chosen');
+    }
+    expect(granted('privacy-choices=1.measurement.unheard')).toEqual(['measurement']);
+  });
+
+  it('takes marketing and advertising back under Global Privacy Control, unless they were chosen in its knowledge', () => {
+    expect(granted(`privacy-choices=${consentValue(optionalPurposes, false)}`, true)).toEqual(['measurement']);
+    expect(granted(`privacy-choices=${consentValue(optionalPurposes, true)}`, true)).toEqual([...optionalPurposes]);
+  });
+});
+
+describe('grantedByForm', () => {
+  it('knows three answers, and no other', () => {
+    expect(grantedByForm('all', [], false)).toEqual([...optionalPurposes]);
+    expect(grantedByForm('none', ['marketing'], false)).toEqual([]);
+    expect(grantedByForm('chosen', ['marketing', 'x'], false)).toEqual(['marketing']);
+    expect(grantedByForm('chosen', [], false)).toEqual([]);
+    expect(grantedByForm(null, ['marketing'], false)).toBeNull();
+    expect(grantedByForm('yes', [], false)).toBeNull();
+  });
+
+  it('takes "all" under Global Privacy Control for all but what it is about', () => {
+    expect(grantedByForm('all', [], true)).toEqual(['measurement']);
+    expect(grantedByForm('chosen', ['advertising'], true)).toEqual(['advertising']);
+  });
+});
+
+describe('the script of the head', () => {
+  const run = (value: string | null, gpc: boolean) => {
+    const page = { cookie: value === null ? 'a=b' : `a=b; privacy-choices=${value}`, documentElement: { dataset: {} } };
+    new Function('document', 'navigator', consentScript)(page, { globalPrivacyControl: gpc });
+    return page.documentElement.dataset as { consent?: string; gpc?: string };
+  };
+
+  it('says what the reader of cookies says', () => {
+    for (const gpc of [false, true]) {
+      for (const made of [false, true]) {
+        for (const purposes of [[], ['marketing'], optionalPurposes] as const) {
+          const value = consentValue(purposes, made);
+          expect(run(value, gpc).consent).toBe(granted(`privacy-choices=${value}`, gpc).join(' '));
+        }
+      }
+      expect(run(null, gpc)).toEqual(gpc ? { gpc: '' } : {});
+      expect(run('0.marketing', gpc).consent).toBeUndefined();
+    }
+  });
+});

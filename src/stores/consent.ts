@@ -1,0 +1,77 @@
+/** What this browser's reader has allowed third parties; the same in all of its tabs. */
+import { atom, onMount, type ReadableAtom } from 'nanostores';
+import {
+  type Consent,
+  consentCookieName,
+  consentMaxAge,
+  consentValue,
+  type OptionalPurpose,
+  readConsent,
+} from '../lib/consent/model.ts';
+
+const hasGpc = (): boolean =>
+  typeof navigator !== 'undefined' && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl === true;
+const now = (): Consent => readConsent(typeof document === 'undefined' ? '' : document.cookie, hasGpc());
+
+const $store = atom<Consent>(now());
+
+/** Nothing is loaded, and nothing is sent, for a purpose that is `false` here; it may become so at any time. */
+export const $consent: ReadableAtom<Consent> = $store;
+
+const channelName = 'broadsheet-privacy';
+let tell = () => {};
+
+onMount($store, () => {
+  if (typeof document === 'undefined') return;
+  let channel: BroadcastChannel | null = null;
+  const open = () => {
+    if (typeof BroadcastChannel === 'undefined') return;
+    channel ??= new BroadcastChannel(channelName);
+    channel.onmessage = refresh;
+  };
+  // A page with an open channel is not kept for the way back.
+  const shut = () => {
+    channel?.close();
+    channel = null;
+  };
+  const back = () => {
+    open();
+    refresh();
+  };
+  open();
+  refresh();
+  tell = () => channel?.postMessage('changed');
+  addEventListener('pagehide', shut);
+  addEventListener('pageshow', back);
+  document.addEventListener('visibilitychange', refresh);
+  return () => {
+    shut();
+    tell = () => {};
+    removeEventListener('pagehide', shut);
+    removeEventListener('pageshow', back);
+    document.removeEventListener('visibilitychange', refresh);
+  };
+});
+
+/** Reads the cookie anew. */
+function refresh(): void {
+  const next = now();
+  const before = $store.get();
+  if (Object.entries(next).some(([name, value]) => before[name as keyof Consent] !== value)) $store.set(next);
+  if (next.status === 'chosen') {
+    const { measurement, marketing, advertising } = next;
+    document.documentElement.dataset.consent = Object.entries({ measurement, marketing, advertising })
+      .flatMap(([purpose, allowed]) => (allowed ? [purpose] : []))
+      .join(' ');
+  }
+}
+
+/** Writes a choice down in this browser, at once, and tells its other tabs. */
+export function chooseConsent(granted: readonly OptionalPurpose[]): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  const value = consentValue(granted, hasGpc());
+  // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
+  document.cookie = `${consentCookieName}=${value}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;
+  refresh();
+  tell();
+}
