@@ -4,12 +4,15 @@ import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
 
 test('the links of the specification to other sites are there', async ({ request }) => {
-  const page = async (path: string): Promise<string> => (await request.get(path)).text();
   const { shop, advertise, founderJoin } = publication.links;
-  const home = await page('/');
-  expect(home).toContain(`href="${shop}"`);
-  expect(home).toContain(`href="${advertise}"`);
-  expect(await page('/founder')).toContain(`href="${founderJoin}"`);
+  for (const [path, link] of [
+    ['/', shop],
+    ['/', advertise],
+    ['/founder', founderJoin],
+  ] as const) {
+    const html = await (await request.get(path)).text();
+    expect(html.includes(`href="${link}"`), `${link} on ${path}`).toBe(true);
+  }
 });
 
 test('every page has the paper’s four families of type', async ({ request }) => {
