@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
+import { type QuotesAccess, startQuotes } from './quotes/quotes.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
@@ -12,6 +13,7 @@ export interface NeighboursAccess {
   readonly facebook: FacebookAccess;
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
+  readonly quotes: QuotesAccess;
 }
 
 export interface Neighbours {
@@ -58,6 +60,7 @@ export async function startNeighbours({
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
+        quotes: await kept(startQuotes()),
       },
       stop,
     };

@@ -145,6 +145,38 @@ export const publication = {
     gifts: { days: 14, readers: 10, most: 10 },
   },
 
+  /**
+   * The market ticker: symbols as the provider names them, and the seconds between two questions while somebody reads. The
+   * provider counts a credit for each symbol: seven of them a minute are within the smallest paid plan of Twelve Data.
+   */
+  market: {
+    everySeconds: 60,
+    symbols: [
+      { symbol: 'SPX', name: 'S&P 500' },
+      { symbol: 'DJI', name: 'Dow Jones' },
+      { symbol: 'IXIC', name: 'Nasdaq' },
+      { symbol: 'XAU/USD', name: 'Gold' },
+      { symbol: 'WTI/USD', name: 'Crude oil' },
+      { symbol: 'EUR/USD', name: 'Euro' },
+      { symbol: 'BTC/USD', name: 'Bitcoin' },
+    ],
+    /** Milliseconds until the ticker moves on (spec section 9). */
+    rotation: 5000,
+  },
+
+  /** What is read most (docs/operations.md, "Most read"). */
+  popularity: {
+    /** Hours in which a reading loses half of its weight. */
+    halfLifeHours: 24,
+    /** Entries of a list (spec section 9), and the most that a caller gets. */
+    list: 10,
+    most: 50,
+    /** Minutes that the lists on pages stay as they are, at least. */
+    refreshMinutes: 10,
+    /** Readings within an hour from one network, and of one article within a day from one IPv6 /48. */
+    limits: { perHour: 240, perBlock: 10 },
+  },
+
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 

@@ -37,6 +37,8 @@ export const tag = {
   search: 'search',
   /** What is sold, and for how much: comes from the payment provider and not from the mirror. */
   prices: 'prices',
+  /** What is read most, in a section or, with `''`, in the whole paper: renewed by the clock, not by readings. */
+  popular: (section: string): string => (section === '' ? 'popular' : `popular:${section}`),
   /** Everything. */
   site: 'site',
 } as const;

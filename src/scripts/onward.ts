@@ -19,8 +19,12 @@ async function fetched(fragment: string): Promise<Document> {
 }
 
 function fill(place: HTMLElement, page: Document): void {
-  const here = new Set([location.pathname]);
-  for (const link of document.querySelectorAll<HTMLAnchorElement>(headlines)) here.add(pathOf(link));
+  const here = new Set<string>();
+  // A ranking stays whole.
+  if (place.dataset.ranked === undefined) {
+    here.add(location.pathname);
+    for (const link of document.querySelectorAll<HTMLAnchorElement>(headlines)) here.add(pathOf(link));
+  }
   const items = [...page.body.children].filter((item) => {
     const link = item.querySelector<HTMLAnchorElement>(`${headlines}, a`);
     return link !== null && !here.has(pathOf(link));

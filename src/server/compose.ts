@@ -15,11 +15,14 @@ import { createGeo } from '../lib/geo/geo.server.ts';
 import { createImages } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
+import { openMarket } from '../lib/market/market.server.ts';
+import { createPopularity } from '../lib/popularity/popularity.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
+import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
 import { openReaders, type ReadersState } from './readers.ts';
@@ -116,6 +119,14 @@ export async function compose(
     measure: (url) => images.measure(url),
     log,
   });
+  // Where accounts are off there is still something to count.
+  const { dataDir, databaseUrl } = config;
+  const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
+  const popularity = createPopularity({
+    ...{ database, log, reader: () => content.reader(), rules: publication.popularity },
+    file: join(dataDir, 'most-read.json'),
+    onChange: (tags) => void onChange?.({ tags, withdrawn: [] }),
+  });
   const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
   const services: Services = {
     content,
@@ -126,6 +137,8 @@ export async function compose(
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),
+    popularity,
+    market: openMarket(config.market, publication.market, log),
     sealer,
     log,
     features,
@@ -140,15 +153,18 @@ export async function compose(
     billingStats: billing && (() => billing.stats()),
     start: () => {
       readers?.start();
+      popularity.start();
       if (!config.wordpress) return;
       content.start();
       pictures.soon();
     },
     stop: async () => {
       pictures.stop();
+      await popularity.stop();
       await content.stop();
       await images.close();
       await readers?.stop();
+      if (!readers) await database.close();
     },
   };
 }

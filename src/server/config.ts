@@ -13,10 +13,11 @@ import { type BillingConfig, billingFields, billingOf, billingTogether } from '.
 import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.ts';
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
+import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig {
+export interface Config extends MailConfig, BillingConfig, MarketConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -116,6 +117,7 @@ const schema = z.object({
   ...accountsFields,
   ...mailFields,
   ...billingFields,
+  ...marketFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   WORDPRESS_URL: z
@@ -212,6 +214,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),
+    ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
     wordpress: values.WORDPRESS_URL

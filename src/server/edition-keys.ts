@@ -35,7 +35,14 @@ const batch = 500;
 /** Home, the latest, the sections' fronts, and the lists that every story leads on with: what must be there first. */
 export function frontKeys(content: ContentReader): string[] {
   const sections = content.sections().map(({ slug }) => `/section/${slug}`);
-  return ['/', '/latest', ...sections, '/fragments/latest', ...sections.map((path) => `/fragments${path}`)];
+  return [
+    '/',
+    '/latest',
+    ...sections,
+    '/fragments/latest',
+    '/fragments/popular',
+    ...sections.map((path) => `/fragments${path}`),
+  ];
 }
 
 /**

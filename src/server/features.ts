@@ -33,6 +33,7 @@ export function describeFeatures(config: Config): Features {
       ],
       'so that readers can subscribe; until then the pages of plans show what there is and sell nothing',
     ),
+    market: needs([!config.market && 'QUOTES_KEY'], 'so that the market ticker has prices to show'),
   };
 }
 

@@ -83,7 +83,7 @@ function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
-  if (path === '/fragments/latest') return true;
+  if (path === '/fragments/latest' || path === '/fragments/popular') return true;
   const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':

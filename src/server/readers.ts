@@ -5,6 +5,7 @@ import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
+import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
@@ -26,6 +27,8 @@ export interface ReadersState {
 }
 
 export interface Readers {
+  /** Also for what is kept of nobody, such as how much is read. */
+  readonly database: Database;
   readonly accounts: Accounts;
   readonly access: Access;
   /** `null` where billing is off. */
@@ -80,6 +83,7 @@ export async function openReaders(
   });
   const accounts = billing ? withBilling(own, billing) : own;
   return {
+    database,
     accounts,
     access,
     billing,

@@ -7,6 +7,8 @@ import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { Market } from '../lib/market/service.ts';
+import type { Popularity } from '../lib/popularity/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
 
 export interface Services {
@@ -24,6 +26,10 @@ export interface Services {
   readonly billing: Billing | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
+  /** What is read most. */
+  readonly popularity: Popularity;
+  /** Prices of the ticker; `null` where no provider is set (`features.market`). */
+  readonly market: Market | null;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */
   readonly sealer: Sealer;
   readonly log: Logger;
@@ -31,7 +37,15 @@ export interface Services {
   readonly features: Features;
 }
 
-export type FeatureName = 'content' | 'restricted' | 'webhooks' | 'preview' | 'comments' | 'accounts' | 'billing';
+export type FeatureName =
+  | 'content'
+  | 'restricted'
+  | 'webhooks'
+  | 'preview'
+  | 'comments'
+  | 'accounts'
+  | 'billing'
+  | 'market';
 
 export interface FeatureState {
   readonly on: boolean;

@@ -33,7 +33,7 @@ it('makes fronts first, then the newest, then what an earlier build had, and onl
   await running.warmed;
   running.stop();
   expect(warm.mock.calls.map(([keys]) => [...keys])).toEqual([
-    ['/', '/latest', '/section/politics', '/fragments/latest', '/fragments/section/politics'],
+    ['/', '/latest', '/section/politics', '/fragments/latest', '/fragments/popular', '/fragments/section/politics'],
     ['/article/b', '/article/a'],
     ['/before'],
   ]);

@@ -4,5 +4,6 @@ import { accounts } from './0001-accounts.ts';
 import { mail } from './0002-mail.ts';
 import { billing } from './0003-billing.ts';
 import { access } from './0004-access.ts';
+import { popularity } from './0007-popularity.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail, billing, access];
+export const migrations: readonly Migration[] = [accounts, mail, billing, access, popularity];

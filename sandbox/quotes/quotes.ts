@@ -1,0 +1,102 @@
+/**
+ * Stand-in for Twelve Data's quotes: `GET /quote?symbol=A,B` with `Authorization: apikey …` (or `&apikey=…`), in the vendor's
+ * form, numbers as text, one symbol without a map around it, faults as `{"code", "message", "status": "error"}`.
+ *
+ * What goes wrong is set from outside: `PUT /_/failure` with `{"mode": …}`, and read with `GET /_/state`, which also counts the
+ * questions. Modes are those of {@link failureModes}.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, type Call, json, listenWeb, text } from '../web.ts';
+import { createWalks, type Walk } from './walk.ts';
+
+export interface QuotesAccess {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly key: string;
+}
+
+export interface Quotes {
+  readonly access: QuotesAccess;
+  stop(): Promise<void>;
+}
+
+export const failureModes = {
+  none: 'Prices come',
+  down: 'It answers 503',
+  hang: 'It never answers',
+  slow: 'It answers after two seconds',
+  malformed: 'It answers with a page',
+  limited: 'The credits are used up (429)',
+  partial: 'The first symbol is not known',
+} as const;
+
+export type FailureMode = keyof typeof failureModes;
+
+const key = 'quotes-sandbox-of-broadsheet';
+const mostSymbols = 120;
+
+const fault = (code: number, message: string, status = code): Answer =>
+  json({ code, message, status: 'error' }, status);
+
+/** Exchange rates are written with five places, prices with two. */
+function quoteOf(symbol: string, { price, close }: Walk, now: number): object {
+  const places = symbol.includes('/') && price < 10 ? 5 : 2;
+  const change = price - close;
+  return {
+    symbol,
+    name: symbol,
+    currency: 'USD',
+    datetime: new Date(now).toISOString().slice(0, 10),
+    timestamp: Math.floor(now / 1000),
+    close: price.toFixed(places),
+    previous_close: close.toFixed(places),
+    change: change.toFixed(places),
+    percent_change: ((change / close) * 100).toFixed(5),
+    is_market_open: true,
+  };
+}
+
+export async function startQuotes({ port = 0 }: { readonly port?: number } = {}): Promise<Quotes> {
+  const walkOf = createWalks();
+  let mode: FailureMode = 'none';
+  let questions = 0;
+
+  async function answer({ request, url, gone }: Call): Promise<Answer | null> {
+    questions++;
+    if (mode === 'down') return text('Service Unavailable\n', 503);
+    if (mode === 'hang') return null;
+    if (mode === 'slow') await delay(2000, undefined, { signal: gone }).catch(() => {});
+    if (mode === 'malformed') return text('<html><body>Bad gateway</body></html>');
+    if (mode === 'limited') return fault(429, 'You have run out of API credits for the current minute.');
+    const given = request.headers.authorization ?? `apikey ${url.searchParams.get('apikey') ?? ''}`;
+    if (given !== `apikey ${key}`) return fault(401, 'The apikey parameter is incorrect or not specified.');
+    const symbols = (url.searchParams.get('symbol') ?? '').split(',').filter(Boolean);
+    if (symbols.length === 0 || symbols.length > mostSymbols) return fault(400, 'The symbol parameter is not right.');
+    const now = Date.now();
+    const parts = symbols.map((symbol, place) =>
+      mode === 'partial' && place === 0
+        ? { code: 404, message: `The symbol ${symbol} is not known.`, status: 'error' }
+        : quoteOf(symbol, walkOf(symbol), now),
+    );
+    return json(parts.length === 1 ? parts[0] : Object.fromEntries(symbols.map((symbol, at) => [symbol, parts[at]])));
+  }
+
+  async function fail({ body }: Call): Promise<Answer> {
+    const wanted = (JSON.parse((await body()) || '{}') as { mode?: unknown }).mode;
+    if (typeof wanted !== 'string' || !Object.hasOwn(failureModes, wanted)) {
+      return json({ error: `"mode" is one of ${Object.keys(failureModes).join(', ')}.` }, 400);
+    }
+    mode = wanted as FailureMode;
+    return json({ mode, questions });
+  }
+
+  const server = await listenWeb(
+    [
+      { method: 'GET', path: /^\/quote$/, handle: answer },
+      { method: 'PUT', path: /^\/_\/failure$/, handle: fail },
+      { method: 'GET', path: /^\/_\/state$/, handle: () => json({ mode, questions }) },
+    ],
+    { port, name: "the sandbox's provider of prices" },
+  );
+  return { access: { url: server.url, key }, stop: server.close };
+}

@@ -1,0 +1,73 @@
+/**
+ * Twelve Data's REST API (https://twelvedata.com/docs): `GET /quote?symbol=SPX,EUR/USD` with `Authorization: apikey <key>`
+ * answers `{"SPX": {"close": "6740.28", "change": …, "percent_change": …}, …}`, and for one symbol its object alone. Numbers come
+ * as text. A fault is `{"code", "message", "status": "error"}`, for the whole or in place of one symbol, at times under status 200.
+ */
+import { z } from 'zod';
+import { type Quote, type QuoteProvider, QuotesAway } from './service.ts';
+
+export interface QuotesAccess {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly key: string;
+}
+
+const number = z.union([z.number(), z.string().trim().min(1)]).transform((value, context) => {
+  const read = Number(value);
+  if (Number.isFinite(read)) return read;
+  context.addIssue('is no number');
+  return z.NEVER;
+});
+const quote = z.object({ close: number, change: number, percent_change: number });
+const fault = z.object({ status: z.literal('error'), code: z.number().optional() });
+
+/** Longest answer, in characters: a hundred times what seven symbols take. */
+const longest = 400_000;
+/** Credits are given anew each minute. */
+const untilCredits = 60_000;
+
+/** @param patienceMs longest wait for an answer */
+export function twelveData({ url, key }: QuotesAccess, patienceMs = 4000): QuoteProvider {
+  async function ask(symbols: readonly string[]): Promise<unknown> {
+    try {
+      const response = await fetch(`${url}/quote?symbol=${symbols.map(encodeURIComponent).join(',')}`, {
+        headers: { accept: 'application/json', authorization: `apikey ${key}` },
+        redirect: 'error',
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      if (!response.ok) {
+        await response.body?.cancel();
+        const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+        const said = Number.isFinite(seconds) ? seconds * 1000 : null;
+        throw new QuotesAway(`it answers ${response.status}`, response.status === 429 ? (said ?? untilCredits) : said);
+      }
+      const text = await response.text();
+      if (text.length > longest) throw new QuotesAway('its answer is too long');
+      return JSON.parse(text);
+    } catch (error) {
+      if (error instanceof QuotesAway) throw error;
+      const { name, cause } = error as Error & { cause?: { code?: string } };
+      if (name === 'SyntaxError') throw new QuotesAway('its answer is no JSON');
+      throw new QuotesAway(name === 'TimeoutError' ? 'it does not answer in time' : (cause?.code ?? name));
+    }
+  }
+
+  return {
+    async quotes(symbols) {
+      const answer = await ask(symbols);
+      const whole = fault.safeParse(answer);
+      if (whole.success) {
+        const { code } = whole.data;
+        throw new QuotesAway(`it answers ${code ?? 'with a fault'}`, code === 429 ? untilCredits : null);
+      }
+      const found = new Map<string, Quote>();
+      for (const symbol of symbols) {
+        const part: unknown = symbols.length === 1 ? answer : Object(answer)[symbol];
+        const { data } = quote.safeParse(part);
+        if (data) found.set(symbol, { price: data.close, change: data.change, percent: data.percent_change });
+      }
+      if (found.size === 0) throw new QuotesAway('its answer has another form');
+      return found;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/** The popularity of articles in the database: readings are added by one atomic statement, whichever process counts them. */
+import { sql } from 'kysely';
+import type { Database } from '../database.ts';
+import { heatOf } from './heat.ts';
+
+export interface Ranked {
+  readonly article: number;
+  readonly heat: number;
+}
+
+export interface Ledger {
+  /**
+   * Adds readings made at `now`.
+   *
+   * @param readings by article; each at least 1
+   * @throws DatabaseUnavailable; then nothing was added
+   */
+  add(readings: ReadonlyMap<number, number>, now: number): Promise<void>;
+  /** The hottest articles, hottest first. */
+  hottest(limit: number): Promise<readonly Ranked[]>;
+  /** Brings what was written under another half-life to the present one, and drops what has gone cold. */
+  tidy(now: number): Promise<void>;
+}
+
+/** Rows of one statement; SQLite takes 32,766 values in one. */
+const rowsAtOnce = 500;
+/** What is left of one reading after so many half-lives is nothing. */
+const coldAfter = 40;
+
+/** @param halfLife milliseconds */
+export function createLedger({ db, transaction }: Pick<Database, 'db' | 'transaction'>, halfLife: number): Ledger {
+  /** {@link together} for one row; beyond 64 halvings the smaller part is less than the rounding, and would underflow. */
+  const sum = sql<number>`case
+    when popularity.heat - excluded.heat > 64 then popularity.heat
+    when excluded.heat - popularity.heat > 64 then excluded.heat
+    when popularity.heat > excluded.heat
+      then popularity.heat + ln(1 + exp((excluded.heat - popularity.heat) * 0.6931471805599453)) / 0.6931471805599453
+    else excluded.heat + ln(1 + exp((popularity.heat - excluded.heat) * 0.6931471805599453)) / 0.6931471805599453
+  end`;
+
+  return {
+    async add(readings, now) {
+      // In one order, so that two processes never wait for each other in a ring.
+      const rows = [...readings]
+        .sort(([a], [b]) => a - b)
+        .map(([article_id, total]) => ({
+          ...{ article_id, total, half_life: halfLife },
+          heat: heatOf(total, now, halfLife),
+        }));
+      await transaction(async (tx) => {
+        for (let at = 0; at < rows.length; at += rowsAtOnce) {
+          await tx
+            .insertInto('popularity')
+            .values(rows.slice(at, at + rowsAtOnce))
+            .onConflict((conflict) =>
+              conflict.column('article_id').doUpdateSet({
+                heat: sum,
+                total: sql<number>`popularity.total + excluded.total`,
+              }),
+            )
+            .execute();
+        }
+      });
+    },
+    async hottest(limit) {
+      const rows = await db
+        .selectFrom('popularity')
+        .select(['article_id', 'heat'])
+        .orderBy('heat', 'desc')
+        .orderBy('article_id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(({ article_id, heat }) => ({ article: Number(article_id), heat }));
+    },
+    async tidy(now) {
+      await transaction(async (tx) => {
+        // What a reading is worth now stays the same: heat - now / halfLife.
+        await tx
+          .updateTable('popularity')
+          .set({
+            heat: sql<number>`heat - ${now} * 1.0 / half_life + ${now / halfLife}`,
+            half_life: halfLife,
+          })
+          .where('half_life', '<>', halfLife)
+          .execute();
+        await tx
+          .deleteFrom('popularity')
+          .where('heat', '<', now / halfLife - coldAfter)
+          .execute();
+      });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** The popularity service as routes and pages see it; `popularity.server.ts` makes one. */
+import type { Card, ContentReader } from '../../content/model.ts';
+
+export interface TopQuery {
+  /** How many at most; 10 unless given (spec section 9), never more than 50. */
+  readonly limit?: number | undefined;
+  /** Slug of a section; all of the paper unless given. */
+  readonly section?: string | undefined;
+  /** The reader of a page that is stored, so that it carries the tags of what it shows; one of its own otherwise. */
+  readonly reader?: ContentReader | undefined;
+}
+
+export type Counted =
+  /** Counted now; lists show it within a second or two. */
+  | 'counted'
+  /** The same network has read this article today. */
+  | 'again'
+  /** More than anybody reads. */
+  | 'limited'
+  /** There is no such article, or it is not published. */
+  | 'unknown';
+
+export interface Popularity {
+  /**
+   * Counts one reading, in memory; it is written within a second.
+   *
+   * @param address network address of the reader
+   */
+  count(article: number, address: string): Counted;
+  /**
+   * What is read most, the first most. Every story begins with one reading at the moment of its publication, so that there is
+   * a list before anybody has read anything, and what is new stands before what is old.
+   */
+  top(query?: TopQuery): readonly Card[];
+  /**
+   * What pages print as most read: changes at most every `publication.popularity.refreshMinutes`, and pages that print it are
+   * made anew only when it does.
+   *
+   * @param query.reader of the page
+   */
+  board(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
+}

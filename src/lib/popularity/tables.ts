@@ -1,0 +1,15 @@
+/** Table of the popularity feature, made by `src/server/migrations/0007-popularity.ts`. */
+
+export interface PopularityTable {
+  article_id: number;
+  /** Decayed readings, see heat.ts. */
+  heat: number;
+  /** Half-life under which `heat` was written, milliseconds. */
+  half_life: number;
+  /** All readings ever, undecayed. */
+  total: number;
+}
+
+export interface PopularityTables {
+  popularity: PopularityTable;
+}

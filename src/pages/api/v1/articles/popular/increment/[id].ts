@@ -1,0 +1,23 @@
+/**
+ * Counts that an article has been read (spec section 7). `categoryId` is the number of the section in which it was read; the mirror
+ * knows in which sections an article stands, so that only its form is looked at.
+ */
+import { z } from 'zod';
+import { refuse } from '../../../../../../lib/accounts/answers.ts';
+import { only, plainCall } from '../../../../../../lib/accounts/http.server.ts';
+import { idOf } from '../../../../../../lib/popularity/query.ts';
+
+const failed = 'Failed to increment article popularity';
+
+export const POST = plainCall(z.unknown(), async ({ caller, context }) => {
+  const { params, url, locals } = context;
+  const id = idOf(params.id);
+  const category = url.searchParams.get('categoryId');
+  if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
+  const counted = locals.services.popularity.count(id, caller.address);
+  if (counted === 'unknown') return refuse(404, failed);
+  if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });
+  // Whether it counted anew is nobody's business: a flood learns nothing.
+  return { status: 200, body: { ok: true } };
+});
+export const ALL = only('POST');

@@ -1,0 +1,124 @@
+/** What is read most: counted once by a browser, after somebody has really read (spec sections 3, 7 and 8), and listed. */
+import type { Page, Request } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { expect, test } from '../world/readers.ts';
+
+interface Listed {
+  readonly id: number;
+  readonly slug: string;
+}
+
+const listed = async (page: Page, query = ''): Promise<readonly Listed[]> =>
+  ((await (await page.request.get(`/api/v1/articles/popular/list${query}`)).json()) as { articles: Listed[] }).articles;
+
+const isIncrement = (request: Request): boolean => request.url().includes('/popular/increment/');
+
+/** Notes the increments that a page makes. */
+function increments(page: Page): string[] {
+  const made: string[] = [];
+  page.on('request', (request) => {
+    if (isIncrement(request)) made.push(request.url());
+  });
+  return made;
+}
+
+const tracked = (page: Page) => page.evaluate(() => localStorage.getItem('trackedArticles'));
+
+test('a story that is read for five seconds is counted, once, and rises in the lists', async ({ page }) => {
+  // The last of fifty: nobody reads it but this test.
+  const story = (await listed(page, '?limit=50')).at(-1) as Listed;
+  const made = increments(page);
+  await page.clock.install();
+  await page.goto(`/article/${story.slug}`);
+  // Opened is not read.
+  await page.clock.runFor(20_000);
+  expect(made).toEqual([]);
+  const script = page.waitForResponse(/reading\.[^/]*\.js/);
+  await page.mouse.wheel(0, 400);
+  await script;
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(1000);
+      return made.length;
+    })
+    .toBe(1);
+  expect(made[0]).toMatch(new RegExp(`/increment/${story.id}\\?categoryId=\\d+$`));
+  await expect.poll(() => tracked(page)).toBe(JSON.stringify([story.id]));
+  await expect.poll(async () => (await listed(page, '?limit=5')).map(({ id }) => id)).toContain(story.id);
+
+  await page.reload();
+  await page.mouse.wheel(0, 400);
+  await page.clock.runFor(30_000);
+  expect(made).toHaveLength(1);
+});
+
+test('what cannot be counted disturbs nobody', async ({ page }) => {
+  const [story] = (await listed(page)) as [Listed];
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.addInitScript(() => localStorage.setItem('trackedArticles', '{"no":"list"'));
+  await page.route('**/popular/increment/**', (route) => route.abort());
+  await page.clock.install();
+  await page.goto(`/article/${story.slug}`);
+  const tried = page.waitForRequest(isIncrement);
+  await page.mouse.wheel(0, 400);
+  let waiting = true;
+  void tried.then(() => {
+    waiting = false;
+  });
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(1000);
+      return waiting;
+    })
+    .toBe(false);
+  expect(faults).toEqual([]);
+  // It may be counted another time.
+  expect(await tracked(page)).toBe('{"no":"list"');
+});
+
+test('the lists stand on the front page, on section pages and beside stories, numbered and in order', async ({
+  page,
+}) => {
+  await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
+  for (const path of ['/', '/section/politics']) {
+    await page.goto(path);
+    const list = page.locator('.most-read');
+    await expect(list.getByRole('listitem')).toHaveCount(5);
+    expect(await violationsOn(page, '.most-read'), path).toEqual([]);
+  }
+  const first = page.locator('.most-read').getByRole('link').first();
+  await first.focus();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/article\//);
+  const beside = page.locator('.most-read');
+  await beside.scrollIntoViewIfNeeded();
+  await expect(beside.getByRole('listitem')).toHaveCount(5);
+  const shown = await beside.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  const fragment = await (await page.request.get('/fragments/popular')).text();
+  // A ranking is whole, whatever else stands on the page.
+  expect(shown).toEqual([...fragment.matchAll(/href="(\/article\/[^"]+)"/g)].map(([, href]) => href).slice(0, 5));
+  expect(await violationsOn(page, '.most-read')).toEqual([]);
+});
+
+test('the calls answer what they are to answer', async ({ page, request, baseURL }) => {
+  const [first] = (await listed(page)) as [Listed];
+  expect(await listed(page)).toHaveLength(10);
+  expect(await listed(page, '?limit=4')).toHaveLength(4);
+  expect((await listed(page, '?limit=9000')).length).toBeLessThanOrEqual(50);
+  expect(await listed(page, '?limit=many')).toHaveLength(10);
+  const section = await listed(page, '?section=politics&limit=3');
+  expect(section).toHaveLength(3);
+  expect((await request.get('/api/v1/articles/popular/list?section=none')).status()).toBe(404);
+  const increment = async (id: string, origin = baseURL ?? '') =>
+    (await request.post(`/api/v1/articles/popular/increment/${id}`, { headers: { origin } })).status();
+  expect(await increment('999999999')).toBe(404);
+  expect(await increment('1e3')).toBe(400);
+  expect(await increment(`${first.id}?categoryId=%3Cscript%3E`)).toBe(400);
+  expect(await increment(String(first.id), 'https://elsewhere.example')).toBe(403);
+  expect((await request.get(`/api/v1/articles/popular/increment/${first.id}`)).status()).toBe(405);
+  // A flood is one reader, and is turned away in the end.
+  const answers = await Promise.all(Array.from({ length: 300 }, () => increment(String(first.id))));
+  expect(answers.filter((status) => status === 200).length).toBeGreaterThan(0);
+  expect(answers.filter((status) => status === 429).length).toBeGreaterThan(50);
+});
