@@ -29,7 +29,7 @@ describe('the check of the table', () => {
     "  it.each([1])('has %i lock', () => {});",
     "  it.skip('sings', () => {});",
     "  it.todo('flies');",
-    '  it(`keeps ${what} out`, () => {});',
+    `  it(\`keeps \${what} out\`, () => {});`,
     '});',
   ].join('\n');
   const table = (...rows: string[]): string => {
@@ -43,7 +43,7 @@ describe('the check of the table', () => {
     expect(
       wrong(
         '1.1 | Doors open. | `src/door.test.ts` › opens',
-        '1.2 | And more. | `src/door.test.ts` › a door › has %i lock <br> `src/door.test.ts` › keeps ${what} out',
+        `1.2 | And more. | \`src/door.test.ts\` › a door › has %i lock <br> \`src/door.test.ts\` › keeps \${what} out`,
         '2.1.1 | They are heavy. | not shown by a test: nobody has lifted one.',
         '2.1.2 | They are blue. | `src/door.test.ts` › a door › opens',
         '2.2.1 | They close. | `src/door.test.ts` › opens',
