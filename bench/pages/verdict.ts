@@ -1,5 +1,5 @@
 /** What several runs of Lighthouse over a page say together, and whether that is enough. */
-import { type Category, categories, mostShift, type PagePlan } from './plan.ts';
+import { type Category, categories, type PagePlan } from './plan.ts';
 
 /** Kinds of what a page fetches, in the order in which they are shown. */
 export const kinds = ['HTML', 'CSS', 'JS', 'fonts', 'pictures', 'other'] as const;
@@ -61,7 +61,7 @@ export function together(runs: readonly Run[]): Run {
 }
 
 /** @returns every bound that a page misses, in words; nothing when it holds them all */
-export function missed({ performance }: PagePlan, { scores, layoutShift }: Run): string[] {
+export function missed({ performance, shift }: PagePlan, { scores, layoutShift }: Run): string[] {
   const bound = (name: Category): number => (name === 'performance' ? performance : 100);
   return [
     ...categories

@@ -36,3 +36,20 @@ test('a page that fails says so in the words of the specification, and leads hom
   await page.getByRole('link', { name: 'Go to Homepage' }).click();
   await expect(page).toHaveURL(/\/$/);
 });
+
+test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe bar 2 or 6 more', async ({ page }) => {
+  /** With a bar of some other kind, as a page has it that says so. */
+  const room = () =>
+    page.evaluate(() => {
+      document.body.dataset.bottomBar = '';
+      return Number.parseFloat(getComputedStyle(document.body).paddingBottom) / 16;
+    });
+  await page.goto('/about');
+  expect(await room()).toBe(8);
+  await page.goto('/section/politics');
+  const bar = page.getByRole('complementary', { name: 'Subscribe to The Sun' });
+  await expect(bar.getByRole('button', { name: 'Hide' })).toBeVisible();
+  expect(await room()).toBe(14);
+  await bar.getByRole('button', { name: 'Hide' }).click();
+  expect(await room()).toBe(10);
+});
