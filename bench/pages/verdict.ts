@@ -69,8 +69,8 @@ export function missed({ performance, shift }: PagePlan, { scores, layoutShift }
       .filter((name) => !(scores[name] >= bound(name)))
       .map((name) => `${name} ${scores[name]}, bound ${bound(name)}`),
     // Lighthouse shows three digits, and so does this.
-    ...(Math.round(layoutShift * 1000) > mostShift
-      ? [`layout shift ${layoutShift.toFixed(3)}, bound ${mostShift}`]
+    ...(Math.round(layoutShift * 1000) > shift * 1000
+      ? [`layout shift ${layoutShift.toFixed(3)}, bound ${shift}`]
       : []),
   ];
 }
