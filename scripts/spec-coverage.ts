@@ -54,16 +54,18 @@ export function titlesOf(source: string, name = 'a.test.ts'): string[][] {
   const found: string[][] = [];
   const visit = (node: ts.Node, around: readonly string[]): void => {
     const call = ts.isCallExpression(node) ? whatRuns(node) : null;
-    if (!call || !ts.isCallExpression(node)) return ts.forEachChild(node, (child) => visit(child, around));
+    if (!call || !ts.isCallExpression(node)) {
+      ts.forEachChild(node, (child) => visit(child, around));
+      return;
+    }
     if (call.idle) return;
     const [first] = node.arguments;
     const title = first && textOf(first);
     if (call.group) {
-      for (const argument of node.arguments) visit(argument, title === null || !title ? around : [...around, title]);
-      return;
+      for (const argument of node.arguments) visit(argument, title ? [...around, title] : around);
+    } else {
+      found.push(...(title ? [title] : textsOf(file)).map((each) => [...around, each]));
     }
-    const titles = title ? [title] : textsOf(file);
-    found.push(...titles.map((each) => [...around, each]));
   };
   visit(file, []);
   return found;
