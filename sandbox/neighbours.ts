@@ -4,6 +4,7 @@ import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
 import { type QuotesAccess, startQuotes } from './quotes/quotes.ts';
+import { type RetentionAccess, startRetention } from './retention/retention.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
@@ -13,6 +14,7 @@ export interface NeighboursAccess {
   readonly facebook: FacebookAccess;
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
+  readonly retention: RetentionAccess;
   readonly quotes: QuotesAccess;
 }
 
@@ -59,6 +61,7 @@ export async function startNeighbours({
         google: await kept(startGoogle({ siteUrl })),
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),
+        retention: await kept(startRetention()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
         quotes: await kept(startQuotes()),
       },

@@ -34,6 +34,7 @@ const access: SandboxAccess = {
     ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
     ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
   },
+  retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
   quotes: { url: 'http://127.0.0.1:8', key: 'quotes-key' },
 };
 

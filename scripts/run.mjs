@@ -19,6 +19,7 @@ const commands = {
   test: './test.ts',
   build: './build.ts',
   press: './press.ts',
+  newsletter: './newsletter.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:accounts': '../bench/accounts.ts',
   'bench:checkout': '../bench/checkout.ts',

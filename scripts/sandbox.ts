@@ -111,7 +111,7 @@ export const portsOfSandbox = ({ wordpress, mailbox, stripe }: SandboxPorts) => 
 
 /** The settings that make a site use this sandbox, for everything that has no settings of its own in `env`. */
 export function sandboxEnvironment(access: SandboxAccess, env: Environment): Environment {
-  const { wordpress, mailbox, google, facebook, verifier, stripe, quotes } = access;
+  const { wordpress, mailbox, google, facebook, verifier, stripe, quotes, retention } = access;
   const unless = (setting: string, settings: Environment): Environment => (env[setting]?.trim() ? {} : settings);
   return {
     WORDPRESS_URL: wordpress.url,
@@ -144,6 +144,9 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
       STRIPE_API_URL: stripe.apiUrl,
       STRIPE_JS_URL: stripe.scriptUrl,
     }),
+    // The paper's own pages for leaving are what is shown, unless the widget is asked for.
+    ...(env.CHURNKEY_APP_ID?.trim() &&
+      unless('CHURNKEY_API_KEY', { CHURNKEY_API_KEY: retention.apiKey, CHURNKEY_SCRIPT_URL: retention.scriptUrl })),
     ...unless('EMAIL_VERIFIER_URL', { EMAIL_VERIFIER_URL: verifier.url, EMAIL_VERIFIER_KEY: verifier.key }),
     ...unless('QUOTES_KEY', { QUOTES_URL: quotes.url, QUOTES_KEY: quotes.key }),
   };

@@ -103,6 +103,11 @@ export const publication = {
     phone: '+1 212 555 0183',
   },
 
+  support: {
+    /** Days that what readers wrote to the desk is kept; the desk's own mailbox goes by its own rules. */
+    keepDays: 180,
+  },
+
   /** Page sizes (spec section 9). */
   pageSizes: {
     articles: 10,
@@ -119,6 +124,11 @@ export const publication = {
     graceDays: 3,
     /** Days before a renewal of which the reader is told by mail. */
     renewalNoticeDays: 7,
+    /**
+     * What is offered, once, to readers who are about to cancel: a coupon by its id in Stripe, which has the figures. Not again within
+     * so many days. Where Stripe has no such coupon, or it has run out, nothing is offered; `null`: never.
+     */
+    stay: { coupon: 'stay', everyDays: 365 } as { readonly coupon: string; readonly everyDays: number } | null,
   },
 
   limits: {

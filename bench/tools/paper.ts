@@ -24,15 +24,16 @@ export async function startPaper(options: {
   readonly perSection: number;
   readonly fill?: (mirror: Mirror) => void;
 }): Promise<BenchPaper> {
+  // Nobody is there: the mirror is all there is.
   const { folder, env, remove } = dataFolder(9);
-  const mirror = openMirror({ file: join(folder, contentFile), origin: null, log: silent });
+  const mirror = openMirror({ file: join(folder, contentFile), origin: env.WORDPRESS_URL ?? null, log: silent });
   seedMirror(mirror, options.perSection);
   options.fill?.(mirror);
   mirror.close();
   const site = await startSite({
     ...{ folder, remove },
     // Each call comes from a reader of its own, as behind a proxy.
-    env: { ...env, TRUSTED_PROXIES: '1', WORDPRESS_URL: '', WORDPRESS_USER: '', WORDPRESS_APP_PASSWORD: '' },
+    env: { ...env, TRUSTED_PROXIES: '1' },
   });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {

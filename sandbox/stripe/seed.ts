@@ -58,6 +58,8 @@ const coupons: readonly CouponSeed[] = [
   { id: 'free-year', name: 'FREEYEAR', percent_off: 100, duration: 'once' },
   { id: 'expired', name: 'EXPIRED', percent_off: 50, duration: 'once', code: { expires_at: ended } },
   { id: 'once-only', name: 'ONCEONLY', percent_off: 25, duration: 'once', code: { max_redemptions: 1 } },
+  // What the paper offers to readers who are about to cancel (`billing.stay` in its publication.ts).
+  { id: 'stay', name: 'STAY', percent_off: 50, duration: 'repeating', duration_in_months: 12 },
   { id: 'reader-only', name: 'READERONLY', percent_off: 30, duration: 'once', _products: ['prod_reader'] },
 ];
 

@@ -10,10 +10,19 @@ import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { MailTables } from './mail/tables.ts';
+import type { NewsletterTables } from './newsletters/tables.ts';
 import type { PopularityTables } from './popularity/tables.ts';
+import type { SupportTables } from './support/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
-export interface AccountsDatabase extends AccountsTables, MailTables, BillingTables, AccessTables, PopularityTables {}
+export interface AccountsDatabase
+  extends AccountsTables,
+    MailTables,
+    BillingTables,
+    AccessTables,
+    NewsletterTables,
+    PopularityTables,
+    SupportTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

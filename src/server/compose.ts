@@ -134,6 +134,8 @@ export async function compose(
     accounts: readers?.accounts ?? null,
     access: readers?.access ?? null,
     billing,
+    newsletters: readers?.correspondence.newsletters ?? null,
+    support: readers?.correspondence.support ?? null,
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),

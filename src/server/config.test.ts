@@ -46,6 +46,7 @@ describe('settings', () => {
       cdnHeaders: false,
       indexNow: null,
       redirectsFile: null,
+      retention: null,
       logLevel: 'info',
     });
   });
@@ -105,6 +106,9 @@ describe('settings', () => {
       FASTLY_SOFT_PURGE: 'on',
       INDEXNOW_KEY: 'abcd1234',
       REDIRECTS_FILE: 'redirects.txt',
+      CHURNKEY_APP_ID: 'app_1',
+      CHURNKEY_API_KEY: 'churn-key',
+      CHURNKEY_SCRIPT_URL: 'http://127.0.0.1:8884/js/app.js',
       LOG_LEVEL: 'warn',
     });
     expect(config).toEqual({
@@ -149,6 +153,12 @@ describe('settings', () => {
       indexNow: { key: 'abcd1234', url: undefined },
       crawlers: { names: ['google', 'bing'], ranges: { google: '/etc/googlebot.json' } },
       redirectsFile: 'redirects.txt',
+      retention: {
+        appId: 'app_1',
+        apiKey: 'churn-key',
+        scriptUrl: 'http://127.0.0.1:8884/js/app.js',
+        mode: 'test',
+      },
       stripe: {
         secretKey: 'sk_test_1',
         publishableKey: 'pk_test_1',

@@ -14,10 +14,11 @@ import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.t
 import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
+import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig {
+export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -117,6 +118,7 @@ const schema = z.object({
   ...accountsFields,
   ...mailFields,
   ...billingFields,
+  ...retentionFields,
   ...marketFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
@@ -214,6 +216,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),
+    ...retentionOf(values),
     ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
@@ -291,6 +294,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...accountsTogether(given),
     ...mailTogether(given),
     ...billingTogether(given),
+    ...retentionTogether(given),
     ...crawlersTogether(given),
   );
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {

@@ -21,7 +21,6 @@ const standing: readonly string[] = [
   '/oped-guidelines',
   '/privacy-policy',
   '/follow',
-  '/cancel',
   '/thankyou',
   '/rss.xml',
   '/atom.xml',

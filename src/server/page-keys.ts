@@ -9,6 +9,7 @@ const fixedPaths: readonly string[] = [
   '/about',
   '/cancel',
   '/community',
+  '/contact',
   '/events',
   '/follow',
   '/founder',
@@ -37,7 +38,7 @@ const fixedPaths: readonly string[] = [
  */
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift)\//,
-  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe)$/,
+  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact|cancel)$/,
 ];
 
 /** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */

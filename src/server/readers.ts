@@ -15,6 +15,7 @@ import { createPassCookie } from '../press/pass-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config.ts';
+import { type Correspondence, openCorrespondence, withCorrespondence } from './correspondence.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keptSecret } from './kept-secret.ts';
@@ -33,6 +34,7 @@ export interface Readers {
   readonly access: Access;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
+  readonly correspondence: Correspondence;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -81,12 +83,15 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
-  const accounts = billing ? withBilling(own, billing) : own;
+  const { limits } = config.accounts;
+  const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
+  const accounts = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
   return {
     database,
     accounts,
     access,
     billing,
+    correspondence,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
@@ -95,9 +100,11 @@ export async function openReaders(
     start() {
       outbox.start();
       billing?.start();
+      correspondence.support.start();
     },
     async stop() {
       await billing?.stop();
+      await correspondence.support.stop();
       await accounts.stop();
       await outbox.stop();
       carrier.close();

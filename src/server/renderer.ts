@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { inject } from 'light-my-request';
+import { unsubscribePath } from '../lib/newsletters/paths.ts';
 
 /** The handler that `@astrojs/node` exports from `dist/server/entry.mjs` in middleware mode. */
 type AstroHandler = (
@@ -62,6 +63,13 @@ export async function loadPages(entry: string): Promise<RenderPage> {
   };
 }
 
+/**
+ * Mail programs that end a newsletter by one click (RFC 8058) post a form and do not say where they stand, which Astro takes for
+ * another site's form. What the call may do is in its token alone, so it is let through as one of ours.
+ */
+const oneClick = ({ method, headers }: Request, { pathname, origin }: URL): Readonly<Record<string, string>> =>
+  method === 'POST' && pathname === unsubscribePath && !headers.has('origin') ? { origin } : {};
+
 const notFound = (): Response => new Response('Not found.\n', { status: 404 });
 
 /**
@@ -91,7 +99,7 @@ async function dispatch(
     {
       method: request.method as 'GET',
       url: url.pathname + url.search,
-      headers: { ...Object.fromEntries(request.headers), host: url.host },
+      headers: { ...Object.fromEntries(request.headers), host: url.host, ...oneClick(request, url) },
       remoteAddress: clientAddress,
       ...(payload && { payload }),
       signal: request.signal,

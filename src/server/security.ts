@@ -22,21 +22,28 @@ export interface SecurityHeaders {
 const other = "default-src 'none'; frame-ancestors 'self'";
 
 export function securityHeaders(
-  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'marfeelAccount' | 'stripe'>,
+  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'marfeelAccount' | 'stripe'> &
+    Partial<Pick<Config, 'retention'>>,
 ): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
   const stripe = stripeSources(config.stripe);
+  const retention = retentionSources(config.retention?.scriptUrl);
   const base: Record<string, readonly string[]> = {
     'default-src': ["'self'"],
     'base-uri': ["'self'"],
     'object-src': ["'none'"],
     'form-action': ["'self'"],
     'frame-ancestors': ["'self'"],
-    'img-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
+    'img-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme), ...retention.scripts],
     'media-src': ["'self'", ...pictures],
     'font-src': ["'self'"],
-    'connect-src': ["'self'", ...(config.marfeelAccount ? Object.values(marfeelHosts) : []), ...stripe.connections],
+    'connect-src': [
+      "'self'",
+      ...(config.marfeelAccount ? Object.values(marfeelHosts) : []),
+      ...stripe.connections,
+      ...retention.connections,
+    ],
     'frame-src': [
       "'self'",
       ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme),
@@ -48,7 +55,11 @@ export function securityHeaders(
     'style-src': ["'self'", "'unsafe-inline'"],
     ...(secure && { 'upgrade-insecure-requests': [] }),
   };
-  const scriptHosts = [...(config.marfeelAccount ? [marfeelHosts.script] : []), ...stripe.scripts];
+  const scriptHosts = [
+    ...(config.marfeelAccount ? [marfeelHosts.script] : []),
+    ...stripe.scripts,
+    ...retention.scripts,
+  ];
   const known = new Map<string, string>();
 
   return {
@@ -89,6 +100,16 @@ function stripeSources(stripe: Config['stripe']): Readonly<Record<'scripts' | 'f
     scripts: [script.origin, ...below],
     frames: [script.origin, ...below, ...(own ? ['https://hooks.stripe.com'] : [])],
     connections: [...new Set([api.origin, script.origin])],
+  };
+}
+
+/** What the retention widget needs: its script and pictures from one host, its calls to another. A stand-in is one host. */
+function retentionSources(scriptUrl: string | undefined): Readonly<Record<'scripts' | 'connections', string[]>> {
+  if (scriptUrl === undefined) return { scripts: [], connections: [] };
+  const { origin, hostname } = new URL(scriptUrl);
+  return {
+    scripts: [origin],
+    connections: [origin, ...(hostname.endsWith('.churnkey.co') ? ['https://api.churnkey.co'] : [])],
   };
 }
 

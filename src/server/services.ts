@@ -8,8 +8,10 @@ import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Market } from '../lib/market/service.ts';
+import type { Newsletters } from '../lib/newsletters/service.ts';
 import type { Popularity } from '../lib/popularity/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
+import type { Support } from '../lib/support/service.ts';
 
 export interface Services {
   /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */
@@ -24,6 +26,10 @@ export interface Services {
   readonly access: Access | null;
   /** Plans and payments; `null` where billing is off (`features.billing`). */
   readonly billing: Billing | null;
+  /** What readers want by mail; `null` where accounts are off or kept by a Zephr tenant. */
+  readonly newsletters: Newsletters | null;
+  /** The support desk; `null` where nothing is mailed, or a Zephr tenant keeps the accounts. */
+  readonly support: Support | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
   /** What is read most. */

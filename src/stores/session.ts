@@ -3,6 +3,7 @@
  * one for a page at most, and none where another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
+import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
 import {
   type AccessFacts,
   anonymousSession,
@@ -80,6 +81,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
     const wasKnown = dropShared();
+    if (wasKnown) forgetProfileCopies();
     settle(anonymousSession);
     // A form without a script, or a session that has run out, signs out without telling.
     if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
@@ -125,6 +127,7 @@ function settle(session: Session): void {
 
 function forgetHint(): void {
   dropShared();
+  forgetProfileCopies();
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;
 }

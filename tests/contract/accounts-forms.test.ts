@@ -176,14 +176,15 @@ describe('newsletters', () => {
     expect(led(await phone.submit('/account/link', { token: site.token(email) }))).toBe(
       '/account/subscribed?letters=evening',
     );
-    expect((await phone.get('/blaize/profile')).json()).toEqual({ newsletters: 'evening' });
+    const choices = async () => (await phone.get('/api/v1/me/newsletters')).json();
+    expect(await choices()).toEqual({ choices: ['evening'] });
     expect((await phone.get('/account/subscribed?letters=evening')).text.includes('Evening Sun')).toBe(true);
 
     // Signed in there is nothing left to prove.
     expect(led(await phone.submit('/account/newsletter', { ...form, newsletter: 'morning' }))).toBe(
       '/account/subscribed?letters=morning',
     );
-    expect((await phone.get('/blaize/profile')).json()).toEqual({ newsletters: 'evening,morning' });
+    expect(await choices()).toEqual({ choices: ['morning', 'evening'] });
   });
 
   it('say on their own page what is wrong', async () => {

@@ -21,7 +21,8 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
-export async function openShop(): Promise<Shop> {
+/** @param settings further ones, as in `.env` */
+export async function openShop(settings: Readonly<Record<string, string>> = {}): Promise<Shop> {
   const port = await freePort();
   const site = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'shop-'));
@@ -34,6 +35,7 @@ export async function openShop(): Promise<Shop> {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' },
       ...{ PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' },
       ...sandboxEnvironment({ ...testSandbox(), stripe: stripe.access }, {}),
+      ...settings,
     },
     join(folder, 'site.log'),
   );

@@ -4,7 +4,13 @@
  */
 import { useState } from 'react';
 import type { Shipping as Address } from '../../lib/billing/wire.ts';
-import { envelope, fieldsOf, type ShippingErrors, type ShippingFields } from '../../lib/plans/shipping.ts';
+import {
+  envelope,
+  fieldsOf,
+  type ShippingErrors,
+  type ShippingFields,
+  type ShippingPage,
+} from '../../lib/plans/shipping.ts';
 import styles from './Shipping.module.css';
 import { ShippingForm } from './ShippingForm.tsx';
 
@@ -18,9 +24,12 @@ interface Props {
   /** What else was wrong, as a sentence. */
   problem?: string | undefined;
   justSaved?: boolean;
+  /** Path of the page that it stands on. */
+  at?: ShippingPage;
 }
 
-export default function Shipping({ saved, editing, typed, errors, problem, justSaved = false }: Props) {
+export default function Shipping(props: Props) {
+  const { saved, editing, typed, errors, problem, justSaved = false, at = '/shipping' } = props;
   const [address, setAddress] = useState(saved);
   const [open, setOpen] = useState(editing || saved === null);
   const [told, setTold] = useState(justSaved);
@@ -44,6 +53,7 @@ export default function Shipping({ saved, editing, typed, errors, problem, justS
           errors={errors}
           problem={problem}
           focused={moved}
+          at={at}
           onSaved={(next) => {
             setAddress(next);
             setMoved(true);
@@ -60,13 +70,20 @@ export default function Shipping({ saved, editing, typed, errors, problem, justS
           }
         />
       ) : (
-        <Saved address={address} focused={moved} onEdit={edit} />
+        <Saved address={address} focused={moved} at={at} onEdit={edit} />
       )}
     </div>
   );
 }
 
-function Saved({ address, focused, onEdit }: { address: Address; focused: boolean; onEdit(): void }) {
+interface SavedProps {
+  address: Address;
+  focused: boolean;
+  at: ShippingPage;
+  onEdit(): void;
+}
+
+function Saved({ address, focused, at, onEdit }: SavedProps) {
   return (
     <div className={styles.saved}>
       <address
@@ -83,7 +100,7 @@ function Saved({ address, focused, onEdit }: { address: Address; focused: boolea
       </address>
       <form
         method="get"
-        action="/shipping"
+        action={at}
         onSubmit={(event) => {
           event.preventDefault();
           onEdit();

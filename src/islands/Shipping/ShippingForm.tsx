@@ -8,7 +8,9 @@ import {
   type ShippingErrors,
   type ShippingField,
   type ShippingFields,
+  type ShippingPage,
   shippingFields,
+  shippingPages,
 } from '../../lib/plans/shipping.ts';
 import { messages, wordsFor } from '../parts/messages.ts';
 import { Notice } from '../parts/Notice.tsx';
@@ -21,12 +23,14 @@ interface Props {
   problem?: string | undefined;
   /** Takes the focus when it appears. */
   focused: boolean;
+  /** Path of the page that it stands on. */
+  at: ShippingPage;
   onSaved(shipping: Shipping): void;
   /** `null` where there is nothing to go back to. */
   onCancel: (() => void) | null;
 }
 
-export function ShippingForm({ fields, errors: given = {}, problem: first, focused, onSaved, onCancel }: Props) {
+export function ShippingForm({ fields, errors: given = {}, problem: first, focused, at, onSaved, onCancel }: Props) {
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<ShippingErrors>(given);
@@ -99,13 +103,14 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
       </p>
       <TextField {...of('phone')} label="Phone" type="tel" autoComplete="tel" hint="For the carrier only." />
       <div className={styles.ways}>
+        {at !== shippingPages[0] && <input type="hidden" name="return" value={at} />}
         <button className="button" type="submit" aria-disabled={busy}>
           {busy ? 'Saving…' : 'Save address'}
         </button>
         {onCancel && (
           <a
             className="button button-plain"
-            href="/shipping"
+            href={at}
             onClick={(event) => {
               event.preventDefault();
               onCancel();

@@ -14,6 +14,7 @@
  * | social end | /account/social       | `state_key`, `return` (hidden; the page that a provider leads back to)                  | `return`; /socialLogin?problem=social |
  * | sign out   | /account/sign-out     | `where` (`THIS_DEVICE`; left out it is everywhere)                                      | /account/signed-out                 |
  * | newsletter | /account/newsletter   | `email`, `newsletter` (slug; any number of them), `return` (the page that it stands on) | /account/link-sent?state=newsletter; `return`?problem=… |
+ * | delete     | /account/delete       | `email` (typed to confirm), `return`                                                    | /account/deleted; `return`?problem=confirm |
  * | profile    | /account/profile      | `first_name`, `last_name`, `phone`, `birthday`, `address`, `return`                     | `return`?state=saved or ?problem=…  |
  *
  * Social sign-in is a plain link: `/blaize/oauth/google?return=/path`, `/blaize/oauth/facebook?return=/path`. Opened as a popup
@@ -38,6 +39,7 @@ export const formActions = {
   signOut: '/account/sign-out',
   newsletter: '/account/newsletter',
   profile: '/account/profile',
+  delete: '/account/delete',
 } as const;
 
 /** Pages that the forms lead to. */
@@ -46,6 +48,7 @@ export const formPages = {
   linkSent: '/account/link-sent',
   enterCode: '/account/enter-code',
   signedOut: '/account/signed-out',
+  deleted: '/account/deleted',
 } as const;
 
 /** Names of the fields. */
@@ -69,6 +72,7 @@ const problems = {
   expired: 'That took a while. Please enter your email address again.',
   social: 'Signing in there did not work. Please try again, or use your email address.',
   off: 'Signing in is not possible just now. Please try again later.',
+  confirm: 'That is not the address of this account. Nothing was deleted.',
   failed: 'Something went wrong. Please try again.',
 } as const;
 export type FormProblem = keyof typeof problems;

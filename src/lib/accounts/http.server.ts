@@ -58,9 +58,10 @@ export const readerCall = <Schema extends z.ZodType = z.ZodUnknown>(
 export const plainCall = <Schema extends z.ZodType>(
   schema: Schema,
   handle: (call: Pick<Call<z.output<Schema>>, 'body' | 'caller' | 'context'>) => Promise<Answer>,
+  limit?: number,
 ): APIRoute =>
   guarded(async (context) => {
-    const body = await parseBody(context, schema);
+    const body = await parseBody(context, schema, limit);
     return body.ok ? handle({ body: body.value, caller: callerOf(context), context }) : body.answer;
   });
 

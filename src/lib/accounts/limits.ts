@@ -22,7 +22,17 @@ export interface LimitSet {
   readonly overall: Limit;
 }
 
-export type LimitName = 'exists' | 'link' | 'code' | 'guess' | 'create' | 'register' | 'social' | 'coupon' | 'card';
+export type LimitName =
+  | 'exists'
+  | 'link'
+  | 'code'
+  | 'guess'
+  | 'create'
+  | 'register'
+  | 'social'
+  | 'coupon'
+  | 'card'
+  | 'support';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -81,6 +91,12 @@ export const defaultLimits: Limits = {
     address: { most: 20, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 1000, seconds: minutes(10) },
+  },
+  /** Messages to the support desk. */
+  support: {
+    address: { most: 5, seconds: minutes(10) },
+    email: { most: 10, seconds: minutes(60) },
+    overall: { most: 300, seconds: minutes(10) },
   },
   /** Cards that were refused: whoever has stolen many would find out with us which of them are good. */
   card: {

@@ -1,9 +1,7 @@
-/** Newsletters that a reader has chosen: from a form, through the link that proves the address, to the profile. */
+/** Newsletters that a reader has chosen: from a form, through the link that proves the address, to the choices that are kept. */
+import type { Newsletters } from '../newsletters/service.ts';
 import { newsletters } from '../pages/newsletters.ts';
-import type { Accounts, Session } from './service.ts';
-
-/** Attribute of the profile: slugs of the chosen newsletters, separated by commas. */
-export const newslettersAttribute = 'newsletters';
+import type { Session } from './service.ts';
 
 const page = '/account/subscribed';
 
@@ -24,12 +22,9 @@ export function choiceOf(path: string): readonly string[] | null {
 
 /** Adds a choice to what was chosen before. */
 export async function saveChoice(
-  accounts: Accounts,
+  kept: Newsletters | null,
   session: Session,
   choice: readonly string[] | null,
 ): Promise<void> {
-  if (!choice || choice.length === 0) return;
-  const before = String((await accounts.profile(session))[newslettersAttribute] ?? '').split(',');
-  const slugs = [...new Set([...before, ...choice])].filter((slug) => slug !== '');
-  await accounts.saveProfile(session, { [newslettersAttribute]: slugs.join(',') }, 'merge');
+  if (choice && choice.length > 0) await kept?.add(session, choice);
 }

@@ -4,6 +4,7 @@
  */
 import { type Answer, ask, type Refused } from '../ask.ts';
 import type {
+  BillsAnswer,
   CheckoutError,
   ConfirmationAnswer,
   CouponAnswer,
@@ -56,6 +57,18 @@ export const switchPlan = ({ planId, prorationDate, ...rest }: Switch): Promise<
 
 /** The reader's subscription; 401 is nobody. */
 export const subscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
+
+/** Goes on after a cancellation, or with the present plan where another is planned. */
+export const resume = (): Promise<Answer<SubscriptionAnswer>> =>
+  ask('/api/v1/me/subscription/resume', { body: {}, patience });
+
+/** Cancels at the end of what is paid. @param reason what the reader says */
+export const cancel = (reason: string): Promise<Answer<SubscriptionAnswer>> =>
+  ask('/api/v1/me/subscription/cancel', { body: { reason: reason.slice(0, 500) }, patience });
+
+/** Bills, newest first. @param after the last that is known */
+export const bills = (after: string | null): Promise<Answer<BillsAnswer>> =>
+  ask(`/api/v1/me/invoices${after === null ? '' : `?${new URLSearchParams({ after })}`}`);
 
 /** Notes where a subscription came from (spec section 3). Goes on when the page is left. */
 export const saveMetadata = (

@@ -3,10 +3,13 @@
  * what throws is a fault of ours, of the database or of Stripe's being away.
  */
 import type { Session } from '../accounts/service.ts';
+import type { Farewell, LeavingReason, StayOffer } from './leaving.ts';
 import type {
+  BillsAnswer,
   CheckoutError,
   ConfirmationAnswer,
   CouponAnswer,
+  KeptCard,
   PlansAnswer,
   Price,
   QuoteAnswer,
@@ -36,6 +39,12 @@ export interface Entitlement {
   readonly trialing: boolean;
 }
 
+export interface LeavingCount {
+  readonly reason: LeavingReason | 'skipped';
+  readonly outcome: 'open' | 'stayed' | 'cancelled' | 'resumed';
+  readonly count: number;
+}
+
 export interface Billing {
   /** What can be bought, from Stripe's catalogue; the last known one while Stripe is away, `[]` before the first. */
   prices(): readonly Price[];
@@ -62,8 +71,28 @@ export interface Billing {
     session: Session,
     ask: { planId: string; prorationDate?: number; expected?: number; attempt?: string },
   ): Promise<Billed<SwitchAnswer>>;
-  cancel(session: Session, reason: string | null): Promise<Billed<Subscription>>;
+  /** Cancels at the end of what is paid. @param reason what the reader says, if something */
+  cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
+  /** Goes on after a cancellation, until what is paid has ended; and goes back to the present plan where another is planned. */
   resume(session: Session): Promise<Billed<Subscription>>;
+
+  /** Before a cancellation: notes why, and decides on the one offer (spec section 2, "retention"). Asks for nothing else. */
+  beginLeaving(session: Session, farewell: Farewell): Promise<Billed<null>>;
+  /** The offer that was made to who is leaving just now; `null`: none. */
+  stayOffer(session: Session): Promise<StayOffer | null>;
+  /** Takes the offer. The same press again is the same offer. */
+  stay(session: Session): Promise<Billed<Subscription>>;
+  /** How many left or stayed since then, by reason: for operators, and without a name. @param since epoch milliseconds */
+  leavingCounts(since: number): Promise<readonly LeavingCount[]>;
+
+  /** A page of the reader's own bills, newest first, asked of Stripe. @param after id of the last one that is known */
+  bills(session: Session, after?: string | null): Promise<Billed<BillsAnswer>>;
+  /** Where Stripe keeps a bill of this reader's: the PDF, or the page on which it can be paid. Its address does not last. */
+  billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
+  /** What is charged; `null`: no card is kept. */
+  card(session: Session): Promise<Billed<KeptCard | null>>;
+  /** Stripe's number of this reader, `cus_…`; `null`: has never bought. */
+  customerOf(session: Session): Promise<string | null>;
 
   /** The reader's subscription: the one that opens the most, or the last one that ended. */
   subscription(session: Session): Promise<Subscription | null>;

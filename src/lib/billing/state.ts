@@ -177,6 +177,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     status: state.status === 'incomplete_expired' ? 'canceled' : state.status,
     cancelAtPeriodEnd: isEnding(state),
     paidUntil: new Date(until).toISOString(),
+    ...(next && { next: { planId: next.plan, planName: next.name, productId: next.product, print: next.print } }),
   };
 }
 

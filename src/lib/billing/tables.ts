@@ -100,6 +100,24 @@ export interface BillingNotesTable {
   at: number;
 }
 
+/** Made by `0005-cancellations.ts`: readers who were about to leave, and what came of it. Operators see counts alone. */
+export interface CancellationsTable {
+  id: string;
+  /** `null` once the reader is forgotten; their own words go then, too. */
+  user_id: string | null;
+  subscription: string;
+  /** `zephrPlanId`. */
+  plan: string;
+  /** One of `leavingReasons`; `null`: skipped. */
+  reason: string | null;
+  words: string | null;
+  /** A `StayOffer`, JSON; `null`: none was made. */
+  offer: string | null;
+  outcome: 'open' | 'stayed' | 'cancelled' | 'resumed';
+  created: number;
+  updated: number;
+}
+
 export interface BillingTables {
   customers: CustomersTable;
   purchases: PurchasesTable;
@@ -108,4 +126,5 @@ export interface BillingTables {
   stripe_questions: StripeQuestionsTable;
   billing_notices: BillingNoticesTable;
   billing_notes: BillingNotesTable;
+  cancellations: CancellationsTable;
 }

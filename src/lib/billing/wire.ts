@@ -173,6 +173,40 @@ export interface Subscription {
   readonly cancelAtPeriodEnd: boolean;
   /** ISO 8601: until when it opens what it opens. */
   readonly paidUntil: string;
+  /** Only where a change is planned: what begins with the next bill. */
+  readonly next?: Pick<Subscription, 'planId' | 'planName' | 'productId' | 'print'>;
+}
+
+/** GET /api/v1/me/invoices?after=in_…: newest first, a page of them. */
+export interface BillsAnswer {
+  readonly bills: readonly Bill[];
+  /** Give it as `after` for what is older; `null`: that was all. */
+  readonly next: string | null;
+}
+export interface Bill {
+  readonly id: string;
+  /** As it is printed on the invoice; `null` before it has one. */
+  readonly number: string | null;
+  /** ISO 8601. */
+  readonly date: string;
+  /** Minor units, the whole of it. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly status: 'paid' | 'open' | 'uncollectible';
+  /** Whether there is a PDF, at /account/invoice?id=in_… */
+  readonly file: boolean;
+}
+
+/** GET /api/v1/me/payment-method: what is charged; `null`: no card is kept. */
+export interface CardAnswer {
+  readonly card: KeptCard | null;
+}
+export interface KeptCard {
+  /** Lower case, such as `visa`. */
+  readonly brand: string;
+  readonly last4: string;
+  readonly expMonth: number;
+  readonly expYear: number;
 }
 
 /** GET and POST /api/v1/me/shipping (spec section 3, "Shipping"). */

@@ -78,6 +78,24 @@ onBothEngines('the outbox', (engines) => {
     await box.stop();
   });
 
+  it('lets no code wait behind the newsletters, however many there are', async () => {
+    const database = await engines.open();
+    const { carrier, tries } = fakeCarrier();
+    const box = open(database, carrier, { concurrency: 1 });
+    const letter = (to: string): Message => ({
+      ...{ kind: 'newsletter', to, letter: 'Morning Sun', slug: 'morning', day: 'today', minutes: 60 },
+      unsubscribe: 'https://sun.example/account/unsubscribe?t=x',
+      stories: [{ title: 'A', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 1 }],
+    });
+    await write(database, box, letter('a@example.com'), letter('b@example.com'), letter('c@example.com'));
+    await write(database, box, code('ada@example.com'));
+    box.start();
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(4).fill('sent')));
+    await box.stop();
+    expect(tries[0]?.to).toBe('ada@example.com');
+    expect(tries.at(-1)?.message.headers).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' });
+  });
+
   it('keeps what waits from whoever reads the database alone', async () => {
     const database = await engines.open();
     const { carrier, tries } = fakeCarrier();

@@ -1,5 +1,6 @@
 /** The outbox table: who may send which message when. Two processes on one database never hold the same message. */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { Sealer } from '../sealed.server.ts';
 import type { Message } from './service.ts';
@@ -64,6 +65,8 @@ export async function take({ db, engine }: Database, sealer: Sealer, most: numbe
         .select('id')
         .where('ended', 'is', null)
         .where('due', '<=', now)
+        // A code that somebody waits for never waits behind a newsletter.
+        .orderBy(sql`case when kind = 'newsletter' then 1 else 0 end`)
         .orderBy('due')
         .limit(most)
         // What another process is just taking is not waited for.

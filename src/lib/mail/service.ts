@@ -11,7 +11,62 @@ export type Message =
     }
   | { readonly kind: 'code'; readonly to: string; readonly code: string; readonly minutes: number }
   | { readonly kind: 'welcome'; readonly to: string; readonly firstName: string | null }
+  | NewsletterMail
+  | SupportMail
   | BillingMail;
+
+/** A story as a newsletter tells it. */
+export interface LetterStory {
+  readonly title: string;
+  /** May be empty. */
+  readonly standfirst: string;
+  /** On this site, beginning with a slash. */
+  readonly path: string;
+  /** Its section; may be empty. */
+  readonly kicker: string;
+  /** Who wrote it; may be empty. */
+  readonly byline: string;
+  /** Whole minutes that it takes to read. */
+  readonly minutes: number;
+}
+
+/** What one day's newsletter says, the same for all who get it. */
+export interface LetterIssue {
+  /** Name of the letter, for instance `Morning Sun`. */
+  readonly letter: string;
+  /** One word, for the `List-Id`. */
+  readonly slug: string;
+  /** The day in words. */
+  readonly day: string;
+  /** The first one leads. */
+  readonly stories: readonly LetterStory[];
+}
+
+interface NewsletterMail extends LetterIssue {
+  readonly kind: 'newsletter';
+  readonly to: string;
+  /** Whole address that ends it by one POST (RFC 8058), and shows a page with a button to whoever opens it. */
+  readonly unsubscribe: string;
+  /** After so many minutes it is yesterday's. */
+  readonly minutes: number;
+}
+
+/** What a reader wrote to the support desk, for the desk. */
+interface SupportMail {
+  readonly kind: 'support';
+  /** The desk. */
+  readonly to: string;
+  readonly name: string;
+  /** Where the desk's answer goes. */
+  readonly email: string;
+  readonly phone: string;
+  readonly message: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Whether it came from an account with this address. */
+  readonly known: boolean;
+  readonly minutes: number;
+}
 
 /** Mail about a subscription. Amounts are whole minor units, times epoch milliseconds. */
 type BillingMail =

@@ -67,7 +67,7 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
           envelope: { from: from.address, to: [to] },
           from,
           to: { name: '', address: to },
-          ...(replyTo && { replyTo }),
+          ...((message.replyTo ?? replyTo) && { replyTo: message.replyTo ?? replyTo ?? undefined }),
           subject: oneLine(message.subject),
           text: message.text,
           html: message.html,
@@ -76,6 +76,12 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
             // RFC 3834: no out-of-office notice answers this.
             'Auto-Submitted': 'auto-generated',
             'X-Auto-Response-Suppress': 'All',
+            ...Object.fromEntries(
+              Object.entries(message.headers ?? {}).map(([name, value]) => [
+                name,
+                { prepared: true, value: oneLine(value) },
+              ]),
+            ),
           },
           signal: AbortSignal.any([signal, AbortSignal.timeout(patience.whole)]),
         });

@@ -4,7 +4,14 @@ import { readForm } from '../accounts/body.server.ts';
 import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Billing } from '../billing/service.ts';
-import { checkShipping, fieldsFrom, type ShippingErrors, type ShippingFields } from './shipping.ts';
+import {
+  checkShipping,
+  fieldsFrom,
+  type ShippingErrors,
+  type ShippingFields,
+  type ShippingPage,
+  shippingPages,
+} from './shipping.ts';
 
 /** What was wrong. */
 export interface ShippingRefused {
@@ -18,12 +25,12 @@ export interface ShippingRefused {
 
 const wrong = 'Something went wrong. Please try again.';
 
-/** @returns `null` when the address has been saved */
+/** @returns the page to go back to when the address has been saved */
 export async function postShipping(
   { request, locals, url }: Pick<AstroGlobal, 'request' | 'locals' | 'url'>,
   billing: Billing,
   reader: Session,
-): Promise<ShippingRefused | null> {
+): Promise<ShippingRefused | ShippingPage> {
   // A form is always sent by a browser, and every browser says where it stands.
   if (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin')) {
     return { status: 403, problem: 'This form was sent from another site. Please send it from here.' };
@@ -35,7 +42,7 @@ export async function postShipping(
   if (!checked.ok) return { status: 422, typed, errors: checked.errors };
   try {
     const saved = await billing.saveShipping(reader, checked.shipping);
-    if (saved.ok) return null;
+    if (saved.ok) return shippingPages.find((page) => page === form.get('return')) ?? shippingPages[0];
     const said = saved.status < 500 ? saved.error.message : wrong;
     return { status: saved.status === 429 ? 429 : saved.status < 500 ? 422 : 503, typed, problem: said };
   } catch (error) {

@@ -18,6 +18,10 @@ export type ShippingErrors = Readonly<Partial<Record<ShippingField, string>>>;
 export const noFields: ShippingFields = {
   ...{ name: '', line1: '', line2: '', city: '', state: '', postal_code: '', phone: '' },
 };
+/** Pages with the form; without a script all of them post to the first. */
+export const shippingPages = ['/shipping', '/dashboard/shipping'] as const;
+export type ShippingPage = (typeof shippingPages)[number];
+
 /** In the order in which they stand. */
 export const shippingFields = Object.keys(noFields) as readonly ShippingField[];
 

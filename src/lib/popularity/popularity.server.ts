@@ -2,6 +2,7 @@
  * Counts readings in memory, writes them every second, and makes the lists of the most read. `kill -9` loses what was counted since
  * the last writing and nothing else; a database that is away loses nothing, for what could not be written waits.
  */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Card, ContentReader } from '../../content/model.ts';
 import { tag } from '../../content/tags.ts';
 import type { Database } from '../database.ts';
@@ -50,6 +51,9 @@ const everyMs = 1000;
 /** What other processes have counted is looked up this often, in milliseconds. */
 const lookMs = 15_000;
 const tidyMs = 3_600_000;
+/** A list stays as it is so long, in milliseconds, and so many are remembered. */
+const recentMs = 2000;
+const mostRecent = 200;
 /** Hottest articles that are held in memory; lists of sections are picked out of them. */
 const held = 2000;
 const pickedAtOnce = 50;
@@ -87,8 +91,21 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     return cards;
   }
 
+  /** Lists that were just made; cards are read anew each time, so that nothing that was withdrawn is shown. */
+  const recent = new Map<string, { readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>();
+
   function topIds({ limit, section }: Pick<TopQuery, 'limit' | 'section'>): number[] {
     const most = bounded(limit);
+    const key = `${most} ${section ?? ''}`;
+    const known = recent.get(key);
+    if (known && known.of === hottest && Math.abs(now() - known.at) < recentMs) return known.ids;
+    const ids = ranked(most, section);
+    if (recent.size >= mostRecent) recent.clear();
+    recent.set(key, { of: hottest, at: now(), ids });
+    return ids;
+  }
+
+  function ranked(most: number, section: string | undefined): number[] {
     const newest = options.reader().articles({ limit: most, ...(section !== undefined && { section }) }).items;
     // A few more than are wanted: newer ones may come before them.
     const candidates = new Map([...pick(2 * most, section), ...newest].map((card) => [card.id, card]));
@@ -131,7 +148,7 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     looked = true;
   }
 
-  function renew(): void {
+  async function renew(): Promise<void> {
     // Nothing is known of what was read before the database has answered once.
     if (!looked) return;
     const age = now() - made;
@@ -140,7 +157,12 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     const content = options.reader();
     if (!content.edition().ready) return;
     const names = ['', ...content.sections().map(({ slug }) => slug)];
-    const after = new Map(names.map((name) => [name, topIds({ limit: rules.list, section: name || undefined })]));
+    const after = new Map<string, readonly number[]>();
+    for (const name of names) {
+      after.set(name, topIds({ limit: rules.list, section: name || undefined }));
+      // Whoever asks for a page meanwhile does not wait for all of them.
+      await breathe();
+    }
     const changed = changedBoards(boards, after);
     boards = after;
     made = now();
@@ -152,7 +174,7 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     try {
       await write();
       await look();
-      renew();
+      await renew();
       if (troubled) log.info({}, 'Popularity is written again');
       troubled = false;
     } catch (error) {

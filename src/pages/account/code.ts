@@ -13,7 +13,7 @@ import type { Credentials, Outcome, SignedIn } from '../../lib/accounts/service.
 import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
 
 export const POST = formPost(async (call) => {
-  const { accounts, form, state, stateCookie, caller } = call;
+  const { form, state, stateCookie, caller, context } = call;
   if (!state) return { to: signInPage('expired', '/') };
   const code = tidyCode(form.getAll(formFields.code).join(''));
   const outcome = await enter(call, { email: state.email, validators: { code }, caller }, state.purpose);
@@ -23,7 +23,7 @@ export const POST = formPost(async (call) => {
     return { to: withQuery(formPages.enterCode, { problem }), cookies: [stateCookie.set(kept)] };
   }
   const { session, cookies } = outcome.value;
-  await saveChoice(accounts, session, choiceOf(state.returnTo));
+  await saveChoice(context.locals.services.newsletters, session, choiceOf(state.returnTo));
   return { to: state.returnTo, cookies: [...cookies, stateCookie.clear] };
 });
 

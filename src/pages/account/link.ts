@@ -3,7 +3,7 @@ import { formPost, insteadOpen, withQuery } from '../../lib/accounts/form.server
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
 import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
 
-export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => {
+export const POST = formPost(async ({ accounts, form, caller, context, stateCookie }) => {
   const token = form.get(formFields.token) ?? '';
   const outcome = await accounts.useLink(token, caller);
   // The page of the link says what is wrong with it.
@@ -12,7 +12,7 @@ export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => 
     return { to: withQuery('/blaize/token-exchange', { token, problem: limited }) };
   }
   const { session, redirect, cookies } = outcome.value;
-  await saveChoice(accounts, session, choiceOf(redirect));
+  await saveChoice(context.locals.services.newsletters, session, choiceOf(redirect));
   return { to: redirect, cookies: [...cookies, stateCookie.clear] };
 });
 export const GET = insteadOpen(formPages.signIn);

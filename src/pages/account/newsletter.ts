@@ -9,12 +9,12 @@ import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
 import { choiceOf, saveChoice, subscribedPath } from '../../lib/accounts/subscribed.server.ts';
 
 export const POST = formPost(async (call) => {
-  const { accounts, form, caller } = call;
+  const { accounts, form, caller, context } = call;
   const email = (form.get(formFields.email) ?? '').trim();
   const path = subscribedPath(form.getAll(formFields.newsletter));
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (session && session.email === normalEmail(email)) {
-    await saveChoice(accounts, session, choiceOf(path));
+    await saveChoice(context.locals.services.newsletters, session, choiceOf(path));
     return { to: path, cookies };
   }
   return mailAndShow(call, { email, method: 'link', returnTo: path, state: 'newsletter', back: call.returnTo });

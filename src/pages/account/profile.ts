@@ -1,6 +1,7 @@
 /** The profile form's other end (spec sections 5 and 7). */
 import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
 import type { Profile } from '../../lib/accounts/service.ts';
+import { usPhoneDigits } from '../../lib/us-phone.ts';
 
 /** Fields of the form, and what the account service calls them (spec section 3, "Profile"). */
 const attributes = {
@@ -19,8 +20,8 @@ export const POST = formPost(async ({ accounts, form, caller, returnTo }) => {
     const value = form.get(field);
     if (value !== null) profile[attribute] = value.trim();
   }
-  const phone = String(profile['phone-number'] ?? '').replace(/[^\d]/g, '');
-  if (phone !== '' && phone.length !== 11) return { to: withQuery(returnTo, { problem: 'phone' }), cookies };
+  const phone = usPhoneDigits(String(profile['phone-number'] ?? ''));
+  if (phone === null) return { to: withQuery(returnTo, { problem: 'phone' }), cookies };
   if (profile['phone-number'] !== undefined) profile['phone-number'] = phone;
   const outcome = await accounts.saveProfile(session, profile, 'merge');
   return { to: withQuery(returnTo, outcome.ok ? { state: 'saved' } : { problem: 'failed' }), cookies };

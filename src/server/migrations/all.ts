@@ -4,6 +4,8 @@ import { accounts } from './0001-accounts.ts';
 import { mail } from './0002-mail.ts';
 import { billing } from './0003-billing.ts';
 import { access } from './0004-access.ts';
+import { cancellations } from './0005-cancellations.ts';
+import { letters } from './0006-letters.ts';
 import { popularity } from './0007-popularity.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail, billing, access, popularity];
+export const migrations: readonly Migration[] = [accounts, mail, billing, access, cancellations, letters, popularity];

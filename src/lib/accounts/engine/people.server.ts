@@ -138,6 +138,7 @@ export async function createPeople(
       await (await rows(tx)).deleteAccounts(id);
       await tx.deleteFrom('profiles').where('user_id', '=', id).execute();
       await tx.deleteFrom('extended_profiles').where('user_id', '=', id).execute();
+      await tx.deleteFrom('mail_choices').where('user_id', '=', id).execute();
     },
     async addIdentity(tx, userId, provider, subject) {
       if (await (await rows(tx)).findAccountByKey({ providerId: provider, accountId: subject })) return;

@@ -8,10 +8,12 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import type { Billing } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
+import { createBills } from './bills.server.ts';
 import { createCatalogue } from './catalogue.server.ts';
 import { createCoupons } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import { billed, no, ok } from './errors.ts';
+import { createLeaving, forgetLeaving, leavingOf } from './leaving.server.ts';
 import { createMirror, forgottenKey } from './mirror.server.ts';
 import type { BillingRules, Parts } from './parts.ts';
 import { createPaying } from './paying.server.ts';
@@ -90,6 +92,8 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const paying = createPaying(parts);
   const subscribing = createSubscribing(parts, paying, findCoupon, inTurn);
   const switching = createSwitching(parts, paying, subscribing, inTurn);
+  const running = createRunning(parts, switching, inTurn);
+  const leaving = createLeaving(parts, running, inTurn);
   const upkeep = createUpkeep(parts, subscribing, inTurn);
   const worker = createWorker(parts, upkeep.chores);
   const repaired = new Map<string, number>();
@@ -108,7 +112,9 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   }
 
   return {
-    ...createRunning(parts, switching, inTurn),
+    ...running,
+    ...leaving,
+    ...createBills(parts),
     prices: catalogue.prices,
     plans: () => ({
       prices: catalogue.prices(),
@@ -192,6 +198,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
             created: iso(created),
           })),
         ),
+        cancellations: await leavingOf(db, userId),
         purchases: bought.map(({ id, kind, plan, state, created }) => ({ id, kind, plan, state, time: iso(created) })),
       };
     },
@@ -207,6 +214,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
               .onConflict((conflict) => conflict.doNothing())
               .execute();
           }
+          await forgetLeaving(tx, userId);
           await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
           // What was bought and charged stays, without saying by whom.
           await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();

@@ -15,6 +15,8 @@ export interface BillingRules {
   readonly graceDays: number;
   /** Days before a renewal of which a notice is mailed. */
   readonly renewalNoticeDays: number;
+  /** What is offered to readers who are about to leave: a coupon of Stripe's, once in so many days; `null`: nothing. */
+  readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
 }
 
 export interface Parts {

@@ -1,5 +1,6 @@
 /** What a reader does with a subscription that runs: cancel, resume, another card, notes about where it came from. */
 import type { Session } from '../../accounts/service.ts';
+import type { detailsOf } from '../leaving.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed, Billing } from '../service.ts';
 import { isRunning, subscriptionOf } from '../state.ts';
@@ -12,7 +13,11 @@ import { checkoutSaid } from './subscribing.server.ts';
 import { type Switching, switchSaid } from './switching.server.ts';
 import type { InTurn } from './turns.ts';
 
-export type Running = Pick<Billing, 'cancel' | 'resume' | 'saveMetadata' | 'setupIntent' | 'usePaymentMethod'>;
+export interface Running extends Pick<Billing, 'resume' | 'saveMetadata' | 'setupIntent' | 'usePaymentMethod'> {
+  /** @param details what Stripe is to know of why */
+  cancel(session: Session, details: CancellationDetails): Promise<Billed<Subscription>>;
+}
+type CancellationDetails = ReturnType<typeof detailsOf>;
 
 /** Notes of the screens (spec section 3, "Subscription metadata"); ours stay as they are. */
 const noted = [
@@ -79,10 +84,10 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
   }
 
   return {
-    cancel: (session, reason) =>
+    cancel: (session, details) =>
       turn(session, async () => {
         const { state } = await mine(session.userId);
-        const comment = reason === null ? {} : { cancellation_details: { comment: reason } };
+        const comment = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
         await unplan(state);
         // What is not paid has no end to wait for.
         if (state.status === 'active' || state.status === 'trialing') {

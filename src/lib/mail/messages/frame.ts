@@ -56,6 +56,13 @@ const styles: Readonly<Record<string, string>> = {
   address: `color:${light.gold};text-decoration:underline;word-break:break-all`,
   away: `color:${light.gold};text-decoration:underline`,
   foot: `padding:18px 32px 30px;border-top:1px solid ${light.rule}`,
+  kicker: `margin:0 0 4px;font-family:${sans};font-size:12px;line-height:18px;font-weight:bold;letter-spacing:0.7px;text-transform:uppercase;color:${light.gold}`,
+  lead: `font-family:${serif};font-size:30px;line-height:35px;font-weight:bold;letter-spacing:-0.3px;color:${light.ink};text-decoration:none`,
+  story: `font-family:${serif};font-size:20px;line-height:25px;font-weight:bold;color:${light.ink};text-decoration:none`,
+  standfirst: `margin:6px 0 0;font-family:${serif};font-size:16px;line-height:24px;color:${light.ink}`,
+  byline: `margin:6px 0 0;font-family:${sans};font-size:13px;line-height:19px;color:${light.soft}`,
+  rule: `padding:20px 0;border-top:1px solid ${light.rule}`,
+  dateline: `margin:0 0 20px;font-family:${sans};font-size:14px;line-height:21px;color:${light.soft}`,
   small: `margin:0 0 8px;font-family:${sans};font-size:13px;line-height:20px;color:${light.soft}`,
 };
 
@@ -70,15 +77,16 @@ const darkRules = [
   `.sheet{background-color:${dark.sheet}!important;border-color:${dark.gold}!important}`,
   `.plate{border-color:${dark.ink}!important}.foot{border-color:${dark.rule}!important}`,
   `.box{background-color:${dark.ground}!important;border-color:${dark.rule}!important}`,
-  `.name,.heading,.text,.code{color:${dark.ink}!important}`,
-  `.motto,.words,.small{color:${dark.soft}!important}`,
+  `.name,.heading,.text,.code,.lead,.story,.standfirst{color:${dark.ink}!important}`,
+  `.motto,.words,.small,.byline,.dateline{color:${dark.soft}!important}`,
   `.key{background-color:${dark.gold}!important}.press{color:${dark.ground}!important}`,
-  `.address,.away{color:${dark.gold}!important}`,
+  `.rule{border-color:${dark.rule}!important}`,
+  `.address,.away,.kicker{color:${dark.gold}!important}`,
 ];
 
 const sheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 a{text-decoration:underline}
-@media (max-width:479px){.plate,.foot{padding-left:20px!important;padding-right:20px!important}.body{padding:26px 20px 12px!important}.heading{font-size:24px!important;line-height:30px!important}.code{font-size:34px!important;letter-spacing:7px!important;padding-left:7px!important}.wide{width:100%!important}.press{display:block!important}}
+@media (max-width:479px){.plate,.foot{padding-left:20px!important;padding-right:20px!important}.body{padding:26px 20px 12px!important}.heading{font-size:24px!important;line-height:30px!important}.lead{font-size:26px!important;line-height:31px!important}.code{font-size:34px!important;letter-spacing:7px!important;padding-left:7px!important}.wide{width:100%!important}.press{display:block!important}}
 @media (prefers-color-scheme:dark){${darkRules.join('')}}
 ${darkRules.map((rule) => rule.replace(/(^|[},])\./gu, '$1[data-ogsc] .')).join('')}`;
 

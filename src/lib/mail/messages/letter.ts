@@ -1,4 +1,6 @@
 /** What every message is made of, and its two forms: HTML that Outlook of 2016 can set, and plain text. */
+
+import type { Sender } from '../address.ts';
 import { button, codeBox, frame, html, type Markup } from './frame.ts';
 import type { Paper } from './paper.ts';
 
@@ -22,6 +24,10 @@ export interface Rendered {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
+  /** Where an answer goes, when not where all others do. */
+  readonly replyTo?: Sender;
+  /** Headers beside the usual ones, or in their place. Values stand as they are: ASCII, one line. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sets a letter in both of its forms. */
@@ -43,7 +49,7 @@ ${paragraphs(letter.closing)}`,
 }
 
 /** Keeps `e-mail` in one line. */
-const unbroken = (text: string): string => text.replace(/\be-mail\b/gu, 'e\u2011mail');
+export const unbroken = (text: string): string => text.replace(/\be-mail\b/gu, 'e\u2011mail');
 
 function asText(letter: Letter, paper: Paper): string {
   const parts = [
@@ -59,7 +65,7 @@ function asText(letter: Letter, paper: Paper): string {
 }
 
 /** Breaks a line at 72 characters; an address is never broken. */
-function wrap(line: string): string {
+export function wrap(line: string): string {
   if (line.length <= 72 || line.startsWith(' ')) return line;
   const lines: string[] = [];
   let now = '';

@@ -4,7 +4,9 @@ import { billingLetter } from './billing.ts';
 import { codeLetter } from './code.ts';
 import { type Rendered, setLetter } from './letter.ts';
 import { linkLetter } from './link.ts';
+import { renderNewsletter } from './newsletter.ts';
 import type { Paper } from './paper.ts';
+import { renderSupport } from './support.ts';
 import { welcomeLetter } from './welcome.ts';
 
 /**
@@ -20,6 +22,10 @@ export function renderMessage(message: Message, paper: Paper, minutes: number): 
     case 'code':
       if (!/^[0-9A-Z]{4,12}$/.test(message.code)) throw new Error('A code to be mailed has other signs than digits.');
       return setLetter(codeLetter(message, paper, minutes), paper);
+    case 'newsletter':
+      return renderNewsletter(message, paper);
+    case 'support':
+      return renderSupport(message, paper);
     case 'welcome':
       return setLetter(welcomeLetter(message, paper), paper);
     default:

@@ -1,9 +1,14 @@
 /** The card that is charged from now on; what is open is tried once more. */
 import { only } from '../../../../lib/accounts/http.server.ts';
 import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
-import { paymentMethodBody } from '../../../../lib/billing/wire.ts';
+import { type CardAnswer, paymentMethodBody } from '../../../../lib/billing/wire.ts';
 
 export const POST = payingCall({ body: paymentMethodBody }, async ({ billing, body, session }) =>
   answerOf(await billing.usePaymentMethod(session, body.payment_method), () => ({ message: 'Saved.' })),
 );
-export const ALL = only('POST');
+
+/** What is charged now (spec section 2, "Account dashboard"). */
+export const GET = payingCall({}, async ({ billing, session }) =>
+  answerOf(await billing.card(session), (card) => ({ card }) satisfies CardAnswer),
+);
+export const ALL = only('GET', 'POST');

@@ -1,0 +1,63 @@
+/**
+ * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` brings
+ * `window.churnkey.init('show', …)`, which opens a small dialog. What it was opened with is at `/_sandbox/told`.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { json, listenWeb } from '../web.ts';
+
+export interface RetentionAccess {
+  readonly appId: string;
+  readonly apiKey: string;
+  readonly scriptUrl: string;
+}
+
+export interface Retention {
+  readonly access: RetentionAccess;
+  /** What `init` was called with, oldest first. */
+  readonly told: readonly Told[];
+  stop(): Promise<void>;
+}
+
+export interface Told {
+  readonly what: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly handlers: readonly string[];
+}
+
+const open = { 'access-control-allow-origin': '*' };
+
+export async function startRetention(): Promise<Retention> {
+  const told: Told[] = [];
+  const script = readFileSync(path.join(import.meta.dirname, 'widget.js'), 'utf8');
+  const server = await listenWeb(
+    [
+      {
+        method: 'GET',
+        path: /^\/js\/app\.js$/,
+        handle: ({ url }) =>
+          url.searchParams.get('appId')
+            ? {
+                headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store' },
+                body: script,
+              }
+            : json({ error: 'Which app?' }, 400),
+      },
+      {
+        method: 'POST',
+        path: /^\/_sandbox\/told$/,
+        async handle({ body }) {
+          told.push(JSON.parse(await body()) as Told);
+          return json({}, 200, open);
+        },
+      },
+      { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(told, 200, open) },
+    ],
+    { port: 0, name: "the sandbox's retention widget" },
+  );
+  return {
+    access: { appId: 'app_sandbox', apiKey: 'key_of_the_sandbox', scriptUrl: `${server.url}/js/app.js` },
+    told,
+    stop: server.close,
+  };
+}

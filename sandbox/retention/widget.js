@@ -1,0 +1,50 @@
+/* Stands in for the vendor's widget: tells the stand-in what it was opened with, and offers what the vendor's offers. */
+(() => {
+  const host = new URL(document.currentScript.src).origin;
+  const tell = (what) =>
+    fetch(`${host}/_sandbox/told`, { method: 'POST', body: JSON.stringify(what) }).catch(() => undefined);
+
+  function init(what, options) {
+    const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value !== 'function'));
+    tell({
+      what,
+      options: plain,
+      handlers: Object.keys(options).filter((name) => typeof options[name] === 'function'),
+    });
+    const dialog = document.createElement('dialog');
+    dialog.setAttribute('aria-label', 'Before you go');
+    const said = document.createElement('p');
+    said.setAttribute('role', 'status');
+    const button = (words, press) => {
+      const made = document.createElement('button');
+      made.type = 'button';
+      made.textContent = words;
+      made.addEventListener('click', press);
+      return made;
+    };
+    const close = () => {
+      dialog.close();
+      dialog.remove();
+      options.onClose?.({});
+    };
+    dialog.append(
+      said,
+      button('Cancel for good', async () => {
+        try {
+          const { message } = await options.handleCancel({ id: options.customerId }, 'Budget', 'Too dear');
+          said.textContent = message;
+        } catch (error) {
+          said.textContent = error.message;
+        }
+      }),
+      button('Never mind', close),
+    );
+    dialog.addEventListener('cancel', (event) => {
+      event.preventDefault();
+      close();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+  window.churnkey = { ...window.churnkey, init };
+})();

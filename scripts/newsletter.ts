@@ -1,0 +1,58 @@
+/**
+ * `npm run newsletter -- morning`: writes the day's letter and hands it to the outbox for all who chose it. A letter goes out once a day: a
+ * run that was broken off goes on where it was, and one too many does nothing. For cron, with `npm run serve` beside it.
+ */
+import type { Addressed } from '../src/lib/newsletters/service.ts';
+import { newsletters } from '../src/lib/pages/newsletters.ts';
+import { checkSettings, readSettings, siteFolder } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+import { whileRunning } from './setup/lifetime.mjs';
+import { step } from './setup/steps.mjs';
+
+/** Beside `npm start` and its sandbox, whose site knows the mail server: here the letters are only written down. */
+const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
+
+const slugs = newsletters.map(({ slug }) => slug);
+
+/** @throws Stop with what is wrong and how it should look */
+export function readLetter(args: readonly string[]): string {
+  const [slug = '', ...more] = args;
+  if (slugs.includes(slug) && more.length === 0) return slug;
+  throw new Stop(`Say which letter: npm run newsletter -- ${slugs.join(' | ')}`);
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const slug = readLetter(args);
+  process.env.NODE_ENV = 'production';
+  const env = readSettings();
+  const config = checkSettings(env);
+  // The same folder as `npm start` and `npm run serve` use.
+  const demo = config.wordpress === null && !env.SMTP_URL;
+  const dataDir = siteFolder(env, config.wordpress !== null);
+  const stopping = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  whileRunning((hard) => {
+    stopping.abort();
+    return hard ? undefined : ended.promise;
+  });
+  const { sendLetter } = await import('../src/server/letters.ts');
+  const count = new Intl.NumberFormat('en-US');
+  const done: Addressed | null = await step('Handing the letter to the mail', (progress) =>
+    sendLetter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {
+      signal: stopping.signal,
+      onProgress: (readers, waiting) =>
+        progress(`${count.format(readers)} readers${waiting ? '; the mail server has to catch up' : ''}`),
+    })
+      .finally(() => ended.resolve())
+      .catch((error: Error) => {
+        throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
+      }),
+  );
+  if (done === null) {
+    console.log('There is no story to send.');
+    return 0;
+  }
+  console.log(`${count.format(done.readers)} readers have it, or will when the mail server takes it.`);
+  if (!done.finished) console.log('Broken off; the same command goes on from here.');
+  return done.finished ? 0 : 1;
+}

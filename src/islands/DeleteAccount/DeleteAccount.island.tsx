@@ -1,0 +1,86 @@
+/**
+ * The form that deletes the account once its address has been typed. The browser can send it by itself; with a script what is wrong is
+ * said in place.
+ */
+import { type SyntheticEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { forgetMe } from '../../lib/accounts/client.ts';
+import { formActions, formFields, formPages } from '../../lib/accounts/forms.ts';
+import { forgetProfileCopies } from '../../lib/accounts/profile-copies.ts';
+import { messages } from '../parts/messages.ts';
+import { Notice } from '../parts/Notice.tsx';
+import styles from './DeleteAccount.module.css';
+
+interface Props {
+  email: string;
+  /** What was wrong, as a sentence. */
+  problem?: string | undefined;
+}
+
+const other = 'That is not the address of this account. Nothing was deleted.';
+
+export default function DeleteAccount({ email, problem: first }: Props) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(first ?? null);
+  const [scripted, setScripted] = useState(false);
+  useLayoutEffect(() => setScripted(true), []);
+
+  async function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    if (busy) return;
+    const typed = input.current?.value.trim().toLowerCase();
+    if (typed !== email.toLowerCase()) {
+      setProblem(other);
+      return input.current?.focus();
+    }
+    setBusy(true);
+    setProblem(null);
+    const answer = await forgetMe();
+    if (answer.ok || answer.status === 401) {
+      forgetProfileCopies();
+      return location.assign(formPages.deleted);
+    }
+    setBusy(false);
+    setProblem(
+      answer.status === 0
+        ? messages.offline
+        : 'That did not work, and nothing was deleted. Please try again in a minute.',
+    );
+  }
+
+  return (
+    <form
+      className={styles.form}
+      method="post"
+      action={formActions.delete}
+      aria-label="Delete my account"
+      noValidate={scripted}
+      onSubmit={submit}
+    >
+      <label className={styles.label} htmlFor={`${id}-email`}>
+        Type {email} to confirm
+      </label>
+      <input
+        ref={input}
+        className="field"
+        id={`${id}-email`}
+        name={formFields.email}
+        type="email"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        required
+        readOnly={busy}
+        aria-describedby={`${id}-problem`}
+        aria-invalid={problem !== null || undefined}
+      />
+      <button className={`button ${styles.delete}`} type="submit" aria-disabled={busy || undefined}>
+        {busy ? 'Deleting…' : 'Delete my account'}
+      </button>
+      <div className={styles.problem}>
+        <Notice id={`${id}-problem`} text={problem} />
+      </div>
+    </form>
+  );
+}

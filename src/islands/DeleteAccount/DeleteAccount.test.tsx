@@ -1,0 +1,92 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Drawn, draw, field, submit, type } from '../parts/testing.tsx';
+import Sessions from '../Sessions/Sessions.island.tsx';
+import DeleteAccount from './DeleteAccount.island.tsx';
+
+const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
+const went = vi.fn();
+let drawn: Drawn;
+const form = () => drawn.host.querySelector('form') as HTMLFormElement;
+const alerts = () =>
+  [...drawn.host.querySelectorAll('[role="alert"]')].map(({ textContent }) => textContent).filter(Boolean);
+
+beforeEach(() => {
+  fetched.mockReset();
+  went.mockReset();
+  vi.stubGlobal('fetch', fetched);
+  vi.stubGlobal('location', { assign: went, pathname: '/dashboard/privacy' });
+});
+afterEach(async () => {
+  await drawn.remove();
+  vi.unstubAllGlobals();
+});
+
+describe('deleting the account', () => {
+  beforeEach(async () => {
+    drawn = await draw(<DeleteAccount email="ada@example.com" />);
+  });
+  const address = () => field('Type ada@example.com to confirm');
+
+  it('is a form that posts by itself', () => {
+    expect([form().getAttribute('action'), form().method, address().name]).toEqual([
+      ...['/account/delete', 'post', 'email'],
+    ]);
+  });
+
+  it('asks nobody before the address is typed', async () => {
+    await type(address(), 'eve@example.com');
+    await submit(form());
+    expect(alerts()).toEqual(['That is not the address of this account. Nothing was deleted.']);
+    expect(document.activeElement).toBe(address());
+    expect(fetched).not.toHaveBeenCalled();
+  });
+
+  it('deletes once, takes the copies in this browser along, and goes to the page that says so', async () => {
+    localStorage.setItem('email', 'ada@example.com');
+    fetched.mockImplementation(async () => Response.json({ message: 'gone' }));
+    await type(address(), ' Ada@Example.com ');
+    await submit(form());
+    await vi.waitFor(() => expect(went).toHaveBeenCalledWith('/account/deleted'));
+    expect(fetched.mock.calls.map(([path]) => path)).toEqual(['/blaize/forget-me']);
+    expect(localStorage.getItem('email')).toBeNull();
+  });
+
+  it('says that nothing was deleted when nothing was', async () => {
+    fetched.mockImplementation(async () => Response.json({ message: 'stack' }, { status: 503 }));
+    await type(address(), 'ada@example.com');
+    await submit(form());
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/nothing was deleted/));
+    expect(went).not.toHaveBeenCalled();
+  });
+});
+
+describe('signing out everywhere', () => {
+  beforeEach(async () => {
+    const session = { id: '1', device: 'Chrome on Windows', since: 'May 1, 2026', lastSeen: 'just now', current: true };
+    drawn = await draw(
+      <Sessions sessions={[session, { ...session, id: '2', device: 'Safari on iPhone', current: false }]} />,
+    );
+  });
+
+  it('names the devices, marks this one, and asks for all of them (spec section 7)', async () => {
+    const items = [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);
+    expect(items).toEqual([
+      expect.stringContaining('Chrome on WindowsThis device'),
+      expect.not.stringContaining('This device'),
+    ]);
+    expect(form().getAttribute('action')).toBe('/account/sign-out');
+    fetched.mockImplementation(async () => Response.json({ message: 'out' }));
+    await submit(form());
+    await vi.waitFor(() => expect(went).toHaveBeenCalledWith('/account/signed-out'));
+    const [path, init] = fetched.mock.calls[0] ?? [];
+    expect([path, JSON.parse(String(init?.body))]).toEqual(['/blaize/logout', { where: 'EVERYWHERE' }]);
+  });
+
+  it('says that it did not work', async () => {
+    fetched.mockImplementation(async () => Response.json({}, { status: 503 }));
+    await submit(form());
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/still signed in/));
+    expect(went).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * What the reader gets by mail: the newsletters, offers, and what comes in any case and why. A form that the browser can send; with a
+ * script it is saved in place.
+ */
+import { type SyntheticEvent, useEffect, useId, useState } from 'react';
+import { ask } from '../../lib/ask.ts';
+import { choicesCall, choicesPath, mailFields } from '../../lib/newsletters/paths.ts';
+import type { ChoicesAnswer } from '../../lib/newsletters/wire.ts';
+import { Notice } from '../parts/Notice.tsx';
+import styles from './MailChoices.module.css';
+
+interface Choice {
+  readonly slug: string;
+  readonly name: string;
+  readonly when?: string;
+  readonly description: string;
+}
+
+interface Props {
+  letters: readonly Choice[];
+  others: readonly Choice[];
+  /** Slugs. */
+  chosen: readonly string[];
+  saved?: boolean;
+  problem?: string | undefined;
+}
+
+type State = 'idle' | 'changed' | 'saving' | 'saved';
+
+const words: Readonly<Record<State, string>> = {
+  idle: '',
+  changed: 'Not saved yet.',
+  saving: 'Saving…',
+  saved: 'Your choice has been saved.',
+};
+
+export default function MailChoices({ letters, others, chosen, saved = false, problem: first }: Props) {
+  const id = useId();
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set(chosen));
+  const [state, setState] = useState<State>(saved ? 'saved' : 'idle');
+  const [problem, setProblem] = useState<string | null>(first ?? null);
+  const [offline, setOffline] = useState(false);
+  useEffect(() => {
+    const look = () => setOffline(!navigator.onLine);
+    look();
+    addEventListener('online', look);
+    addEventListener('offline', look);
+    return () => {
+      removeEventListener('online', look);
+      removeEventListener('offline', look);
+    };
+  }, []);
+
+  function turn(slug: string) {
+    const next = new Set(ticked);
+    if (!next.delete(slug)) next.add(slug);
+    setTicked(next);
+    setState('changed');
+  }
+
+  async function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    if (state === 'saving') return;
+    setState('saving');
+    setProblem(null);
+    const answer = await ask<ChoicesAnswer>(choicesCall, { method: 'PUT', body: { choices: [...ticked] } });
+    if (answer.ok) {
+      if (answer.value) setTicked(new Set(answer.value.choices));
+      return setState('saved');
+    }
+    setState('changed');
+    if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
+    else if (answer.status === 0)
+      setProblem('The paper cannot be reached. Your choice is still here: please try again.');
+    else setProblem('Your choice was not saved just now. It is still here: please try again.');
+  }
+
+  const list = (choices: readonly Choice[]) =>
+    choices.map(({ slug, name, when, description }) => (
+      <li key={slug}>
+        <input
+          type="checkbox"
+          id={`${id}-${slug}`}
+          name={mailFields.choice}
+          value={slug}
+          checked={ticked.has(slug)}
+          onChange={() => turn(slug)}
+          aria-describedby={`${id}-${slug}-what`}
+        />
+        <div>
+          <label htmlFor={`${id}-${slug}`}>{name}</label>
+          {when && <span className={styles.when}>{when}</span>}
+          <p className={styles.what} id={`${id}-${slug}-what`}>
+            {description}
+          </p>
+        </div>
+      </li>
+    ));
+
+  return (
+    <form
+      className={styles.choices}
+      method="post"
+      action={choicesPath}
+      aria-label="Newsletters and e-mail"
+      onSubmit={submit}
+    >
+      <fieldset>
+        <legend>Newsletters</legend>
+        <ul className={styles.list}>{list(letters)}</ul>
+      </fieldset>
+      <fieldset>
+        <legend>Other mail</legend>
+        <ul className={styles.list}>
+          {list(others)}
+          <li>
+            <input type="checkbox" id={`${id}-due`} checked readOnly disabled aria-describedby={`${id}-due-what`} />
+            <div>
+              <label htmlFor={`${id}-due`}>Receipts and renewal notices</label>
+              <span className={styles.when}>Always</span>
+              <p className={styles.what} id={`${id}-due-what`}>
+                You are told before a subscription renews, when a payment fails and what was charged. The law asks us
+                to, and so would you: this cannot be switched off.
+              </p>
+            </div>
+          </li>
+        </ul>
+      </fieldset>
+      <Notice id={`${id}-problem`} text={problem} />
+      <div className={styles.end}>
+        <button className="button" type="submit" aria-disabled={state === 'saving' || undefined}>
+          Save
+        </button>
+        <p role="status">
+          {offline ? 'You are offline. Your choice can be saved when there is a line again.' : words[state]}
+        </p>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,77 @@
+/** A phone number of the United States (spec section 5): the country is fixed, and the number takes its form while it is typed. */
+import { type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
+import { formatUsPhone } from '../../lib/us-phone.ts';
+import { Notice } from '../parts/Notice.tsx';
+import styles from './Profile.module.css';
+
+interface Props {
+  id: string;
+  name: string;
+  /** Digits as they are kept; empty when there are none. */
+  value: string;
+  error: string | null;
+}
+
+/** Where the caret stands after so many digits. */
+function placeAfter(text: string, digits: number): number {
+  let at = 0;
+  for (let seen = 0; at < text.length && seen < digits; at++) if (/\d/.test(text[at] ?? '')) seen++;
+  return at;
+}
+
+export function PhoneField({ id, name, value, error }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(formatUsPhone(value));
+  const caret = useRef<number | null>(null);
+
+  useLayoutEffect(() => {
+    if (caret.current === null || document.activeElement !== input.current) return;
+    input.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
+
+  function typed({ currentTarget, nativeEvent }: SyntheticEvent<HTMLInputElement>) {
+    const raw = currentTarget.value;
+    const place = currentTarget.selectionStart ?? raw.length;
+    // A sign of the form that was deleted comes back: the digit before it was meant.
+    const back = (nativeEvent as InputEvent).inputType === 'deleteContentBackward';
+    const same = back && raw.replace(/\D/g, '') === text.replace(/\D/g, '');
+    const head = raw.slice(0, place);
+    const meant = same ? head.replace(/\d(\D*)$/, '$1') + raw.slice(place) : raw;
+    const next = formatUsPhone(meant);
+    const before = (same ? head.replace(/\d(\D*)$/, '$1') : head).replace(/\D/g, '').length;
+    const country = /^\D*1/.test(meant) ? 0 : 1;
+    caret.current = place === raw.length ? next.length : placeAfter(next, before + country);
+    setText(next);
+  }
+
+  return (
+    <div className={styles.half}>
+      <label className={styles.label} htmlFor={id}>
+        Phone<span className={styles.optional}> (optional)</span>
+      </label>
+      <div className={styles.phone}>
+        <span className={styles.country} aria-hidden="true">
+          US
+        </span>
+        <input
+          ref={input}
+          className="field"
+          id={id}
+          name={name}
+          type="tel"
+          autoComplete="tel"
+          value={text}
+          onChange={typed}
+          onBlur={() => text.trim() === '+1' && setText('')}
+          aria-describedby={`${id}-hint ${id}-error`}
+          aria-invalid={error !== null || undefined}
+        />
+      </div>
+      <p className={styles.hint} id={`${id}-hint`}>
+        Eleven digits, beginning with 1. United States only.
+      </p>
+      <Notice id={`${id}-error`} text={error} />
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { button, click, type Drawn, draw, field, named, submit, type } from '../parts/testing.tsx';
+import Support from './Support.island.tsx';
+
+const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
+let drawn: Drawn;
+const form = () => document.querySelector('form') as HTMLFormElement;
+const alerts = () =>
+  [...document.querySelectorAll('[role="alert"]')].map(({ textContent }) => textContent).filter(Boolean);
+const known = { name: 'Ada Whitlock', email: 'ada@example.com', phone: '+12125550183' };
+const message = () => named<HTMLTextAreaElement>('textarea', 'Message');
+async function write(text: string): Promise<void> {
+  await act(async () => {
+    message().value = text;
+  });
+}
+
+beforeEach(() => {
+  fetched.mockReset();
+  vi.stubGlobal('fetch', fetched);
+});
+afterEach(async () => {
+  await drawn.remove();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+it('is a form of its own page without a script, with what was typed and what is wrong', async () => {
+  drawn = await draw(<Support inline stamp="s" fields={{ name: 'Ada' }} errors={{ email: 'Please.' }} problem="No." />);
+  expect([form().getAttribute('action'), form().method]).toEqual(['/contact', 'post']);
+  expect([...new FormData(form()).keys()]).toEqual(['name', 'email', 'phone', 'message', 'website', 'stamp']);
+  expect([field('Name').value, field('Name').required, message().required]).toEqual(['Ada', true, true]);
+  expect(alerts()).toEqual(['No.', 'Please.']);
+  await drawn.remove();
+  drawn = await draw(<Support inline sent stamp="s" fields={{}} />);
+  expect(drawn.host.textContent).toBe('Thank you. Your message is with us, and a person will answer it.');
+});
+
+it('opens in a sheet that says whether somebody is there, anew each minute', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
+  vi.setSystemTime('2026-11-20T21:59:30Z');
+  drawn = await draw(<Support stamp="s" fields={known} />);
+  expect(named('a', 'Premium Support').getAttribute('href')).toBe('/contact');
+  await click(named('a', 'Premium Support'));
+  const sheet = document.querySelector('dialog');
+  expect(sheet?.textContent).toContain('How can we help?');
+  expect(sheet?.textContent).toContain('Online weekdays 9 a.m. to 5 p.m. ET');
+  expect(sheet?.textContent).toContain('Somebody is here now');
+  expect(field('Email').value).toBe('ada@example.com');
+  await act(async () => vi.advanceTimersByTime(60_000));
+  expect(sheet?.textContent).toContain('We are back on Monday');
+  await click(button('Close'));
+  expect(document.querySelector('dialog')).toBeNull();
+});
+
+it('asks for all four, then a message takes the place of the form', async () => {
+  drawn = await draw(<Support inline stamp="stamp-1" fields={known} />);
+  await submit(form());
+  expect(alerts()).toEqual(['Please write what we can help with.']);
+  expect(document.activeElement).toBe(message());
+  await write('Where is my paper?');
+  const gate = Promise.withResolvers<Response>();
+  fetched.mockReturnValue(gate.promise);
+  await submit(form());
+  await submit(form());
+  expect(button('Sending…').getAttribute('aria-disabled')).toBe('true');
+  await act(async () => gate.resolve(Response.json({ message: 'ok' })));
+  await vi.waitFor(() => expect(document.querySelector('form')).toBeNull());
+  expect(fetched).toHaveBeenCalledOnce();
+  const [path, init] = fetched.mock.calls[0] ?? [];
+  expect([path, init?.method]).toEqual(['/api/forms/support', 'POST']);
+  expect(JSON.parse(String(init?.body))).toEqual({
+    ...known,
+    ...{ message: 'Where is my paper?', website: '', stamp: 'stamp-1' },
+  });
+  expect(document.activeElement?.getAttribute('role')).toBe('status');
+});
+
+it.each([
+  ['a server that is broken', 503],
+  ['no line', 0],
+])('says the words of spec section 8 over %s, and keeps every word', async (_what, status) => {
+  drawn = await draw(<Support inline stamp="s" fields={known} />);
+  await type(field('Name'), 'Adele');
+  await write('Where is my paper?');
+  fetched.mockImplementation(async () => {
+    if (status === 0) throw new TypeError('offline');
+    return Response.json({ message: 'stack' }, { status });
+  });
+  await submit(form());
+  await vi.waitFor(() => expect(alerts()).toEqual(['There was an error submitting your message. Please try again.']));
+  expect([field('Name').value, message().value]).toEqual(['Adele', 'Where is my paper?']);
+});

@@ -1,0 +1,99 @@
+/** What only Stripe has: the bills as documents, and the card that is charged. Always of the reader's own customer. */
+import type Stripe from 'stripe';
+import { idOf } from '../read-state.ts';
+import type { Billing } from '../service.ts';
+import { isRunning } from '../state.ts';
+import type { Bill, KeptCard } from '../wire.ts';
+import { billed, isMissing, no, ok } from './errors.ts';
+import type { Parts } from './parts.ts';
+
+/** Bills of one page. */
+const pageSize = 12;
+
+const billsSaid = { unknown: 'There is no such invoice.' } as const;
+
+const isInvoice = (id: string): boolean => /^in_\w{1,250}$/.test(id);
+
+export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress' | 'card' | 'customerOf'> {
+  const { stripe, customers, mirror } = parts;
+
+  /** The one that the subscription is paid with goes before the customer's. */
+  async function cardOf(userId: string, customer: string): Promise<Stripe.PaymentMethod | null> {
+    const expand = ['default_payment_method'];
+    const running = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
+    const subscription = running && (await stripe.subscriptions.retrieve(running.state.id, { expand }));
+    if (typeof subscription?.default_payment_method === 'object' && subscription.default_payment_method) {
+      return subscription.default_payment_method;
+    }
+    const owner = await stripe.customers.retrieve(customer, { expand: ['invoice_settings.default_payment_method'] });
+    if (owner.deleted) return null;
+    const method = owner.invoice_settings.default_payment_method;
+    return typeof method === 'object' ? method : null;
+  }
+
+  return {
+    customerOf: ({ userId }) => customers.find(userId),
+    bills: ({ userId }, after = null) =>
+      billed(async () => {
+        if (after !== null && !isInvoice(after)) return no(404, billsSaid.unknown);
+        const customer = await customers.find(userId);
+        if (customer === null) return ok({ bills: [], next: null });
+        try {
+          const page = await stripe.invoices.list({
+            ...{ customer, limit: pageSize },
+            ...(after !== null && { starting_after: after }),
+          });
+          const last = page.data.at(-1)?.id ?? null;
+          return ok({
+            bills: page.data.flatMap((invoice) => billOf(invoice) ?? []),
+            next: page.has_more ? last : null,
+          });
+        } catch (error) {
+          if (isMissing(error)) return after === null ? ok({ bills: [], next: null }) : no(404, billsSaid.unknown);
+          throw error;
+        }
+      }),
+    billAddress: ({ userId }, id, as) =>
+      billed(async () => {
+        const customer = await customers.find(userId);
+        if (customer === null || !isInvoice(id)) return no(404, billsSaid.unknown);
+        try {
+          const invoice = await stripe.invoices.retrieve(id);
+          const address = as === 'pdf' ? invoice.invoice_pdf : invoice.hosted_invoice_url;
+          return idOf(invoice.customer) === customer && address ? ok(address) : no(404, billsSaid.unknown);
+        } catch (error) {
+          if (isMissing(error)) return no(404, billsSaid.unknown);
+          throw error;
+        }
+      }),
+    card: ({ userId }) =>
+      billed(async () => {
+        const customer = await customers.find(userId);
+        if (customer === null) return ok(null);
+        try {
+          return ok(keptCard(await cardOf(userId, customer)));
+        } catch (error) {
+          if (isMissing(error)) return ok(null);
+          throw error;
+        }
+      }),
+  };
+}
+
+/** A draft is no bill yet, what was taken back is none any more, and the first one of a purchase is paid at the till or never. */
+function billOf(invoice: Stripe.Invoice): Bill | null {
+  const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
+  if (!id || !status || status === 'draft' || status === 'void') return null;
+  if (status !== 'paid' && reason === 'subscription_create') return null;
+  return {
+    ...{ id, number, currency, status: status as Bill['status'], amount: total },
+    date: new Date(created * 1000).toISOString(),
+    file: Boolean(file),
+  };
+}
+
+function keptCard(method: Stripe.PaymentMethod | null): KeptCard | null {
+  if (!method?.card) return null;
+  const { brand, last4, exp_month: expMonth, exp_year: expYear } = method.card;
+  return { brand, last4, expMonth, expYear };
+}

@@ -1,0 +1,140 @@
+/** Leaving, the one offer, and what is kept of it: by way of the real SDK and the sandbox's Stripe, on both databases. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const stay = { coupon: 'stay', everyDays: 365 };
+
+onBothEngines('leaving', (engines) => {
+  let house: BillingBench;
+  async function subscribed(plan = 'reader-yearly', offered: typeof stay | null = stay): Promise<Session> {
+    house = await billingBench(await engines.open(), { rules: { ...rules, stay: offered } });
+    const session = await house.readers.join('ada@example.com');
+    await buy(session, plan);
+    return session;
+  }
+  async function buy(session: Session, plan_id: string) {
+    const product_id = plan_id.startsWith('reader') ? 'sun-reader' : 'sun-member';
+    paid(await house.billing.saveShipping(session, home));
+    return paid(await house.billing.subscribe(session, { payment_method: 'pm_card_visa', product_id, plan_id }));
+  }
+  const kept = () => house.database.db.selectFrom('cancellations').selectAll().execute();
+  afterEach(() => house?.stop());
+
+  it('offers once what the coupon comes to, and takes it when it is accepted', async () => {
+    const session = await subscribed();
+    await house.pass(30 * day);
+    const { billing } = house;
+    expect(await billing.stayOffer(session)).toBeNull();
+    paid(await billing.beginLeaving(session, { reason: 'too-expensive', words: '  Too dear for me. ' }));
+    const offer = await billing.stayOffer(session);
+    expect(offer).toMatchObject({ coupon: 'stay', currency: 'usd', from: 12_000, to: 6000, bills: 1 });
+    const { nextBillingDate } = (await billing.subscription(session)) ?? {};
+    expect(new Date(offer?.at ?? 0).toISOString()).toBe(nextBillingDate);
+    // Pressed twice, it is one.
+    const [one, two] = await Promise.all([billing.stay(session), billing.stay(session)]);
+    expect(paid(one)).toMatchObject({ price: 6000, preDiscountPrice: 12_000, cancelAtPeriodEnd: false });
+    expect(paid(two)).toMatchObject({ price: 6000 });
+    expect(house.stripe.ledger.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
+    expect(await kept()).toMatchObject([{ outcome: 'stayed', reason: 'too-expensive', words: 'Too dear for me.' }]);
+    // Whoever goes all the same is not asked again.
+    paid(await billing.beginLeaving(session, { reason: null, words: null }));
+    expect(await billing.stayOffer(session)).toBeNull();
+    expect(paid(await billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+  });
+
+  it('does not offer again within a year, and then does', async () => {
+    const session = await subscribed('reader-monthly');
+    const { billing } = house;
+    paid(await billing.beginLeaving(session, { reason: null, words: null }));
+    expect(await billing.stayOffer(session)).toMatchObject({ from: 1200, to: 600, bills: 11 });
+    await house.pass(2 * day);
+    expect(await billing.stayOffer(session)).toBeNull();
+    expect(await billing.stay(session)).toMatchObject({ ok: false, status: 409 });
+    paid(await billing.beginLeaving(session, { reason: null, words: null }));
+    expect(await billing.stayOffer(session)).toBeNull();
+    await house.pass(364 * day);
+    await house.deliver();
+    paid(await billing.beginLeaving(session, { reason: null, words: null }));
+    expect(await billing.stayOffer(session)).not.toBeNull();
+  });
+
+  it.each([
+    ['the paper offers nothing', 'reader-yearly', null],
+    ['Stripe has no such coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
+    ['it is a first cheap time', 'reader-penny', stay],
+  ])('has no offer where %s', async (_where, plan, offered) => {
+    const session = await subscribed(plan, offered);
+    await house.pass(day);
+    paid(await house.billing.beginLeaving(session, { reason: null, words: null }));
+    expect(await house.billing.stayOffer(session)).toBeNull();
+    expect(paid(await house.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+  });
+
+  it('keeps why, tells Stripe, and counts without a name', async () => {
+    const session = await subscribed();
+    await house.pass(day);
+    const { billing } = house;
+    paid(await billing.beginLeaving(session, { reason: 'elsewhere', words: 'The other paper has more chess.' }));
+    const { id } = paid(await billing.cancel(session));
+    // Once more changes nothing.
+    paid(await billing.cancel(session));
+    expect(house.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
+      ...{ comment: 'The other paper has more chess.', feedback: 'switched_service', reason: 'cancellation_requested' },
+    });
+    expect(await kept()).toMatchObject([{ outcome: 'cancelled', reason: 'elsewhere' }]);
+    expect(await billing.leavingCounts(0)).toEqual([{ reason: 'elsewhere', outcome: 'cancelled', count: 1 }]);
+    expect(await billing.exportData(session.userId)).toMatchObject({
+      cancellations: [{ reason: 'elsewhere', words: 'The other paper has more chess.', offered: true }],
+    });
+    expect(paid(await billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
+    expect(await kept()).toMatchObject([{ outcome: 'resumed' }]);
+    await billing.forget(session.userId);
+    expect(await kept()).toMatchObject([{ user_id: null, words: null, reason: 'elsewhere' }]);
+  });
+
+  it('keeps the words of a call that gives no reason of ours, and notes nothing where nothing runs', async () => {
+    const session = await subscribed();
+    paid(await house.billing.cancel(session, 'moved away'));
+    expect(await kept()).toMatchObject([{ reason: null, words: 'moved away', outcome: 'cancelled' }]);
+    const nobody = await house.readers.join('eve@example.com');
+    expect(await house.billing.beginLeaving(nobody, { reason: null, words: null })).toMatchObject({ status: 404 });
+    expect(await house.billing.stay(nobody)).toMatchObject({ status: 404 });
+    expect(await house.billing.cancel(nobody)).toMatchObject({ status: 404 });
+    expect(await kept()).toHaveLength(1);
+  });
+});
+
+onBothEngines('bills and the card', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  it('are those of the reader, a page at a time, and of nobody else', async () => {
+    house = await billingBench(await engines.open());
+    const { billing, readers } = house;
+    const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
+    const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+    expect(paid(await billing.bills(eve))).toEqual({ bills: [], next: null });
+    expect(paid(await billing.card(eve))).toBeNull();
+    paid(await billing.subscribe(ada, monthly));
+    paid(await billing.subscribe(eve, { ...monthly, payment_method: 'pm_card_mastercard' }));
+    for (let month = 0; month < 13; month++) await house.pass(31 * day);
+    const { bills, next } = paid(await billing.bills(ada));
+    expect(bills).toHaveLength(12);
+    expect(bills[0]).toMatchObject({ amount: 1200, currency: 'usd', status: 'paid', file: true });
+    expect(next).toBe(bills.at(-1)?.id);
+    const older = paid(await billing.bills(ada, next));
+    expect([older.bills.length > 0, older.next]).toEqual([true, null]);
+    expect(new Set([...bills, ...older.bills].map(({ id }) => id)).size).toBe(12 + older.bills.length);
+    expect(paid(await billing.billAddress(ada, bills[0]?.id ?? '', 'pdf'))).toMatch(/\/invoices\/\w+\/pdf$/);
+    expect(paid(await billing.billAddress(ada, bills[0]?.id ?? '', 'page'))).toMatch(/\/invoices\/\w+$/);
+    for (const id of [bills[0]?.id ?? '', 'in_unknown', 'sub_1', '../customers', '']) {
+      expect(await billing.billAddress(eve, id, 'pdf'), id).toMatchObject({ ok: false, status: 404 });
+    }
+    expect(await billing.bills(ada, '../in')).toMatchObject({ status: 404 });
+    expect(paid(await billing.card(ada))).toMatchObject({ brand: 'visa', last4: '4242' });
+    expect(paid(await billing.card(eve))).toMatchObject({ brand: 'mastercard' });
+    expect(await billing.customerOf(ada)).toMatch(/^cus_/);
+  });
+});

@@ -1,0 +1,76 @@
+/** A newsletter: the stories of a day as the paper sets them, and a way out that takes one click (RFC 8058). */
+import type { LetterStory, Message } from '../service.ts';
+import { frame, html, type Markup } from './frame.ts';
+import { type Rendered, unbroken, wrap } from './letter.ts';
+import type { Paper } from './paper.ts';
+
+type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
+
+/** @throws Error when its way out is no web address, or it has no story */
+export function renderNewsletter(message: NewsletterMessage, paper: Paper): Rendered {
+  const { letter, slug, stories, unsubscribe } = message;
+  const [lead, ...others] = stories;
+  if (!lead) throw new Error('A newsletter has no story.');
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe)) throw new Error('A way out of a newsletter is no web address.');
+  const host = new URL(paper.siteUrl).host;
+  return {
+    subject: `${letter}: ${lead.title}`,
+    html: asHtml(message, lead, others, paper, host),
+    text: asText(message, paper, host),
+    headers: {
+      'List-Unsubscribe': `<${unsubscribe}>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      'List-Id': `<${slug.replace(/[^a-z0-9-]/gu, '')}.${host.replace(/:\d+$/u, '')}>`,
+      Precedence: 'bulk',
+    },
+  };
+}
+
+const choices = (paper: Paper): string => `${paper.siteUrl}/dashboard/newsletters`;
+
+function asHtml(
+  { letter, day, unsubscribe }: NewsletterMessage,
+  lead: LetterStory,
+  others: readonly LetterStory[],
+  paper: Paper,
+  host: string,
+): string {
+  const reason = html`You get this message because you chose ${letter} at ${host}.<br><a class="away" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="away" href="${choices(paper)}">Choose your letters</a>`;
+  const preview = lead.standfirst || others[0]?.title || letter;
+  return frame(
+    { paper, title: `${letter}: ${lead.title}`, preview, reason },
+    html`<h1 class="heading">${letter}</h1>
+<p class="dateline">${day}</p>
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper))]}
+</table>`,
+  );
+}
+
+const row = (story: LetterStory, size: 'lead' | 'story', paper: Paper): Markup =>
+  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${unbroken(story.title)}</a></h2>${story.standfirst ? html`<p class="standfirst">${unbroken(story.standfirst)}</p>` : []}<p class="byline">${small(story)}</p></td></tr>`;
+
+const small = ({ byline, minutes }: LetterStory): string =>
+  [...(byline ? [`By ${byline}`] : []), `${minutes} min read`].join(' · ');
+
+function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper: Paper, host: string): string {
+  const parts = [
+    `${paper.name}\n${letter} · ${day}`,
+    ...stories.map((story) =>
+      [
+        ...(story.kicker ? [story.kicker.toUpperCase()] : []),
+        story.title,
+        ...(story.standfirst ? [story.standfirst] : []),
+        small(story),
+        `${paper.siteUrl}${story.path}`,
+      ].join('\n'),
+    ),
+    [
+      `-- \nYou get this message because you chose ${letter} at ${host}.`,
+      `Unsubscribe: ${unsubscribe}`,
+      `Choose your letters: ${choices(paper)}`,
+      `${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
+    ].join('\n'),
+  ];
+  return `${parts.map((part) => part.split('\n').map(wrap).join('\n')).join('\n\n')}\n`;
+}

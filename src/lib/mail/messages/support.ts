@@ -1,0 +1,51 @@
+/** What a reader wrote through the support form, as the desk gets it: an answer goes to the reader. */
+import { isAddress, oneLine } from '../address.ts';
+import type { Message } from '../service.ts';
+import { frame, html } from './frame.ts';
+import { type Rendered, wrap } from './letter.ts';
+import type { Paper } from './paper.ts';
+
+type SupportMessage = Extract<Message, { kind: 'support' }>;
+
+/** Letters of a name in the subject. */
+const longestName = 60;
+
+/** @throws Error when there would be nobody to answer */
+export function renderSupport(message: SupportMessage, paper: Paper): Rendered {
+  const { email, known } = message;
+  if (!isAddress(email)) throw new Error('A message to the support desk has no address to answer.');
+  const name = oneLine(message.name).slice(0, longestName);
+  const when = new Intl.DateTimeFormat(paper.language, {
+    ...{ timeZone: paper.timeZone, dateStyle: 'long', timeStyle: 'short' },
+  }).format(message.at);
+  const facts = [
+    ['Name', oneLine(message.name)],
+    ['E-mail', email],
+    ['Phone', oneLine(message.phone)],
+    ['Account', known ? 'signed in with this address' : 'not signed in with this address'],
+    ['Written', when],
+  ] as const;
+  const lines = message.message.split('\n');
+  const reason = `You get this message because it was written on the support form of ${new URL(paper.siteUrl).host}. Your answer goes to the reader.`;
+  return {
+    subject: `Support: ${name}`,
+    replyTo: { name, address: email },
+    // A person wrote it: a ticket system is to open a ticket, and may say that it did.
+    headers: { 'Auto-Submitted': 'no', 'X-Auto-Response-Suppress': 'None' },
+    html: frame(
+      { paper, title: `Support: ${name}`, preview: lines[0] ?? '', reason: html`${reason}` },
+      html`<h1 class="heading">A message from a reader</h1>
+${facts.map(([what, value]) => html`<p class="byline">${what}: ${value}</p>`)}
+<p class="dateline"></p>
+${lines.map((line) => html`<p class="text">${line}</p>`)}`,
+    ),
+    text: `${[
+      'A message from a reader',
+      facts.map(([what, value]) => `${what}: ${value}`).join('\n'),
+      message.message,
+      `-- \n${reason}\n${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
+    ]
+      .map((part) => part.split('\n').map(wrap).join('\n'))
+      .join('\n\n')}\n`,
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * The retention widget, opened for the reader who is signed in (vendors.md 4). A cancellation itself stays ours: the widget asks us
+ * for it, and what it says of why is kept with it.
+ */
+import type { Answer } from '../ask.ts';
+import type { ScriptOutcome } from '../third-party/load-script.ts';
+import type { ChurnAnswer } from './wire.ts';
+
+export interface WidgetSettings {
+  readonly appId: string;
+  readonly scriptUrl: string;
+  readonly mode: 'live' | 'test';
+}
+
+export interface WidgetCalls {
+  hash(email: string): Promise<Answer<ChurnAnswer>>;
+  cancel(reason: string): Promise<Answer<unknown>>;
+  load(src: string): Promise<ScriptOutcome>;
+}
+
+/** As much of the vendor's script as is used. */
+interface Churnkey {
+  created?: boolean;
+  init?: (what: 'show', options: Readonly<Record<string, unknown>>) => void;
+}
+
+/** `opened`: it is up to the reader now. `missing`: there was nothing to open it with. `failed`: it could not be had. */
+export type Opened = 'opened' | 'missing' | 'failed';
+
+/**
+ * @param onClose the reader is done with it @param onChange told before, when something about the subscription was changed
+ */
+export async function openWidget(
+  settings: WidgetSettings,
+  email: string,
+  calls: WidgetCalls,
+  { onClose, onChange }: { onClose(): void; onChange(): void },
+): Promise<Opened> {
+  const { appId, scriptUrl, mode } = settings;
+  // The vendor's script looks for this before it begins.
+  const host = window as { churnkey?: Churnkey };
+  host.churnkey ??= { created: true };
+  const src = `${scriptUrl}?${new URLSearchParams({ appId })}`;
+  const [answer, script] = await Promise.all([calls.hash(email), calls.load(src)]);
+  if (!answer.ok || !answer.value) return 'failed';
+  const { hash: userHash, customerId, subscriptionId } = answer.value;
+  if (!userHash || !customerId) {
+    console.warn('User hash or customerId not set');
+    return 'missing';
+  }
+  const init = host.churnkey.init;
+  if (!script.ok || typeof init !== 'function') return 'failed';
+  try {
+    init.call(host.churnkey, 'show', {
+      ...{ customerId, authHash: userHash, appId, mode, provider: 'stripe' },
+      ...(subscriptionId !== null && { subscriptionId }),
+      async handleCancel(_customer: unknown, survey?: unknown, words?: unknown) {
+        const said = [survey, words].filter((one): one is string => typeof one === 'string' && one !== '').join(': ');
+        const cancelled = await calls.cancel(said);
+        if (!cancelled.ok) throw new Error(cancelled.message ?? 'Something went wrong. Please try again.');
+        onChange();
+        return { message: 'Your subscription is cancelled. What you have paid for stays open to its end.' };
+      },
+      ...{ onPause: onChange, onDiscount: onChange, onTrialExtension: onChange, onPlanChange: onChange },
+      ...{ onClose, onGoToAccount: onClose },
+    });
+    return 'opened';
+  } catch {
+    return 'failed';
+  }
+}

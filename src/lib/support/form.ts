@@ -1,0 +1,71 @@
+/** The support form (spec sections 3 and 5): its fields, all four required, what is wrong with them, and what is said. */
+
+export interface SupportFields {
+  readonly name: string;
+  readonly email: string;
+  readonly phone: string;
+  readonly message: string;
+}
+export type SupportField = keyof SupportFields;
+export type SupportErrors = Readonly<Partial<Record<SupportField, string>>>;
+
+/** In the order in which they stand. */
+export const supportFields = ['name', 'email', 'phone', 'message'] as const satisfies readonly SupportField[];
+
+/** Longest values, letters. */
+export const longest: Readonly<Record<SupportField, number>> = { name: 200, email: 254, phone: 40, message: 5000 };
+
+/** Beside the four: a field that people do not see, and the time at which the form was drawn, sealed. */
+export const hiddenFields = { trap: 'website', stamp: 'stamp' } as const;
+
+export const supportPath = '/api/forms/support';
+/** The page of the form, for whoever has no script or no account. */
+export const contactPage = '/contact';
+
+/** The first of spec section 8, word for word. */
+export const supportSaid = {
+  failed: 'There was an error submitting your message. Please try again.',
+  sent: 'Thank you. Your message is with us, and a person will answer it.',
+} as const;
+
+const missing: Readonly<Record<SupportField, string>> = {
+  name: 'Please enter your name.',
+  email: 'Please enter your email address.',
+  phone: 'Please enter a phone number.',
+  message: 'Please write what we can help with.',
+};
+
+/** What was sent, in order: one line each but for the message, whose lines stay. What is no text is empty. */
+export function supportFrom(read: (name: SupportField) => unknown): SupportFields {
+  const text = (name: SupportField): string => {
+    const value = read(name);
+    return typeof value === 'string' ? value : '';
+  };
+  const line = (name: SupportField): string =>
+    text(name)
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim();
+  // Of the signs that are no letters only the end of a line and the tab are kept.
+  const message = text('message')
+    .replace(/\r\n?/gu, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .trim();
+  return { name: line('name'), email: line('email'), phone: line('phone'), message };
+}
+
+/** What is wrong, by field; empty when nothing is. */
+export function checkSupport(fields: SupportFields): SupportErrors {
+  const errors: Partial<Record<SupportField, string>> = {};
+  for (const name of supportFields) {
+    if (fields[name] === '') errors[name] = missing[name];
+    else if (fields[name].length > longest[name]) errors[name] = `This is longer than ${longest[name]} characters.`;
+  }
+  if (!errors.email && !/^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]+$/u.test(fields.email)) {
+    errors.email = 'Please enter a valid email address, such as name@example.com.';
+  }
+  const digits = fields.phone.replace(/\D/gu, '').length;
+  if (!errors.phone && (digits < 7 || digits > 15 || !/^[\d\s().+x/-]+$/iu.test(fields.phone))) {
+    errors.phone = 'Invalid phone number';
+  }
+  return errors;
+}

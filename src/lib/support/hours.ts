@@ -1,0 +1,67 @@
+/**
+ * When somebody is at the support desk: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), holidays left out. Pure, and small
+ * enough for a browser, which asks it every minute.
+ */
+
+export interface Hours {
+  /** Whether somebody is there now. */
+  readonly open: boolean;
+  /** A sentence about it. */
+  readonly words: string;
+}
+
+const opens = 9;
+const closes = 17;
+const dayMs = 24 * 60 * 60 * 1000;
+const names = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+const clock = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/New_York',
+  ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', hourCycle: 'h23' },
+});
+
+/** What a clock and a calendar in New York show. */
+function inNewYork(instant: number): { readonly day: number; readonly hour: number } {
+  const part = Object.fromEntries(clock.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
+  // The calendar day as midnight UTC: days are counted without a zone then.
+  return { day: Date.UTC(part.year ?? 0, (part.month ?? 1) - 1, part.day), hour: part.hour ?? 0 };
+}
+
+/** The nth (from 1; -1: the last) such weekday of a month, as midnight UTC. */
+function nth(year: number, month: number, weekday: number, count: number): number {
+  if (count < 0) return nth(year, month + 1, weekday, 1) - 7 * dayMs;
+  const first = new Date(Date.UTC(year, month, 1)).getUTCDay();
+  return Date.UTC(year, month, 1 + ((weekday - first + 7) % 7) + 7 * (count - 1));
+}
+
+/** Holidays of the United States on which nobody is there; one that falls on a weekend is kept on the nearest weekday. */
+function isHoliday(day: number): boolean {
+  const year = new Date(day).getUTCFullYear();
+  const kept = (month: number, date: number, of = year): number => {
+    const at = Date.UTC(of, month, date);
+    const weekday = new Date(at).getUTCDay();
+    return weekday === 6 ? at - dayMs : weekday === 0 ? at + dayMs : at;
+  };
+  return [
+    ...[kept(0, 1), kept(0, 1, year + 1), nth(year, 0, 1, 3), nth(year, 1, 1, 3), nth(year, 4, 1, -1)],
+    ...[kept(5, 19), kept(6, 4), nth(year, 8, 1, 1), nth(year, 10, 4, 4), kept(11, 25)],
+  ].includes(day);
+}
+
+const works = (day: number): boolean => {
+  const weekday = new Date(day).getUTCDay();
+  return weekday > 0 && weekday < 6 && !isHoliday(day);
+};
+
+/** @param now epoch milliseconds */
+export function supportHours(now: number): Hours {
+  const { day, hour } = inNewYork(now);
+  if (works(day) && hour >= opens && hour < closes) {
+    return { open: true, words: 'Somebody is here now, until 5 p.m. ET.' };
+  }
+  if (works(day) && hour < opens) return { open: false, words: 'Nobody is here yet. We begin today at 9 a.m. ET.' };
+  let next = day + dayMs;
+  while (!works(next)) next += dayMs;
+  const when = next === day + dayMs ? 'tomorrow' : `on ${names[new Date(next).getUTCDay()]}`;
+  return { open: false, words: `Nobody is here now. We are back ${when} at 9 a.m. ET.` };
+}

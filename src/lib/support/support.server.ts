@@ -1,0 +1,117 @@
+/** The support desk at work: what readers write is kept, mailed to the desk, and deleted after its time. */
+import { randomUUID } from 'node:crypto';
+import { normalEmail } from '../accounts/engine/email.ts';
+import { createKeyed } from '../accounts/engine/keyed.server.ts';
+import { createLimiter } from '../accounts/engine/limiter.server.ts';
+import type { Limits } from '../accounts/limits.ts';
+import type { Session } from '../accounts/service.ts';
+import type { AccountsTransaction, Database } from '../database.ts';
+import type { Logger } from '../logging.ts';
+import type { Outbox } from '../mail/service.ts';
+import { createSealer } from '../sealed.server.ts';
+import type { Support } from './service.ts';
+import { held } from './spam.ts';
+
+export interface SupportOptions {
+  readonly database: Database;
+  readonly outbox: Pick<Outbox<AccountsTransaction>, 'enqueue' | 'nudge'>;
+  readonly secret: string;
+  readonly limits: Limits;
+  /** Where messages are mailed to. */
+  readonly desk: string;
+  /** Days that messages are kept. */
+  readonly keepDays: number;
+  readonly log: Logger;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+const purpose = 'support form';
+/** A form that was drawn longer ago than this says nothing of when, seconds. */
+const stampSeconds = 24 * 60 * 60;
+const dayMs = 24 * 60 * 60 * 1000;
+const pruneEveryMs = 60 * 60 * 1000;
+/** How long a message waits for the mail server, minutes; it is kept longer in any case. */
+const patienceMinutes = 30 * 24 * 60;
+
+export function createSupport(options: SupportOptions): Support {
+  const { database, outbox, desk, keepDays, log, now = Date.now } = options;
+  const sealer = createSealer({ secrets: [options.secret], now });
+  const limiter = createLimiter(database, createKeyed(options.secret), options.limits, now);
+  let timer: NodeJS.Timeout | undefined;
+  let pruning: Promise<void> = Promise.resolve();
+
+  const drawnAt = (stamp: string): number | null => {
+    const value = sealer.open(purpose, stamp);
+    return typeof value === 'number' ? value : null;
+  };
+
+  /** Messages of an account, and those from its address where it is known to be theirs. */
+  const of = ({ userId, email, emailVerified }: Session) => ({ userId, email: emailVerified ? email : null });
+
+  function prune(): void {
+    pruning = database.db
+      .deleteFrom('support_messages')
+      .where('created', '<', now() - keepDays * dayMs)
+      .executeTakeFirst()
+      .then(
+        () => {},
+        (error: unknown) =>
+          log.warn({ err: error }, 'Old messages to the desk could not be deleted; they are tried again'),
+      );
+  }
+
+  return {
+    stamp: () => sealer.seal(purpose, now(), stampSeconds),
+    async take(fields, { caller, session, trap, stamp }) {
+      const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
+      const over = await limiter.count('support', { address: caller.address, email });
+      if (over) {
+        log.info({ limit: 'support', scope: over.scope }, 'A limit of the support desk is reached');
+        return { ok: false, retryAfter: over.retryAfter };
+      }
+      const reason = held(fields, { trap, drawn: drawnAt(stamp), known: session !== null }, now());
+      const at = now();
+      await database.transaction(async (tx) => {
+        await tx
+          .insertInto('support_messages')
+          .values({ ...fields, id: randomUUID(), created: at, user_id: session?.userId ?? null, email, held: reason })
+          .execute();
+        if (reason !== null) return;
+        const known = session?.emailVerified === true && session.email === email;
+        await outbox.enqueue(tx, { kind: 'support', to: desk, ...fields, email, at, known, minutes: patienceMinutes });
+      });
+      if (reason === null) outbox.nudge();
+      else log.info({ reason }, 'A message to the support desk was kept and not mailed');
+      return { ok: true };
+    },
+    async exportData(session) {
+      const { userId, email } = of(session);
+      const rows = await database.db
+        .selectFrom('support_messages')
+        .select(['created', 'name', 'email', 'phone', 'message'])
+        .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))
+        .orderBy('created')
+        .execute();
+      return {
+        support_messages: rows.map(({ created, ...row }) => ({ time: new Date(created).toISOString(), ...row })),
+      };
+    },
+    async forget(session) {
+      const { userId, email } = of(session);
+      await database.db
+        .deleteFrom('support_messages')
+        .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))
+        .execute();
+    },
+    start() {
+      prune();
+      timer = setInterval(prune, pruneEveryMs);
+      timer.unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await pruning;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { defaultLimits } from '../accounts/limits.ts';
+import type { Database } from '../database.ts';
+import { type Logger, silent } from '../logging.ts';
+import type { Message } from '../mail/service.ts';
+import type { Asking } from './service.ts';
+import { createSupport } from './support.server.ts';
+
+const fields = {
+  ...{ name: 'Ada Whitlock', email: 'Ada@Example.com', phone: '2125550183' },
+  message: 'Where is my paper?',
+};
+const secret = 'a secret of the support desk that is long enough';
+const desk = 'desk@sun.example';
+
+onBothEngines('the support desk', (engines) => {
+  async function open(change: { log?: Logger; failing?: boolean } = {}) {
+    const database = await engines.open();
+    const clock = { now: Date.UTC(2026, 10, 20, 12) };
+    const mail: Message[] = [];
+    const support = createSupport({
+      ...{ database, secret, desk, keepDays: 180, limits: defaultLimits, log: silent, now: () => clock.now },
+      ...(change.log && { log: change.log }),
+      outbox: {
+        enqueue: async (_, message) => {
+          if (change.failing) throw new Error('the outbox is away');
+          mail.push(message);
+        },
+        nudge: () => {},
+      },
+    });
+    const asking = (more: Partial<Asking> = {}): Asking => ({
+      ...{ caller: caller(), session: null, trap: '', stamp: '' },
+      ...more,
+    });
+    return { database, support, mail, clock, asking };
+  }
+  const rows = ({ db }: Database) => db.selectFrom('support_messages').selectAll().orderBy('created').execute();
+
+  it('keeps a message and mails it to the desk, with the reader as the one to answer', async () => {
+    const { database, support, mail, asking } = await open();
+    expect(await support.take(fields, asking())).toEqual({ ok: true });
+    expect(await rows(database)).toMatchObject([
+      { name: 'Ada Whitlock', email: 'ada@example.com', message: 'Where is my paper?', user_id: null, held: null },
+    ]);
+    expect(mail).toMatchObject([{ kind: 'support', to: desk, email: 'ada@example.com', known: false }]);
+  });
+
+  it('keeps nothing of what it could not hand to the mail: who is told of an error may send it again', async () => {
+    const { database, support, asking } = await open({ failing: true });
+    await expect(support.take(fields, asking())).rejects.toThrow('away');
+    expect(await rows(database)).toEqual([]);
+  });
+
+  it('keeps and does not mail what no person wrote, and says so without saying who', async () => {
+    const said: unknown[] = [];
+    const { database, support, mail, clock, asking } = await open({
+      log: { ...silent, info: (...words) => void said.push(words) },
+    });
+    expect(await support.take(fields, asking({ trap: 'spam.example' }))).toEqual({ ok: true });
+    expect(await support.take(fields, asking({ stamp: support.stamp() }))).toEqual({ ok: true });
+    clock.now += 1;
+    expect(await support.take({ ...fields, message: 'https://a.example https://b.example' }, asking())).toEqual({
+      ok: true,
+    });
+    expect((await rows(database)).map(({ held }) => held)).toEqual(expect.arrayContaining(['trap', 'hasty', 'links']));
+    expect(mail).toEqual([]);
+    expect(said).toHaveLength(3);
+    expect(JSON.stringify(said)).not.toMatch(/ada|whitlock|212/i);
+  });
+
+  it('knows its own stamp: a minute later it is a person’s, a day later or forged it says nothing', async () => {
+    const { support, mail, clock, asking } = await open();
+    const stamp = support.stamp();
+    clock.now += 60_000;
+    const links = { ...fields, message: 'https://a.example https://b.example' };
+    await support.take(links, asking({ stamp }));
+    expect(mail).toHaveLength(1);
+    clock.now += 25 * 3_600_000;
+    await support.take(links, asking({ stamp }));
+    await support.take(links, asking({ stamp: 'made-up' }));
+    expect(mail).toHaveLength(1);
+  });
+
+  it('takes five from one address in ten minutes, ten of one reader in an hour, and others’ all the same', async () => {
+    const { support, clock, asking } = await open();
+    for (let count = 0; count < 5; count++) expect(await support.take(fields, asking())).toEqual({ ok: true });
+    expect(await support.take(fields, asking())).toMatchObject({ ok: false, retryAfter: 600 });
+    expect(await support.take({ ...fields, email: 'b@example.com' }, asking({ caller: elsewhere(1) }))).toEqual({
+      ok: true,
+    });
+    for (let count = 0; count < 5; count++) {
+      expect(await support.take(fields, asking({ caller: elsewhere(count + 2) }))).toEqual({ ok: true });
+    }
+    expect(await support.take(fields, asking({ caller: elsewhere(9) }))).toMatchObject({ ok: false });
+    clock.now += 3_600_000;
+    expect(await support.take(fields, asking())).toEqual({ ok: true });
+  });
+
+  it('gives a reader what is theirs, forgets it with them, and everything after its time', async () => {
+    const { database, support, clock, asking } = await open();
+    const house = await bench(database);
+    const { session } = await house.join('ada@example.com');
+    await support.take(fields, asking({ caller: elsewhere(1) }));
+    clock.now += 1;
+    await support.take({ ...fields, email: 'work@example.com', message: 'Mine too.' }, asking({ session }));
+    await support.take({ ...fields, email: 'eve@example.com', message: 'Not hers.' }, asking({ caller: elsewhere(2) }));
+    const own = JSON.stringify(await support.exportData(session));
+    expect(own).toMatch(/Where is my paper\?.*Mine too\./);
+    expect(own).not.toContain('Not hers');
+    // Whoever has not shown that the address is theirs gets nothing that was written under it.
+    const stranger = { ...session, userId: 'nobody', emailVerified: false };
+    expect(await support.exportData(stranger)).toEqual({ support_messages: [] });
+    await support.forget(stranger);
+    expect(await rows(database)).toHaveLength(3);
+    await support.forget(session);
+    expect((await rows(database)).map(({ message }) => message)).toEqual(['Not hers.']);
+    clock.now += 181 * 24 * 3_600_000;
+    support.start();
+    await support.stop();
+    expect(await rows(database)).toEqual([]);
+    await house.stop();
+  });
+});

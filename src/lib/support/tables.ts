@@ -1,0 +1,19 @@
+/** Table of the support desk, made by `src/server/migrations/0006-letters.ts`. */
+
+export interface SupportMessagesTable {
+  id: string;
+  created: number;
+  /** Who was signed in; `null` when nobody was. */
+  user_id: string | null;
+  name: string;
+  /** In its normal form. */
+  email: string;
+  phone: string;
+  message: string;
+  /** Why it was not handed to the mail, in fixed words; `null` when it was. */
+  held: string | null;
+}
+
+export interface SupportTables {
+  support_messages: SupportMessagesTable;
+}

@@ -1,0 +1,16 @@
+/** Deletes the account of whoever is signed in, once its address has been typed to confirm. */
+import { normalEmail } from '../../lib/accounts/engine/email.ts';
+import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { formFields, formPages } from '../../lib/accounts/forms.ts';
+
+const page = '/dashboard/privacy';
+
+export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => {
+  const { session, cookies } = await accounts.session(caller.cookies ?? null);
+  if (!session) return { to: signInPage(null, page) };
+  if (normalEmail(form.get(formFields.email) ?? '') !== session.email) {
+    return { to: `${withQuery(page, { problem: 'confirm' })}#delete`, cookies };
+  }
+  return { to: formPages.deleted, cookies: [...(await accounts.forget(session, caller)), stateCookie.clear] };
+});
+export const GET = insteadOpen(page);

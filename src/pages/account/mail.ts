@@ -1,0 +1,19 @@
+/** The other end of the form of all mail choices, for readers who are signed in. What is not ticked is not wanted. */
+import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { mailFields } from '../../lib/newsletters/paths.ts';
+
+const page = '/dashboard/newsletters';
+
+export const POST = formPost(async ({ accounts, form, caller, context }) => {
+  const { session, cookies } = await accounts.session(caller.cookies ?? null);
+  if (!session) return { to: signInPage(null, page) };
+  const { newsletters, log } = context.locals.services;
+  try {
+    await newsletters?.choose(session, form.getAll(mailFields.choice));
+    return { to: withQuery(page, { state: 'saved' }), cookies };
+  } catch (error) {
+    log.error({ err: error }, 'The choice of newsletters could not be saved');
+    return { to: withQuery(page, { problem: 'failed' }), cookies };
+  }
+});
+export const GET = insteadOpen(page);

@@ -1,0 +1,12 @@
+/** Goes on after a cancellation, or with the present plan where another is planned: the form of the account page. */
+import { formPost, insteadOpen, signInPage } from '../../lib/accounts/form.server.ts';
+
+const page = '/dashboard/account';
+
+export const POST = formPost(async ({ accounts, caller, context }) => {
+  const { session, cookies } = await accounts.session(caller.cookies ?? null);
+  if (!session) return { to: signInPage(null, page) };
+  const resumed = await context.locals.services.billing?.resume(session);
+  return { to: `${page}?${resumed?.ok ? 'state=resumed' : 'problem=failed'}#plan`, cookies };
+});
+export const GET = insteadOpen(page);

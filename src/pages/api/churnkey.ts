@@ -1,0 +1,24 @@
+/**
+ * Signs the reader's own customer for the retention widget (spec section 7). The posted address selects nothing: with another
+ * reader's it is still the session's customer.
+ */
+import { refuse } from '../../lib/accounts/answers.ts';
+import { only } from '../../lib/accounts/http.server.ts';
+import { payingCall } from '../../lib/billing/http.server.ts';
+import { userHash } from '../../lib/retention/hash.server.ts';
+import { type ChurnAnswer, churnBody } from '../../lib/retention/wire.ts';
+
+export const POST = payingCall({ body: churnBody }, async ({ billing, session, context: { locals } }) => {
+  const { retention } = locals.config;
+  if (!retention) return refuse(404, 'Cancelling goes through /cancel here.');
+  try {
+    const customerId = await billing.customerOf(session);
+    const subscription = await billing.subscription(session);
+    const hash = customerId === null ? null : userHash(retention.apiKey, customerId);
+    return { status: 200, body: { hash, customerId, subscriptionId: subscription?.id ?? null } satisfies ChurnAnswer };
+  } catch (error) {
+    locals.services.log.error({ err: error }, 'A hash for the retention widget could not be made');
+    return refuse(500, 'Error generating user hash');
+  }
+});
+export const ALL = only('POST');

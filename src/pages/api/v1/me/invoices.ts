@@ -1,0 +1,8 @@
+/** The reader's own bills, a page at a time. */
+import { only } from '../../../../lib/accounts/http.server.ts';
+import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
+
+export const GET = payingCall({}, async ({ billing, session, context }) =>
+  answerOf(await billing.bills(session, context.url.searchParams.get('after'))),
+);
+export const ALL = only('GET');

@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from '../database/migrate.ts';
+
+/** Where the choice of newsletters stood before: slugs in an attribute of the profile. */
+const attribute = 'newsletters';
+
+interface Before {
+  profiles: { user_id: string; data: string };
+  mail_choices: { user_id: string; choice: string; since: number };
+}
+
+/** What readers want by mail, the letters that went out, and what was written to the support desk. */
+export const letters: Migration = {
+  name: '0006-letters',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('mail_choices')
+      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('choice', 'text', (column) => column.notNull())
+      .addColumn('since', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('mail_choices_key', ['user_id', 'choice'])
+      .execute();
+    await db.schema.createIndex('mail_choices_by_letter').on('mail_choices').columns(['choice', 'user_id']).execute();
+    await db.schema
+      .createTable('newsletter_issues')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('letter', 'text', (column) => column.notNull())
+      .addColumn('day', 'text', (column) => column.notNull())
+      .addColumn('content', 'text', (column) => column.notNull())
+      .addColumn('cursor', 'text', (column) => column.notNull())
+      .addColumn('addressed', 'integer', (column) => column.notNull())
+      .addColumn('created', 'bigint', (column) => column.notNull())
+      .addColumn('finished', 'bigint')
+      .execute();
+    // No reference to users: whoever wrote may have no account.
+    await db.schema
+      .createTable('support_messages')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('created', 'bigint', (column) => column.notNull())
+      .addColumn('user_id', 'text')
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('email', 'text', (column) => column.notNull())
+      .addColumn('phone', 'text', (column) => column.notNull())
+      .addColumn('message', 'text', (column) => column.notNull())
+      .addColumn('held', 'text')
+      .execute();
+    await db.schema.createIndex('support_by_time').on('support_messages').column('created').execute();
+    await db.schema.createIndex('support_by_email').on('support_messages').column('email').execute();
+    await sql`create index support_by_user on support_messages (user_id) where user_id is not null`.execute(db);
+    await moveChoices(db as Kysely<Before>);
+  },
+};
+
+/** Takes what was chosen out of the profiles, a few at a time. */
+async function moveChoices(db: Kysely<Before>): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await db
+      .selectFrom('profiles')
+      .select(['user_id', 'data'])
+      .where('data', 'like', `%"${attribute}"%`)
+      .where('user_id', '>', after)
+      .orderBy('user_id')
+      .limit(500)
+      .execute();
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.user_id;
+    for (const { user_id, data } of rows) {
+      const { [attribute]: chosen, ...rest } = JSON.parse(data) as Record<string, unknown>;
+      const slugs = [...new Set(String(chosen ?? '').split(','))].filter((slug) => /^[a-z][a-z-]{0,40}$/.test(slug));
+      const values = slugs.map((choice) => ({ user_id, choice, since: Date.now() }));
+      if (values.length > 0) await db.insertInto('mail_choices').values(values).execute();
+      await db
+        .updateTable('profiles')
+        .set({ data: JSON.stringify(rest) })
+        .where('user_id', '=', user_id)
+        .execute();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** The market ticker over HTTP, on the built site: with prices, with a provider that gives none, and without a provider. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Quotes, startQuotes } from '../../sandbox/quotes/quotes.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { openMarket } from '../../src/lib/market/market.server.ts';
+import { tickerItem } from '../../src/lib/market/wire.ts';
+import { publication } from '../../src/publication.ts';
+import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
+
+let provider: Quotes;
+let open: AccountSite;
+let closed: AccountSite;
+beforeAll(async () => {
+  provider = await startQuotes();
+  open = await startAccountSite({ services: { market: openMarket(provider.access, publication.market, silent) } });
+  closed = await startAccountSite();
+}, 120_000);
+afterAll(async () => {
+  await open.stop();
+  await closed.stop();
+  await provider.stop();
+});
+
+const names = publication.market.symbols.map(({ name }) => name);
+const pages = ['/', '/section/politics'];
+
+describe('with a provider', () => {
+  it('gives prices in the form of the wire, to be kept for a moment and by anybody', async () => {
+    const answer = await open.browser().ask('/api/v1/stocks/quote');
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('public, max-age=15');
+    expect(answer.cookies).toEqual([]);
+    const items = tickerItem.array().parse(answer.json());
+    expect(items.map(({ name }) => name)).toEqual(names);
+    for (const { changePercent, change } of items) {
+      expect(changePercent).toMatch(/^\([+−]?\d+\.\d\d%\)$/);
+      if (Math.abs(change) > 1) expect(changePercent).toContain(change > 0 ? '+' : '−');
+    }
+    expect(answer.text).not.toContain(provider.access.key);
+  });
+
+  it.each(pages)('has a row for each price on %s', async (path) => {
+    const { text } = await open.browser().ask(path);
+    for (const name of names) expect(text).toContain(`>${name.replace('&', '&amp;')}</span>`);
+    expect(text).not.toContain(provider.access.url);
+  });
+});
+
+describe('without a provider', () => {
+  it.each(pages)('takes no room on %s', async (path) => {
+    const { text } = await closed.browser().ask(path);
+    expect(text).not.toMatch(/data-ticker|class="ticker/);
+  });
+
+  it('has no prices', async () => {
+    const answer = await closed.browser().ask('/api/v1/stocks/quote');
+    expect([answer.status, answer.json()]).toEqual([200, []]);
+  });
+});
