@@ -4,6 +4,7 @@ import { defineConfig } from 'astro/config';
 import { inlinePublication } from './scripts/inline-publication.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective } from './src/client/integration.ts';
+import { storyWorker } from './src/client/story-worker-build.ts';
 import { paperFonts } from './src/styles/fonts.ts';
 
 export default defineConfig({
@@ -11,7 +12,7 @@ export default defineConfig({
   // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
   session: false,
-  integrations: [react(), interactionDirective()],
+  integrations: [react(), interactionDirective(), storyWorker()],
   trailingSlash: 'never',
   vite: { plugins: [inlinePublication(), rememberDigests()] },
   devToolbar: { enabled: false },

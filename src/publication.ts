@@ -155,6 +155,12 @@ export const publication = {
     gifts: { days: 14, readers: 10, most: 10 },
   },
 
+  /** A reader's own shelf: stories that may be saved, and for how many days and stories it is known what was read. */
+  library: { saved: 500, historyDays: 90, history: 1000 },
+
+  /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */
+  offline: { stories: 20, days: 14 },
+
   /**
    * The market ticker: symbols as the provider names them, and the seconds between two questions while somebody reads. The
    * provider counts a credit for each symbol: seven of them a minute are within the smallest paid plan of Twelve Data.

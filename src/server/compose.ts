@@ -133,6 +133,7 @@ export async function compose(
     images,
     accounts: readers?.accounts ?? null,
     access: readers?.access ?? null,
+    library: readers?.library ?? null,
     billing,
     newsletters: readers?.correspondence.newsletters ?? null,
     support: readers?.correspondence.support ?? null,

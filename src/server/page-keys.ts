@@ -20,6 +20,7 @@ const fixedPaths: readonly string[] = [
   '/newsletter',
   '/newsletter-signUp',
   '/offer/newsletter',
+  '/offline',
   '/oped-guidelines',
   '/pricing',
   '/print',

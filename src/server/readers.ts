@@ -7,6 +7,8 @@ import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
+import { createLibrary } from '../lib/library/library.server.ts';
+import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
@@ -32,6 +34,7 @@ export interface Readers {
   readonly database: Database;
   readonly accounts: Accounts;
   readonly access: Access;
+  readonly library: Library;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
   readonly correspondence: Correspondence;
@@ -83,6 +86,7 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
+  const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
   const accounts = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
@@ -90,6 +94,7 @@ export async function openReaders(
     database,
     accounts,
     access,
+    library,
     billing,
     correspondence,
     outbox,
@@ -106,6 +111,7 @@ export async function openReaders(
       await billing?.stop();
       await correspondence.support.stop();
       await accounts.stop();
+      await library.stop();
       await outbox.stop();
       carrier.close();
       await database.close();
