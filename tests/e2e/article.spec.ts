@@ -1,5 +1,4 @@
 /** Reading: articles, players, comments, walls, crosswords and videos. What every page must pass is in every-route.spec.ts. */
-import { gzipSync } from 'node:zlib';
 import { expect, type Page, test } from '@playwright/test';
 
 /** Article of the demo edition with three pages of comments, one of which has six replies. */
@@ -68,22 +67,6 @@ test.describe('an article', () => {
       'href',
       /^\/section\/[\w-]+$/,
     );
-  });
-
-  test('loads at most 12 kB of JavaScript before anything is pressed', async ({ page }) => {
-    const scripts: Promise<Buffer>[] = [];
-    page.on('response', (response) => {
-      if (response.request().resourceType() === 'script') scripts.push(response.body());
-    });
-    await page.goto(withPlayers, { waitUntil: 'networkidle' });
-    const inline = await page
-      .locator('script:not([src]):not([type="application/ld+json"])')
-      .evaluateAll((all) => all.map((script) => script.textContent ?? ''));
-    const bytes = [...(await Promise.all(scripts)), ...inline.map((text) => Buffer.from(text))].map(
-      (code) => gzipSync(code).byteLength,
-    );
-    expect(bytes.length).toBeGreaterThan(0);
-    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(12 * 1024);
   });
 
   test('prints its text and none of the furniture', async ({ page }) => {
