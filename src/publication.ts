@@ -60,7 +60,7 @@ export const publication = {
     section(7, 'education', 'Education', 3),
     section(8, 'justice', 'Justice', 4),
     section(9, 'columnists', 'Columnists', 3),
-    section(10, 'opinion', 'Opinion', 4, { color: 'red' }),
+    section(13, 'opinion', 'Opinion', 4, { navigationPosition: 10, color: 'red' }),
   ] as readonly SectionConfig[],
 
   /** Sections of opinion; their stories look different from news and are marked so for search engines. */
@@ -214,6 +214,15 @@ export const publication = {
    * itself (1 anonymous, 2 logged in, 3 paid): an account that shows these in its reports is given others here.
    */
   visitorTypeCodes: { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 },
+
+  /**
+   * Advertising: slots that stand above the header and are for readers who do not pay, and kinds of reader who see none at all
+   * (lib/accounts/visitor.ts).
+   */
+  ads: {
+    header: ['home-1'],
+    none: ['member', 'founder'],
+  },
 
   /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */
   layout: {
