@@ -9,6 +9,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
+import type { CommentsTables } from './comments/tables.ts';
 import type { LibraryTables } from './library/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
@@ -24,6 +25,7 @@ export interface AccountsDatabase
     NewsletterTables,
     PopularityTables,
     SupportTables,
+    CommentsTables,
     LibraryTables {}
 
 export type Queries = Kysely<AccountsDatabase>;

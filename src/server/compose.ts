@@ -142,6 +142,7 @@ export async function compose(
     access: readers?.access ?? null,
     library: readers?.library ?? null,
     billing,
+    comments: readers?.comments ?? null,
     newsletters: readers?.correspondence.newsletters ?? null,
     support: readers?.correspondence.support ?? null,
     sessions: readers?.accounts ?? tenantReaders(config),

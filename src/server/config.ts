@@ -16,10 +16,17 @@ import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
 import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
 import { type SearchConfig, searchFields, searchOf, searchTogether } from './config-search.ts';
+import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './config-third-party.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig, SearchConfig {
+export interface Config
+  extends MailConfig,
+    BillingConfig,
+    MarketConfig,
+    RetentionConfig,
+    SearchConfig,
+    ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -47,8 +54,6 @@ export interface Config extends MailConfig, BillingConfig, MarketConfig, Retenti
   readonly imageCacheBytes: number;
   /** Hosts that may be framed besides those of the publication. */
   readonly frameHosts: readonly string[];
-  /** Account of the audience tool; `null`: it is not there. */
-  readonly marfeelAccount: string | null;
   /** Bound of the stored pages that are held in memory, in bytes. */
   readonly pressMemoryBytes: number;
   /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
@@ -147,10 +152,7 @@ const schema = z.object({
   IMAGE_HOSTS: hosts('images.example.com'),
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
-  MARFEEL_ACCOUNT: z
-    .string()
-    .regex(/^\w{1,32}$/, 'is no account id; copy the number from the settings of Marfeel')
-    .optional(),
+  ...thirdPartyFields,
   PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   OPERATOR_TOKEN: z
     .string()
@@ -231,7 +233,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     imageHosts: values.IMAGE_HOSTS,
     imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
     frameHosts: values.FRAME_HOSTS,
-    marfeelAccount: values.MARFEEL_ACCOUNT ?? null,
+    ...thirdPartiesOf(values),
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     accessKeys: values.ACCESS_KEYS ?? null,
@@ -300,6 +302,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...searchTogether(given),
     ...retentionTogether(given),
     ...crawlersTogether(given),
+    ...thirdPartiesTogether(given),
   );
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');

@@ -2,7 +2,7 @@
 
 /** What no reader wants to come back to: calls, and the pages of signing in themselves. Some pages below /account are none of these. */
 const notAPlace =
-  /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
+  /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
 
 /** Longest path that is carried along. */
 const longest = 1024;
