@@ -6,11 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { type BrowserContext, expect } from '@playwright/test';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
 import { sandboxEnvironment } from '../../scripts/sandbox.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
 import { ask } from './checkout.ts';
+import { codeTo, newEmail, newestLetter } from './readers.ts';
 import { siteData, testSandbox } from './world.ts';
 
 export interface Shop {
@@ -52,4 +54,30 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Makes an account on a shop's site and subscribes it by the calls of spec section 7; the context is signed in then. */
+export async function subscribeAt(
+  { site }: Pick<Shop, 'site'>,
+  { request }: BrowserContext,
+  plan: string,
+): Promise<string> {
+  const email = newEmail();
+  const identifiers = { email_address: email };
+  const after = await newestLetter(email);
+  const headers = { origin: site };
+  const common = { identifiers, action: 'register', method: 'email', redirect: '/' };
+  const delivery = { method: 'email', destination: email, action: 'register', redirect: '/' };
+  await request.post('/blaize/two-factor-authentication', { headers, data: { ...common, delivery } });
+  const { text: code } = await codeTo(email, after);
+  const entered = await request.post('/blaize/register', {
+    ...{ headers, data: { attributes: {}, identifiers, validators: { code } } },
+  });
+  expect(entered.status(), await entered.text()).toBe(200);
+  const product_id = plan.startsWith('reader') ? 'sun-reader' : 'sun-member';
+  const bought = await request.post('/blaize/payment/stripe/subscribe', {
+    ...{ headers, data: { payment_method: 'pm_card_visa', product_id, plan_id: plan } },
+  });
+  expect(bought.status(), await bought.text()).toBe(200);
+  return email;
 }

@@ -1,0 +1,209 @@
+/**
+ * The account's subscription page, leaving, and the retention widget's hash, against the built site over HTTP with the sandbox's Stripe:
+ * everything here works by links and forms alone, as without JavaScript.
+ */
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
+import type { Bill, Subscription } from '../../src/lib/billing/wire.ts';
+import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
+
+let stripe: RunningStripe;
+let site: AccountSite;
+const apiKey = 'key_of_the_widget';
+
+beforeAll(async () => {
+  stripe = await startStripe({});
+  const { apiUrl, scriptUrl, secretKey, publishableKey, webhookSecret } = stripe.access;
+  site = await startAccountSite({
+    settings: {
+      ...{ STRIPE_SECRET_KEY: secretKey, STRIPE_PUBLISHABLE_KEY: publishableKey },
+      ...{ STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl, STRIPE_JS_URL: scriptUrl },
+      ...{ CHURNKEY_APP_ID: 'app_1', CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: 'http://127.0.0.1:9/js/app.js' },
+    },
+  });
+}, 180_000);
+afterAll(async () => {
+  await site.stop();
+  await stripe.stop();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  stripe.state.faults.clear();
+});
+
+let count = 0;
+async function reader(plan: string | null = 'reader-monthly'): Promise<{ browser: Browser; email: string }> {
+  const browser = site.browser();
+  const email = `leaver-${++count}@example.com`;
+  expect((await browser.signIn(site, email)).status).toBe(303);
+  if (plan !== null) {
+    const product_id = plan.startsWith('reader') ? 'sun-reader' : 'sun-member';
+    const bought = { payment_method: 'pm_card_visa', product_id, plan_id: plan };
+    expect((await browser.post('/blaize/payment/stripe/subscribe', bought)).status).toBe(200);
+  }
+  return { browser, email };
+}
+const subscriptionOf = async (browser: Browser) =>
+  (await browser.get('/api/v1/me/subscription')).json<{ subscription: Subscription }>().subscription;
+/** The words of a page, without its markup. */
+const words = (html: string): string =>
+  html
+    .replace(/<(script|style|template)\b.*?<\/\1>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+const page = async (browser: Browser, path: string) => words((await browser.get(path)).text);
+
+it('the account shows the plan, the card and the bills, and is stored nowhere', async () => {
+  const { browser } = await reader('member-yearly');
+  const answer = await browser.get('/dashboard/account');
+  expect(answer.headers['cache-control']).toBe('private, no-store');
+  const said = words(answer.text);
+  for (const part of ['Sun Member (Digital Only)', 'Renewal date', 'Upgrade', 'Visa', '4242', '$200.00', 'PDF']) {
+    expect(said).toContain(part);
+  }
+  expect(answer.text).toContain('href="/cancel"');
+  // Where Stripe keeps a bill is a secret address: not in a page.
+  expect(answer.text).not.toMatch(/\/invoices\/\w+\/pdf/);
+});
+
+it('a free account has its label, and nothing to cancel', async () => {
+  const { browser } = await reader(null);
+  const said = await page(browser, '/dashboard/account');
+  expect(said).toContain('Free Account');
+  expect(said).not.toContain('Cancel your subscription');
+  expect(await page(browser, '/cancel')).toContain('You have no subscription that runs');
+});
+
+it('bills are the reader’s own: others get 404', async () => {
+  const [ada, eve] = [await reader(), await reader()];
+  const { bills } = (await ada.browser.get('/api/v1/me/invoices')).json<{ bills: Bill[] }>();
+  const own = await ada.browser.get(`/account/invoice?id=${bills[0]?.id}`);
+  expect([own.status, own.headers['cache-control']]).toEqual([303, 'private, no-store']);
+  const file = await fetch(String(own.headers.location));
+  expect(file.headers.get('content-type')).toBe('application/pdf');
+  expect((await eve.browser.get(`/account/invoice?id=${bills[0]?.id}`)).status).toBe(404);
+  expect((await site.browser().get(`/account/invoice?id=${bills[0]?.id}`)).headers.location).toMatch(/^\/socialLogin/);
+  expect((await eve.browser.get('/api/v1/me/invoices')).text).not.toContain(String(bills[0]?.id));
+});
+
+it('without Stripe two panels say so, and the others stand', async () => {
+  const { browser } = await reader();
+  stripe.state.faults.add({ status: 500, times: 100 });
+  const said = await page(browser, '/dashboard/account');
+  expect(said).toContain('Your invoices cannot be fetched just now.');
+  expect(said).toContain('Your payment method cannot be shown just now.');
+  expect(said).toContain('Sun Reader');
+  expect(said).toContain('Renewal date');
+});
+
+it('says "Failed to fetch subscriptions" where they cannot be read (spec section 8), beside the bills', async () => {
+  const { browser } = await reader();
+  vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'subscription').mockRejectedValue(new Error('away'));
+  const said = await page(browser, '/dashboard/account');
+  expect(said).toContain('Failed to fetch subscriptions');
+  expect(said).toContain('$12.00');
+});
+
+it('leaving takes a question that may be skipped and one press, and is taken back with one', async () => {
+  const { browser } = await reader();
+  expect(await page(browser, '/cancel')).toContain('Why are you leaving?');
+  const asked = await browser.submit('/cancel', { step: 'why' });
+  expect([asked.status, asked.headers.location]).toEqual([303, '/cancel?step=confirm']);
+  const confirm = await page(browser, '/cancel?step=confirm');
+  expect(confirm).toMatch(/Everything stays open to you until/);
+  expect(confirm).toContain('Stay for $6 instead of $12?');
+  const done = await browser.submit('/cancel', { step: 'cancel' });
+  expect(done.headers.location).toBe('/cancel?state=cancelled');
+  expect((await browser.submit('/cancel', { step: 'cancel' })).headers.location).toBe('/cancel?state=cancelled');
+  expect(await page(browser, '/cancel?state=cancelled')).toContain('Nothing more is charged');
+  expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
+  expect(await page(browser, '/dashboard/account')).toContain('Resume subscription');
+  const back = await browser.submit('/account/subscription', {});
+  expect(back.headers.location).toBe('/dashboard/account?state=resumed#plan');
+  expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
+});
+
+it('the offer is taken once, and not made again', async () => {
+  const { browser } = await reader();
+  await browser.submit('/cancel', { step: 'why', reason: 'too-expensive', words: '<script>alert(1)</script>' });
+  expect((await browser.submit('/cancel', { step: 'stay' })).headers.location).toBe('/cancel?state=stayed');
+  expect(await page(browser, '/cancel?state=stayed')).toContain('is $6.');
+  expect(await subscriptionOf(browser)).toMatchObject({ price: 600, preDiscountPrice: 1200 });
+  await browser.submit('/cancel', { step: 'why' });
+  expect(await page(browser, '/cancel?step=confirm')).not.toContain('Stay for');
+});
+
+it('who is not signed in is led to sign in and back, and no other site can press', async () => {
+  const anybody = site.browser();
+  const answer = await anybody.get('/cancel');
+  expect(answer.headers['cache-control']).toBe('private, no-store');
+  expect(answer.text).toContain('href="/socialLogin?return=%2Fcancel"');
+  expect((await anybody.submit('/cancel', { step: 'cancel' })).headers.location).toBe('/cancel');
+  const { browser } = await reader();
+  const elsewhere: Record<string, string | null> = {
+    origin: 'https://elsewhere.example',
+    'sec-fetch-site': 'cross-site',
+  };
+  for (const headers of [elsewhere, { origin: null }]) {
+    const sent = await browser.submit('/cancel', { step: 'cancel' }, { headers });
+    expect(sent.status).toBe(403);
+  }
+  expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
+});
+
+it('a failure is said where it was pressed, and nothing is half done', async () => {
+  const { browser } = await reader();
+  stripe.state.faults.add({ method: 'POST', path: '/v1/subscriptions', status: 500, times: 100 });
+  const failed = await browser.submit('/cancel', { step: 'cancel' });
+  expect([failed.status, words(failed.text)]).toEqual([503, expect.stringContaining('Something went wrong.')]);
+  stripe.state.faults.clear();
+  expect(words(failed.text)).toContain('Cancel subscription');
+  expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
+});
+
+it('a plan is changed by a form that says what is due before it is charged', async () => {
+  const { browser } = await reader('reader-yearly');
+  const shown = await browser.get('/account/plan?plan=member-yearly');
+  expect(words(shown.text)).toContain('Due today $80');
+  const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(shown.text)?.[1] ?? '';
+  const form = { attempt: hidden('attempt'), expected: hidden('expected'), prorationDate: hidden('prorationDate') };
+  const wrong = await browser.submit('/account/plan?plan=member-yearly', { ...form, expected: '1' });
+  expect(wrong.status).toBe(409);
+  expect(await subscriptionOf(browser)).toMatchObject({ planId: 'reader-yearly' });
+  const changed = await browser.submit('/account/plan?plan=member-yearly', form);
+  expect(changed.headers.location).toBe('/dashboard/account?state=switched#plan');
+  expect(await subscriptionOf(browser)).toMatchObject({ planId: 'member-yearly' });
+  const later = await browser.get('/account/plan?plan=reader-monthly');
+  expect(words(later.text)).toContain('Due today $0');
+  await browser.submit('/account/plan?plan=reader-monthly', { expected: '0' });
+  expect(await page(browser, '/dashboard/account')).toMatch(/From \w+ \d+, \d+ on it is Sun Reader, Monthly/);
+  await browser.submit('/account/subscription', {});
+  expect(await subscriptionOf(browser)).not.toHaveProperty('next');
+});
+
+it('the retention widget’s hash is the session’s own customer’s, whatever address is posted (spec section 7)', async () => {
+  const [ada, eve] = [await reader(), await reader()];
+  const customerOf = (email: string) =>
+    [...stripe.state.ledger.store.all('customer')].find((one) => one.email === email)?.id ?? '';
+  const answer = await eve.browser.post('/api/churnkey', { email: ada.email });
+  const customerId = customerOf(eve.email);
+  expect(answer.status).toBe(200);
+  expect(answer.headers['cache-control']).toContain('no-store');
+  expect(answer.json()).toEqual({
+    hash: createHmac('sha256', apiKey).update(customerId).digest('hex'),
+    ...{ customerId, subscriptionId: (await subscriptionOf(eve.browser)).id },
+  });
+  expect(answer.text).not.toContain(customerOf(ada.email));
+  expect((await site.browser().post('/api/churnkey', { email: ada.email })).status).toBe(401);
+  const free = await reader(null);
+  expect((await free.browser.post('/api/churnkey', { email: ada.email })).json()).toEqual({
+    ...{ hash: null, customerId: null, subscriptionId: null },
+  });
+  vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'customerOf').mockRejectedValueOnce(new Error('away'));
+  const failed = await eve.browser.post('/api/churnkey', { email: eve.email });
+  expect([failed.status, failed.json()]).toEqual([500, { message: 'Error generating user hash' }]);
+  const leaving = await eve.browser.get('/cancel');
+  expect(String(leaving.headers['content-security-policy'])).toContain('http://127.0.0.1:9');
+  expect(leaving.text).not.toContain(apiKey);
+});
