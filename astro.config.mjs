@@ -3,6 +3,7 @@ import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective } from './src/client/integration.ts';
+import { storyWorker } from './src/client/story-worker-build.ts';
 import { paperFonts } from './src/styles/fonts.ts';
 
 export default defineConfig({
@@ -10,7 +11,7 @@ export default defineConfig({
   // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
   session: false,
-  integrations: [react(), interactionDirective()],
+  integrations: [react(), interactionDirective(), storyWorker()],
   trailingSlash: 'never',
   vite: { plugins: [rememberDigests()] },
   devToolbar: { enabled: false },

@@ -6,6 +6,7 @@ import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
 import { type QuotesAccess, startQuotes } from './quotes/quotes.ts';
 import { type RetentionAccess, startRetention } from './retention/retention.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
+import { startThirdParty, type ThirdPartyAccess } from './third-party/third-party.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
 export interface NeighboursAccess {
@@ -14,6 +15,7 @@ export interface NeighboursAccess {
   readonly facebook: FacebookAccess;
   readonly verifier: VerifierAccess;
   readonly stripe: StripeAccess;
+  readonly thirdParty: ThirdPartyAccess;
   readonly retention: RetentionAccess;
   readonly quotes: QuotesAccess;
 }
@@ -63,6 +65,7 @@ export async function startNeighbours({
         verifier: await kept(startVerifier()),
         retention: await kept(startRetention()),
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
+        thirdParty: await kept(startThirdParty()),
         quotes: await kept(startQuotes()),
       },
       stop,

@@ -25,7 +25,7 @@ export interface Answer {
 export type Handler = (call: Call) => Answer | null | Promise<Answer | null>;
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
   /** Matched against the whole path. */
   readonly path: RegExp;
   readonly handle: Handler;

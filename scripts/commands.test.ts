@@ -34,6 +34,7 @@ const access: SandboxAccess = {
     ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
     ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
   },
+  thirdParty: { url: 'http://127.0.0.1:9' },
   retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
   quotes: { url: 'http://127.0.0.1:8', key: 'quotes-key' },
 };
@@ -152,6 +153,11 @@ describe('settings of the sandbox', () => {
       expect(own).not.toHaveProperty(name);
     }
     expect(own).toHaveProperty('FACEBOOK_CLIENT_ID');
+    // Third parties only when they are asked for.
+    expect(own).not.toHaveProperty('GTM_CONTAINER');
+    expect(sandboxEnvironment(access, { SANDBOX_THIRD_PARTIES: 'on' }).GPT_SCRIPT_URL).toBe(
+      'http://127.0.0.1:9/gpt/gpt.js',
+    );
     expect(sandboxEnvironment(access, { FRAME_HOSTS: 'x.test' }).FRAME_HOSTS).toBe('x.test,127.0.0.1:1');
   });
 });

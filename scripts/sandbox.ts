@@ -144,10 +144,32 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
       STRIPE_API_URL: stripe.apiUrl,
       STRIPE_JS_URL: stripe.scriptUrl,
     }),
+    ...(env.SANDBOX_THIRD_PARTIES?.trim() === 'on' && thirdPartyEnvironment(access)),
     // The paper's own pages for leaving are what is shown, unless the widget is asked for.
     ...(env.CHURNKEY_APP_ID?.trim() &&
       unless('CHURNKEY_API_KEY', { CHURNKEY_API_KEY: retention.apiKey, CHURNKEY_SCRIPT_URL: retention.scriptUrl })),
     ...unless('EMAIL_VERIFIER_URL', { EMAIL_VERIFIER_URL: verifier.url, EMAIL_VERIFIER_KEY: verifier.key }),
     ...unless('QUOTES_KEY', { QUOTES_URL: quotes.url, QUOTES_KEY: quotes.key }),
+  };
+}
+
+/**
+ * The settings that make a site load third parties, for whom the sandbox stands in. A paper without them has no banner and no more scripts
+ * than its own, which is how it is looked at unless somebody asks for them.
+ */
+export function thirdPartyEnvironment({ thirdParty: { url } }: Pick<SandboxAccess, 'thirdParty'>): Environment {
+  return {
+    GTM_CONTAINER: 'GTM-SANDBOX',
+    GTM_SCRIPT_URL: `${url}/gtm/gtm.js`,
+    MARFEEL_ACCOUNT: '1234',
+    MARFEEL_SCRIPT_URL: `${url}/marfeel/marfeel-sdk.js`,
+    ONESIGNAL_APP_ID: '5a9db0c5-0000-4000-8000-000000000000',
+    ONESIGNAL_SDK_URL: `${url}/onesignal`,
+    GROWSURF_CAMPAIGN: 'sandbox',
+    GROWSURF_SCRIPT_URL: `${url}/growsurf/growsurf.js`,
+    CALENDLY_URL: `${url}/calendly/book/the-sun`,
+    CALENDLY_SCRIPT_URL: `${url}/calendly/widget.js`,
+    GPT_NETWORK: '1234567',
+    GPT_SCRIPT_URL: `${url}/gpt/gpt.js`,
   };
 }

@@ -8,7 +8,12 @@ import { root } from './setup/places.mjs';
 export type Environment = Record<string, string | undefined>;
 
 /** Settings of `npm start`, `npm run dev` and the tests alone; the server does not know them. */
-export const sandboxSettings = ['SANDBOX_WORDPRESS_PORT', 'SANDBOX_MAILBOX_PORT', 'SANDBOX_STRIPE_PORT'] as const;
+export const sandboxSettings = [
+  'SANDBOX_WORDPRESS_PORT',
+  'SANDBOX_MAILBOX_PORT',
+  'SANDBOX_STRIPE_PORT',
+  'SANDBOX_THIRD_PARTIES',
+] as const;
 
 /** Reads `.env`; what the environment has already set wins. */
 export function readSettings(): Environment {

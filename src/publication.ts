@@ -155,6 +155,25 @@ export const publication = {
     gifts: { days: 14, readers: 10, most: 10 },
   },
 
+  comments: {
+    /** Who may write comments: whoever has an account, or whoever pays. */
+    level: 'registered' as 'registered' | 'subscriber',
+    /** Characters of a comment. */
+    longest: 3000,
+    /** Minutes for which its author may change or take back a comment. */
+    editMinutes: 5,
+    /** Readers whose reports take a comment off the page until the editors have looked at it (again). */
+    reportsToHold: 3,
+    /** Days for which its author is shown that a comment waits, or that it was not published. */
+    showWaitingDays: 14,
+  },
+
+  /** A reader's own shelf: stories that may be saved, and for how many days and stories it is known what was read. */
+  library: { saved: 500, historyDays: 90, history: 1000 },
+
+  /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */
+  offline: { stories: 20, days: 14 },
+
   /**
    * The market ticker: symbols as the provider names them, and the seconds between two questions while somebody reads. The
    * provider counts a credit for each symbol: seven of them a minute are within the smallest paid plan of Twelve Data.
@@ -195,6 +214,15 @@ export const publication = {
    * itself (1 anonymous, 2 logged in, 3 paid): an account that shows these in its reports is given others here.
    */
   visitorTypeCodes: { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 },
+
+  /**
+   * Advertising: slots that stand above the header and are for readers who do not pay, and kinds of reader who see none at all
+   * (lib/accounts/visitor.ts).
+   */
+  ads: {
+    header: ['home-1'],
+    none: ['member', 'founder'],
+  },
 
   /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */
   layout: {

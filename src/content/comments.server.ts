@@ -1,14 +1,14 @@
 /** Comments as pages read them: top-level ones with their newest replies, or the replies to one. */
 import { pageBounds } from './lists.server.ts';
 import type { Mirror } from './mirror.server.ts';
-import type { Comment, Slice } from './model.ts';
+import type { Comment, CommentOrder, Slice } from './model.ts';
 import { commentOf, type Row } from './rows.server.ts';
 
 interface CommentFilter {
   readonly parent?: number;
   readonly offset?: number;
   readonly limit?: number;
-  readonly order?: 'asc' | 'desc';
+  readonly order?: CommentOrder;
 }
 
 const noReplies: Comment['replies'] = { total: 0, recent: [] };
@@ -28,13 +28,32 @@ export function readComments(mirror: Mirror, articleId: number, filter: CommentF
   const where = top ? 'post = ? AND parent = 0' : 'post = ? AND root = ? AND id <> root';
   const values = top ? [articleId] : [articleId, parent];
   const total = Number(mirror.prepare(`SELECT count(*) AS n FROM comments WHERE ${where}`).get(...values)?.n ?? 0);
-  const rows = mirror
-    .prepare(`SELECT * FROM comments WHERE ${where} ORDER BY date ${order}, id ${order} LIMIT ? OFFSET ?`)
-    .all(...values, limit, offset);
+  const rows =
+    top && filter.order === 'replies'
+      ? mirror.prepare(mostReplied).all(articleId, articleId, limit, offset)
+      : mirror
+          .prepare(`SELECT * FROM comments WHERE ${where} ORDER BY date ${order}, id ${order} LIMIT ? OFFSET ?`)
+          .all(...values, limit, offset);
   return {
     items: rows.map((row) => commentOf(row as Row, top ? repliesTo(mirror, articleId, Number(row.id)) : noReplies)),
     total,
   };
+}
+
+/** Replies are counted once for all threads, in the index alone. */
+const mostReplied = `
+  SELECT c.* FROM comments c
+  JOIN (SELECT root, count(*) AS n FROM comments WHERE post = ? GROUP BY root) t ON t.root = c.id
+  WHERE c.post = ? AND c.parent = 0 ORDER BY t.n DESC, c.date DESC, c.id DESC LIMIT ? OFFSET ?`;
+
+/** One comment under a published article, however deep it stands. */
+export function readComment(mirror: Mirror, id: number): Comment | null {
+  const row = mirror.prepare('SELECT c.* FROM comments c JOIN documents d ON d.id = c.post WHERE c.id = ?').get(id);
+  if (!row) return null;
+  const top = Number(row.parent) === 0;
+  // Below a comment that was withdrawn nothing is shown.
+  if (!top && !mirror.prepare('SELECT 1 FROM comments WHERE id = ?').get(Number(row.root))) return null;
+  return commentOf(row as Row, top ? repliesTo(mirror, Number(row.post), id) : noReplies);
 }
 
 function repliesTo(mirror: Mirror, articleId: number, root: number): Comment['replies'] {

@@ -140,6 +140,9 @@ export interface Comment {
   readonly replies: { readonly total: number; readonly recent: readonly Comment[] };
 }
 
+/** Newest first, oldest first, or those with the most replies first, and the newest of them before others. */
+export type CommentOrder = 'desc' | 'asc' | 'replies';
+
 export interface MenuItem {
   readonly title: string;
   readonly href: string;
@@ -230,9 +233,11 @@ export interface ContentReader {
       readonly parent?: number;
       readonly offset?: number;
       readonly limit?: number;
-      readonly order?: 'asc' | 'desc';
+      readonly order?: CommentOrder;
     },
   ): Slice<Comment>;
+  /** One approved comment by its number, with its newest replies where it is of the first level. Tags: `comments:{articleId}`. */
+  comment(id: number): Comment | null;
   /** What to answer for a slug that has no document. */
   fate(type: DocumentType, slug: string): Fate;
   search(

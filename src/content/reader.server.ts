@@ -2,7 +2,7 @@
  * What pages ask of the mirror. Every read is an index walk of the page asked for; totals are kept counts. A reader
  * belongs to one request and notes the tags of what it returned (docs/decisions/0002).
  */
-import { readComments } from './comments.server.ts';
+import { readComment, readComments } from './comments.server.ts';
 import { listIds, listTotal, pageBounds } from './lists.server.ts';
 import type { Mirror } from './mirror.server.ts';
 import type {
@@ -267,6 +267,11 @@ export function createReader(mirror: Mirror): ContentReader {
     comments(articleId, filter) {
       tags.add(tag.comments(articleId));
       return readComments(mirror, articleId, filter);
+    },
+    comment(id) {
+      const found = readComment(mirror, id);
+      if (found) tags.add(tag.comments(found.articleId));
+      return found;
     },
     fate(type, slug) {
       const key = canonicalSlug(slug);

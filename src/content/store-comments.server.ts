@@ -20,6 +20,13 @@ function rootComments(mirror: Mirror, post: number): void {
   }
 }
 
+/** The top-level comment that a new one belongs under, where nothing answers it yet. */
+function rootUnder(mirror: Mirror, post: number, id: number, parent: number): number {
+  if (parent === 0) return id;
+  const above = mirror.prepare('SELECT root FROM comments WHERE id = ? AND post = ?').get(parent, post);
+  return above ? Number(above.root) : parent;
+}
+
 /** Writes one approved comment. */
 export function storeComment(mirror: Mirror, comment: IngestedComment): Set<string> {
   return mirror.transaction(() => {
@@ -34,8 +41,10 @@ export function storeComment(mirror: Mirror, comment: IngestedComment): Set<stri
         `INSERT INTO comments VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET post = excluded.post,
         parent = excluded.parent, root = excluded.root, author = excluded.author, content = excluded.content, date = excluded.date`,
       )
-      .run(id, post, parent, id, author, contentHtml, date);
-    rootComments(mirror, post);
+      .run(id, post, parent, rootUnder(mirror, post, id, parent), author, contentHtml, date);
+    // Replies may have come before what they answer, and a comment may move: then all of them are looked at anew.
+    const moved = before !== undefined && (before.post !== post || before.parent !== parent);
+    if (moved || mirror.prepare('SELECT 1 FROM comments WHERE parent = ? LIMIT 1').get(id)) rootComments(mirror, post);
     const tags = new Set([tag.comments(post)]);
     if (before && before.post !== post) tags.add(tag.comments(Number(before.post)));
     return tags;

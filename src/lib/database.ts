@@ -9,6 +9,8 @@ import type { Kysely, Transaction } from 'kysely';
 import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
+import type { CommentsTables } from './comments/tables.ts';
+import type { LibraryTables } from './library/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
 import type { PopularityTables } from './popularity/tables.ts';
@@ -22,7 +24,9 @@ export interface AccountsDatabase
     AccessTables,
     NewsletterTables,
     PopularityTables,
-    SupportTables {}
+    SupportTables,
+    CommentsTables,
+    LibraryTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

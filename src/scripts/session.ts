@@ -1,7 +1,7 @@
 /**
  * Fetches what a page does about its reader where there is something to do: somebody may be signed in, or was when a page was
- * last opened, a newsletter says who is coming, or an audience tool waits. Everybody else is anonymous and costs nothing, until
- * another tab, or a popup in this one, has news.
+ * last opened, or a newsletter says who is coming. Everybody else is anonymous and costs nothing, until another tab, or a popup in
+ * this one, has news.
  */
 import { tabs } from '../lib/accounts/tabs.ts';
 import { readVisitor, sessionName } from '../lib/accounts/visitor.ts';
@@ -27,13 +27,7 @@ function wasSignedIn(): boolean {
 
 const marked = () => readVisitor(document.cookie) !== null || document.documentElement.dataset.visitor !== undefined;
 
-if (
-  marked() ||
-  wasSignedIn() ||
-  /[?&]recognized_email=/.test(location.search) ||
-  document.querySelector('meta[name="audience-account"]')
-)
-  start();
+if (marked() || wasSignedIn() || /[?&]recognized_email=/.test(location.search)) start();
 else tabs(start);
 
 // A page that comes back from the browser's memory may have missed a sign-in.

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sandboxSettings } from '../../scripts/settings.ts';
 import { defaultLimits } from '../lib/accounts/limits.ts';
+import { noThirdParties, usualAddresses } from '../lib/third-party/settings.ts';
 import { ConfigError, parseConfig, settingNames } from './config.ts';
 
 const problemsOf = (env: Record<string, string>): readonly string[] => {
@@ -35,8 +36,8 @@ describe('settings', () => {
       imageHosts: [],
       imageCacheBytes: 1024 * 1024 * 1024,
       frameHosts: [],
+      thirdParties: noThirdParties,
       market: null,
-      marfeelAccount: null,
       stripe: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
@@ -93,6 +94,14 @@ describe('settings', () => {
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
       QUOTES_KEY: 'quotes-key',
       MARFEEL_ACCOUNT: '1234',
+      GTM_CONTAINER: 'GTM-ABCD123',
+      TAG_HOSTS: 'tags.example.com',
+      ONESIGNAL_APP_ID: '01234567-89ab-cdef-0123-456789abcdef',
+      ONESIGNAL_SDK_URL: 'http://127.0.0.1:8884/onesignal/',
+      GROWSURF_CAMPAIGN: 'abc123',
+      CALENDLY_URL: 'https://calendly.com/the-sun/call',
+      GPT_NETWORK: '1234567',
+      ADS_WITHOUT_CONSENT: 'limited',
       PRESS_MEMORY_MB: '64',
       OPERATOR_TOKEN: 'a-token-of-24-characters',
       ACCESS_KEYS: `b:${'y'.repeat(32)}, a:${'x:'.repeat(20)}`,
@@ -140,8 +149,20 @@ describe('settings', () => {
       imageHosts: ['a.example.com', 'b.example.com:8080'],
       imageCacheBytes: 2 * 1024 * 1024,
       frameHosts: ['127.0.0.1:8881', '[::1]:80'],
+      thirdParties: {
+        tagManager: { container: 'GTM-ABCD123', scriptUrl: usualAddresses.tagManager, hosts: ['tags.example.com'] },
+        audience: { account: '1234', scriptUrl: usualAddresses.audience },
+        webPush: { appId: '01234567-89ab-cdef-0123-456789abcdef', sdkUrl: 'http://127.0.0.1:8884/onesignal' },
+        referral: { campaign: 'abc123', scriptUrl: usualAddresses.referral },
+        scheduling: { url: 'https://calendly.com/the-sun/call', scriptUrl: usualAddresses.scheduling },
+        ads: {
+          network: '1234567',
+          scriptUrl: usualAddresses.ads,
+          limitedScriptUrl: usualAddresses.limitedAds,
+          withoutConsent: 'limited',
+        },
+      },
       market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
-      marfeelAccount: '1234',
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [
@@ -198,6 +219,10 @@ describe('settings', () => {
   });
 
   it.each([
+    [{ GTM_CONTAINER: 'UA-1' }, /^GTM_CONTAINER is no container/],
+    [{ CALENDLY_URL: 'calendly' }, /^CALENDLY_URL is no address of a booking page/],
+    [{ ADS_WITHOUT_CONSENT: 'all', GPT_NETWORK: '1234' }, /^ADS_WITHOUT_CONSENT is "all"; give house or limited$/],
+    [{ GPT_SCRIPT_URL: 'https://ads.test/gpt.js' }, /^GPT_NETWORK is missing/],
     [{ PORT: '65536' }, /^PORT is "65536"; give .* from 0 to 65535$/],
     [{ PORT: '-1' }, /^PORT is "-1"/],
     [{ PORT: '0x50' }, /^PORT is "0x50"/],

@@ -15,10 +15,11 @@ import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddr
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
 import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
+import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './config-third-party.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig {
+export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig, ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -46,8 +47,6 @@ export interface Config extends MailConfig, BillingConfig, MarketConfig, Retenti
   readonly imageCacheBytes: number;
   /** Hosts that may be framed besides those of the publication. */
   readonly frameHosts: readonly string[];
-  /** Account of the audience tool; `null`: it is not there. */
-  readonly marfeelAccount: string | null;
   /** Bound of the stored pages that are held in memory, in bytes. */
   readonly pressMemoryBytes: number;
   /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
@@ -145,10 +144,7 @@ const schema = z.object({
   IMAGE_HOSTS: hosts('images.example.com'),
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
-  MARFEEL_ACCOUNT: z
-    .string()
-    .regex(/^\w{1,32}$/, 'is no account id; copy the number from the settings of Marfeel')
-    .optional(),
+  ...thirdPartyFields,
   PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   OPERATOR_TOKEN: z
     .string()
@@ -228,7 +224,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     imageHosts: values.IMAGE_HOSTS,
     imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
     frameHosts: values.FRAME_HOSTS,
-    marfeelAccount: values.MARFEEL_ACCOUNT ?? null,
+    ...thirdPartiesOf(values),
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     accessKeys: values.ACCESS_KEYS ?? null,
@@ -296,6 +292,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...billingTogether(given),
     ...retentionTogether(given),
     ...crawlersTogether(given),
+    ...thirdPartiesTogether(given),
   );
   if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
     problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');

@@ -22,6 +22,7 @@ const standing: readonly string[] = [
   '/privacy-policy',
   '/follow',
   '/thankyou',
+  '/offline',
   '/rss.xml',
   '/atom.xml',
   '/feed.json',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ContentReader } from '../content/model.ts';
 import { silent } from '../lib/logging.ts';
+import { noThirdParties } from '../lib/third-party/settings.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
 import { PressBusy } from '../press/desk.server.ts';
 import { openPress, type Press } from '../press/press.server.ts';
@@ -46,7 +47,7 @@ async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Pr
     wordpress: null,
     imageHosts: [],
     frameHosts: [],
-    marfeelAccount: null,
+    thirdParties: noThirdParties,
     stripe: null,
   });
   const locals = () => ({ content: { tags: new Set(['card:1']) } }) as unknown as App.Locals;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { silent } from '../lib/logging.ts';
+import { noThirdParties } from '../lib/third-party/settings.ts';
 import { createFront, type FrontOptions } from './front.ts';
 import { securityHeaders } from './security.ts';
 import { shutDown } from './shutdown.ts';
@@ -45,7 +46,7 @@ async function front(options: Partial<FrontOptions> = {}): Promise<{ port: numbe
       wordpress: { url: 'https://wp.example/news' },
       imageHosts: [],
       frameHosts: ['127.0.0.1:8881'],
-      marfeelAccount: null,
+      thirdParties: noThirdParties,
       stripe: null,
     }),
     render: async () => page('<h1>Front page</h1>'),

@@ -20,9 +20,11 @@ const fixedPaths: readonly string[] = [
   '/newsletter',
   '/newsletter-signUp',
   '/offer/newsletter',
+  '/offline',
   '/oped-guidelines',
   '/pricing',
   '/print',
+  '/privacy-choices',
   '/privacy-policy',
   '/profile',
   '/search',
@@ -37,7 +39,8 @@ const fixedPaths: readonly string[] = [
  * changes by the clock; the calls of the account service, and the pages that know who is reading.
  */
 const pass: readonly RegExp[] = [
-  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift)\//,
+  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push)\//,
+  /^\/privacy-choices(?:\/save)?$/,
   /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact|cancel)$/,
 ];
 
@@ -51,7 +54,8 @@ const queries: KeyRules['queries'] = [
   { path: /^\/media$/, allow: { section: anything, page: anything } },
   { path: /^\/(?:latest|games)$/, allow: paged },
   { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },
-  { path: /^\/article\/[^/]+\/comments(?:\/[^/]+)?$/, allow: paged },
+  { path: /^\/article\/[^/]+\/comments$/, allow: { ...paged, sort: /^(?:oldest|replies)$/ } },
+  { path: /^\/article\/[^/]+\/comments\/[^/]+$/, allow: paged },
 ];
 
 /**

@@ -23,6 +23,7 @@ it('stores pages under another name when the settings that stand in them are oth
     name({ ...mail, ...stripe }),
     name(mail, ['google']),
     name({ ...mail, MARFEEL_ACCOUNT: '12' }),
+    name({ ...mail, GPT_NETWORK: '1234' }),
     name({ ZEPHR_URL: 'https://paper.cdn.zephr.com' }),
   ];
   expect(new Set(names).size).toBe(names.length);

@@ -71,11 +71,11 @@ export function buildName(folder: string): string {
  */
 export function pagesName(
   build: string,
-  config: Pick<Config, 'zephrUrl' | 'marfeelAccount'>,
+  config: Pick<Config, 'zephrUrl' | 'thirdParties'>,
   { features, accounts }: Pick<Services, 'features' | 'accounts'>,
 ): string {
   const on = Object.entries(features).map(([name, feature]) => [name, feature.on]);
-  const shown = [on.sort(), accounts?.providers ?? [], config.zephrUrl !== null, config.marfeelAccount];
+  const shown = [on.sort(), accounts?.providers ?? [], config.zephrUrl !== null, config.thirdParties];
   return `${build}-${createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 6)}`;
 }
 

@@ -5,8 +5,12 @@ import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
+import { createComments, type RunningComments } from '../lib/comments/engine/comments.server.ts';
+import { createDesk } from '../lib/comments/engine/desk.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
+import { createLibrary } from '../lib/library/library.server.ts';
+import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
@@ -32,8 +36,11 @@ export interface Readers {
   readonly database: Database;
   readonly accounts: Accounts;
   readonly access: Access;
+  readonly library: Library;
   /** `null` where billing is off. */
   readonly billing: RunningBilling | null;
+  /** `null` where comments are off. */
+  readonly comments: RunningComments | null;
   readonly correspondence: Correspondence;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
@@ -83,14 +90,22 @@ export async function openReaders(
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
   });
+  const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
-  const accounts = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
+  const known = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
+  const comments = openComments(config, {
+    ...{ database, secret, accounts: own, limits, log, rules: publication.comments },
+    isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
+  });
+  const accounts = comments ? withComments(known, comments) : known;
   return {
     database,
     accounts,
     access,
+    library,
     billing,
+    comments,
     correspondence,
     outbox,
     state: () => {
@@ -100,12 +115,15 @@ export async function openReaders(
     start() {
       outbox.start();
       billing?.start();
+      comments?.start();
       correspondence.support.start();
     },
     async stop() {
       await billing?.stop();
       await correspondence.support.stop();
+      await comments?.stop();
       await accounts.stop();
+      await library.stop();
       await outbox.stop();
       carrier.close();
       await database.close();
@@ -122,6 +140,29 @@ async function openBilling(
   const { createBilling } = await import('../lib/billing/engine/billing.server.ts');
   return createBilling({ ...parts, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
 }
+
+/** `null` where there is no WordPress to hand comments to. */
+function openComments(
+  { wordpress }: Config,
+  parts: Omit<Parameters<typeof createComments>[0], 'desk'>,
+): RunningComments | null {
+  const { url, user, password } = wordpress ?? {};
+  if (url === undefined || user === undefined || password === undefined) return null;
+  return createComments({ ...parts, desk: createDesk({ url, user, password }) });
+}
+
+/** Who leaves is no longer named above what they wrote, and whoever asks gets that too. */
+const withComments = (accounts: Accounts, comments: RunningComments): Accounts => ({
+  ...accounts,
+  async exportData(session) {
+    return { ...(await accounts.exportData(session)), comments: await comments.exportData(session.userId) };
+  },
+  async forget(session, caller) {
+    // First, for the account takes with it which comments were whose.
+    await comments.forget(session.userId);
+    return accounts.forget(session, caller);
+  },
+});
 
 /** Who leaves is billed no more, and gets what is known of the bills too. */
 const withBilling = (accounts: Accounts, billing: RunningBilling): Accounts => ({

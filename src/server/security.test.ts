@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { noThirdParties, type ThirdParties } from '../lib/third-party/settings.ts';
+import { parseConfig } from './config.ts';
 import { securityHeaders } from './security.ts';
 
 const rendered = "script-src 'self' 'sha256-abc'";
-const policyOf = (marfeelAccount: string | null, page: string | null = rendered) => {
+const policyOf = (thirdParties: ThirdParties, page: string | null = rendered) => {
   const headers = securityHeaders({
     siteUrl: 'https://paper.example',
     wordpress: null,
     imageHosts: [],
     frameHosts: [],
-    marfeelAccount,
+    thirdParties,
     stripe: null,
   });
   return Object.fromEntries(
@@ -18,22 +20,58 @@ const policyOf = (marfeelAccount: string | null, page: string | null = rendered)
       .map((directive) => [directive.split(' ', 1)[0], directive]),
   );
 };
+const settings = (env: Record<string, string>) => parseConfig(env).thirdParties;
+const ids = {
+  GTM_CONTAINER: 'GTM-ABCD',
+  MARFEEL_ACCOUNT: '1234',
+  ONESIGNAL_APP_ID: '01234567-89ab-cdef-0123-456789abcdef',
+  GROWSURF_CAMPAIGN: 'abc123',
+  CALENDLY_URL: 'https://calendly.com/the-sun/call',
+  GPT_NETWORK: '1234567',
+};
 
 describe('the policy of a page', () => {
-  it('allows no host of the audience tool as long as there is no account', () => {
-    const policy = policyOf(null);
+  it('allows no host of a third party as long as none is set up', () => {
+    const policy = policyOf(noThirdParties);
     expect(policy['script-src']).toBe("script-src 'self' 'sha256-abc'");
     expect(policy['connect-src']).toBe("connect-src 'self'");
+    expect(policy['style-src']).toBe("style-src 'self' 'unsafe-inline'");
   });
 
   it('allows the audience tool its script and its reports, and nothing else of it', () => {
-    const policy = policyOf('1234');
+    const policy = policyOf(settings({ MARFEEL_ACCOUNT: '1234' }));
     expect(policy['script-src']).toBe("script-src 'self' 'sha256-abc' https://sdk.mrf.io");
     expect(policy['connect-src']).toBe("connect-src 'self' https://sdk.mrf.io https://events.newsroom.bi");
     expect(policy['img-src']).toBe("img-src 'self' data:");
   });
 
+  it('names the hosts of each that is set up, never all of them, and nothing inline', () => {
+    const alone: Record<string, string> = {
+      GTM_CONTAINER: 'https://www.googletagmanager.com',
+      ONESIGNAL_APP_ID: 'https://cdn.onesignal.com',
+      GROWSURF_CAMPAIGN: 'https://app.growsurf.com',
+      CALENDLY_URL: 'https://assets.calendly.com',
+      GPT_NETWORK: 'https://securepubads.g.doubleclick.net',
+    };
+    for (const [name, host] of Object.entries(alone)) {
+      const scripts = policyOf(settings({ [name]: ids[name as keyof typeof ids] }))['script-src'] ?? '';
+      for (const other of Object.values(alone))
+        expect(scripts.includes(other), `${name}: ${other}`).toBe(other === host);
+    }
+    const all = policyOf(settings({ ...ids, TAG_HOSTS: 'tags.example.com' }));
+    expect(all['script-src']).not.toMatch(/'unsafe-|https:(?:\s|$)|\s\*(?:\s|$)/);
+    expect(all['script-src']).toContain(' https://tags.example.com');
+    expect(all['frame-src']).toContain(' https://calendly.com');
+    expect(all['default-src']).toBe("default-src 'self'");
+  });
+
+  it('allows a stand-in its own address in the place of the vendor’s', () => {
+    const policy = policyOf(settings({ ...ids, GPT_SCRIPT_URL: 'http://127.0.0.1:9/gpt.js' }));
+    expect(policy['script-src']).toContain(' http://127.0.0.1:9');
+    expect(Object.values(policy).join(' ')).not.toContain('doubleclick');
+  });
+
   it('keeps a page without scripts without scripts', () => {
-    expect(policyOf('1234', null)['script-src']).toBe("script-src 'none'");
+    expect(policyOf(settings(ids), null)['script-src']).toBe("script-src 'none'");
   });
 });

@@ -1,5 +1,5 @@
 /** Security headers: the same on every answer, and a content security policy for pages. */
-import { marfeelHosts } from '../lib/audience/marfeel.ts';
+import { thirdPartySources } from '../lib/third-party/sources.ts';
 import { publication } from '../publication.ts';
 import type { Config } from './config.ts';
 
@@ -22,12 +22,13 @@ export interface SecurityHeaders {
 const other = "default-src 'none'; frame-ancestors 'self'";
 
 export function securityHeaders(
-  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'marfeelAccount' | 'stripe'> &
+  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'thirdParties' | 'stripe'> &
     Partial<Pick<Config, 'retention'>>,
 ): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
   const stripe = stripeSources(config.stripe);
+  const others = thirdPartySources(config.thirdParties);
   const retention = retentionSources(config.retention?.scriptUrl);
   const base: Record<string, readonly string[]> = {
     'default-src': ["'self'"],
@@ -35,31 +36,30 @@ export function securityHeaders(
     'object-src': ["'none'"],
     'form-action': ["'self'"],
     'frame-ancestors': ["'self'"],
-    'img-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme), ...retention.scripts],
-    'media-src': ["'self'", ...pictures],
-    'font-src': ["'self'"],
-    'connect-src': [
+    'img-src': [
       "'self'",
-      ...(config.marfeelAccount ? Object.values(marfeelHosts) : []),
-      ...stripe.connections,
-      ...retention.connections,
+      'data:',
+      ...pictures,
+      ...config.imageHosts.map(withScheme),
+      ...others['img-src'],
+      ...retention.scripts,
     ],
+    'media-src': ["'self'", ...pictures],
+    'font-src': ["'self'", ...others['font-src']],
+    'connect-src': ["'self'", ...others['connect-src'], ...stripe.connections, ...retention.connections],
     'frame-src': [
       "'self'",
       ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme),
       ...stripe.frames,
+      ...others['frame-src'],
     ],
     'manifest-src': ["'self'"],
     'worker-src': ["'self'"],
     // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
-    'style-src': ["'self'", "'unsafe-inline'"],
+    'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
     ...(secure && { 'upgrade-insecure-requests': [] }),
   };
-  const scriptHosts = [
-    ...(config.marfeelAccount ? [marfeelHosts.script] : []),
-    ...stripe.scripts,
-    ...retention.scripts,
-  ];
+  const scriptHosts = [...others['script-src'], ...stripe.scripts, ...retention.scripts];
   const known = new Map<string, string>();
 
   return {

@@ -3,9 +3,11 @@ import type { Content } from '../content/service.ts';
 import type { Access } from '../lib/access/service.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { Billing } from '../lib/billing/service.ts';
+import type { Comments } from '../lib/comments/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
+import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Market } from '../lib/market/service.ts';
 import type { Newsletters } from '../lib/newsletters/service.ts';
@@ -24,8 +26,12 @@ export interface Services {
   readonly sessions: Pick<Accounts, 'session'> | null;
   /** Who may read what; `null` where accounts are off or kept by a Zephr tenant. */
   readonly access: Access | null;
+  /** What readers save and have read; `null` where accounts are off or kept by a Zephr tenant. */
+  readonly library: Library | null;
   /** Plans and payments; `null` where billing is off (`features.billing`). */
   readonly billing: Billing | null;
+  /** What readers write under articles; `null` where comments or accounts are off, and where a tenant keeps the accounts. */
+  readonly comments: Comments | null;
   /** What readers want by mail; `null` where accounts are off or kept by a Zephr tenant. */
   readonly newsletters: Newsletters | null;
   /** The support desk; `null` where nothing is mailed, or a Zephr tenant keeps the accounts. */

@@ -65,6 +65,17 @@ const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 /** Folder whose file names carry the hash of their content. */
 const hashed = '/_assets/';
 
+/**
+ * The service worker of the stories that are kept (src/client/story-worker.ts). A worker lives under the policy that it was sent with:
+ * it may ask this site. Browsers look for a new one with each visit, and caches on the way must not keep the old one.
+ */
+const workers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '/sw.js': {
+    'cache-control': 'no-cache',
+    'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+  },
+};
+
 /** Hashed files of earlier builds: a browser that holds yesterday's page still finds what that names. */
 export function earlierFiles(
   assets: Pick<EarlierAssets, 'find'>,
@@ -126,6 +137,7 @@ export function openStatics(folder: string): Statics {
           ? 'public, max-age=31536000, immutable'
           : 'public, max-age=3600, must-revalidate',
         etag,
+        ...workers[pathname],
       };
       if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
       if (etagMatches(request['if-none-match'], etag)) return { status: 304, headers, body: null };

@@ -81,7 +81,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
     const wasKnown = dropShared();
-    if (wasKnown) forgetProfileCopies();
+    if (wasKnown) forgetKept();
     settle(anonymousSession);
     // A form without a script, or a session that has run out, signs out without telling.
     if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
@@ -125,9 +125,15 @@ function settle(session: Session): void {
   else dataset.visitor = visitor;
 }
 
+/** What this browser kept for its reader, and what could be read without a network (src/client/story-worker.ts), is nobody else's. */
+function forgetKept(): void {
+  forgetProfileCopies();
+  navigator.serviceWorker?.controller?.postMessage({ forget: true });
+}
+
 function forgetHint(): void {
   dropShared();
-  forgetProfileCopies();
+  forgetKept();
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;
 }

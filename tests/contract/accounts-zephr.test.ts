@@ -16,6 +16,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openTenant, type Tenant } from '../../src/lib/accounts/zephr.server.ts';
 import { tenantSessions } from '../../src/lib/accounts/zephr-sessions.server.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { noThirdParties } from '../../src/lib/third-party/settings.ts';
 import { createAccessCookie } from '../../src/press/access-cookie.ts';
 import { createFront } from '../../src/server/front.ts';
 import { securityHeaders } from '../../src/server/security.ts';
@@ -155,7 +156,7 @@ beforeAll(async () => {
       wordpress: null,
       imageHosts: [],
       frameHosts: [],
-      marfeelAccount: null,
+      thirdParties: noThirdParties,
       stripe: null,
     }),
     render: async () => new Response('a page of ours'),

@@ -185,63 +185,8 @@ test.describe('two tabs', () => {
   });
 });
 
-test.describe('the audience tool', () => {
-  /** Commands that the page has left for the vendor's script, as codes. */
-  const codes = (page: Page) =>
-    page.evaluate(() => {
-      const sent: number[] = [];
-      type Command = [string, (compass: { setUserType(code: number): void }) => void];
-      const commands = (window as unknown as { marfeel?: { cmd: Command[] } }).marfeel?.cmd ?? [];
-      for (const [, run] of commands) run({ setUserType: (code) => sent.push(code) });
-      return sent;
-    });
-
-  /** Serves pages as a site with an account does; the vendor's script itself stays away. */
-  async function withAccount(context: BrowserContext): Promise<void> {
-    await context.route('https://sdk.mrf.io/**', (route) => route.abort());
-    await context.route(`**${article}`, async (route) => {
-      const response = await route.fetch();
-      const body = (await response.text()).replace('<head>', '<head><meta name="audience-account" content="1">');
-      await route.fulfill({ response, body });
-    });
-  }
-
-  test('is not there without an account', async ({ page }) => {
-    await page.goto(article, { waitUntil: 'networkidle' });
-    expect(await page.evaluate(() => 'marfeel' in window)).toBe(false);
-  });
-
-  test('hears 0 of an anonymous reader', async ({ context, page }) => {
-    await withAccount(context);
-    await page.goto(article);
-    await expect.poll(() => codes(page)).toEqual([0]);
-  });
-
-  for (const [kind, code] of [
-    ['registered', 1],
-    ['reader', 3],
-    ['member', 4],
-    ['founder', 5],
-  ] as const) {
-    test(`hears nothing while it is not known who reads, then ${code} of a ${kind}`, async ({ context, page }) => {
-      await withAccount(context);
-      await pretend(context, kind);
-      const gate = Promise.withResolvers<void>();
-      await context.route(`**${decisions}`, async (route) => {
-        await gate.promise;
-        await route.fallback();
-      });
-      const asking = page.waitForRequest(`**${decisions}`);
-      await page.goto(article);
-      await asking;
-      expect(await codes(page)).toEqual([]);
-      gate.resolve();
-      await expect.poll(() => codes(page)).toEqual([code]);
-      await page.evaluate(() => {
-        history.pushState(null, '', '#comments');
-        history.back();
-      });
-      await expect.poll(() => codes(page)).toEqual([code, code]);
-    });
-  }
+test('third parties are not there where none is set up', async ({ page }) => {
+  await page.goto(article, { waitUntil: 'networkidle' });
+  await expect(page.getByRole('region', { name: 'Your privacy, your choice' })).toHaveCount(0);
+  expect(await page.evaluate(() => ['marfeel', 'dataLayer', 'googletag'].filter((name) => name in window))).toEqual([]);
 });

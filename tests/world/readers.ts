@@ -122,12 +122,17 @@ export async function signIn(
  * Gives a context the hint cookie of a kind of reader and answers what pages ask about it. For how things look to readers who pay;
  * who really signs in goes through {@link signIn}.
  *
- * @param options `upsell`: whether the printed paper has not been offered today; it is a dialog that stands over the page
+ * @param options `upsell`: whether the printed paper has not been offered today; it is a dialog that stands over the page. `site`: where it
+ *   is, when it is not the world's
  */
-export async function pretend(context: BrowserContext, kind: SignedInKind, { upsell = false } = {}): Promise<void> {
+export async function pretend(
+  context: BrowserContext,
+  kind: SignedInKind,
+  { upsell = false, site = testSite() } = {},
+): Promise<void> {
   if (!upsell)
     await context.addInitScript(() => localStorage.setItem('print-edition-promo-last-seen', `${Date.now()}`));
-  await context.addCookies([{ name: 'visitor', value: kind, url: testSite() }]);
+  await context.addCookies([{ name: 'visitor', value: kind, url: site }]);
   const activeProducts = kind === 'registered' ? [] : [`sun-${kind}`];
   await context.route('**/zephr/feature-decisions', (route) =>
     route.fulfill({ json: { accessDetails: { authenticated: true, activeProducts } } }),

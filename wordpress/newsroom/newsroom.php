@@ -44,6 +44,8 @@ $newsroom_parts = array(
 	'touch',         // Keeps post_modified honest for modified_after.
 	'changes',       // Documents: what happened in this request.
 	'change-others', // Terms, menus and comments: what happened in this request.
+	'comments',      // Readers' comments as the site brings them.
+	'comments-screen', // How often readers have reported them.
 	'queue',         // The table of deliveries.
 	'deliveries',    // Sends what is due, retries.
 	'webhook',       // One signed request.

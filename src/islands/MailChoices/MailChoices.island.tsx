@@ -2,7 +2,7 @@
  * What the reader gets by mail: the newsletters, offers, and what comes in any case and why. A form that the browser can send; with a
  * script it is saved in place.
  */
-import { type SyntheticEvent, useEffect, useId, useState } from 'react';
+import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/ask.ts';
 import { choicesCall, choicesPath, mailFields } from '../../lib/newsletters/paths.ts';
 import type { ChoicesAnswer } from '../../lib/newsletters/wire.ts';
@@ -34,9 +34,13 @@ const words: Readonly<Record<State, string>> = {
   saved: 'Your choice has been saved.',
 };
 
+/** The boxes are the browser's own: one that is ticked while the script is on its way stays so, and counts. */
+const tickedIn = (form: HTMLFormElement | null): readonly string[] =>
+  form ? new FormData(form).getAll(mailFields.choice).map(String) : [];
+
 export default function MailChoices({ letters, others, chosen, saved = false, problem: first }: Props) {
   const id = useId();
-  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set(chosen));
+  const form = useRef<HTMLFormElement>(null);
   const [state, setState] = useState<State>(saved ? 'saved' : 'idle');
   const [problem, setProblem] = useState<string | null>(first ?? null);
   const [offline, setOffline] = useState(false);
@@ -51,23 +55,19 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
     };
   }, []);
 
-  function turn(slug: string) {
-    const next = new Set(ticked);
-    if (!next.delete(slug)) next.add(slug);
-    setTicked(next);
-    setState('changed');
-  }
+  // What was ticked before this began.
+  useEffect(() => {
+    const now = tickedIn(form.current);
+    if (now.length !== chosen.length || now.some((slug) => !chosen.includes(slug))) setState('changed');
+  }, [chosen]);
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
     if (state === 'saving') return;
     setState('saving');
     setProblem(null);
-    const answer = await ask<ChoicesAnswer>(choicesCall, { method: 'PUT', body: { choices: [...ticked] } });
-    if (answer.ok) {
-      if (answer.value) setTicked(new Set(answer.value.choices));
-      return setState('saved');
-    }
+    const answer = await ask<ChoicesAnswer>(choicesCall, { method: 'PUT', body: { choices: tickedIn(form.current) } });
+    if (answer.ok) return setState('saved');
     setState('changed');
     if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
     else if (answer.status === 0)
@@ -83,8 +83,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
           id={`${id}-${slug}`}
           name={mailFields.choice}
           value={slug}
-          checked={ticked.has(slug)}
-          onChange={() => turn(slug)}
+          defaultChecked={chosen.includes(slug)}
           aria-describedby={`${id}-${slug}-what`}
         />
         <div>
@@ -99,11 +98,13 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
 
   return (
     <form
+      ref={form}
       className={styles.choices}
       method="post"
       action={choicesPath}
       aria-label="Newsletters and e-mail"
       onSubmit={submit}
+      onChange={() => setState('changed')}
     >
       <fieldset>
         <legend>Newsletters</legend>

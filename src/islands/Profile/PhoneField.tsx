@@ -24,6 +24,11 @@ export function PhoneField({ id, name, value, error }: Props) {
   const [text, setText] = useState(formatUsPhone(value));
   const caret = useRef<number | null>(null);
 
+  // What was typed while the script was on its way counts.
+  useLayoutEffect(() => {
+    const typedBefore = input.current?.value ?? '';
+    setText((now) => (typedBefore === now ? now : formatUsPhone(typedBefore)));
+  }, []);
   useLayoutEffect(() => {
     if (caret.current === null || document.activeElement !== input.current) return;
     input.current?.setSelectionRange(caret.current, caret.current);

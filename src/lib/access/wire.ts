@@ -15,4 +15,9 @@ export interface GiftAnswer {
   readonly readers: number;
   /** Links that are left within these thirty days. */
   readonly left: number;
+  /** Links of these thirty days in all. */
+  readonly most: number;
 }
+
+/** GET /api/v1/gifts: 200; 401 and 403 as above. */
+export type GiftsLeft = Pick<GiftAnswer, 'left' | 'most'>;

@@ -32,7 +32,9 @@ export type LimitName =
   | 'social'
   | 'coupon'
   | 'card'
-  | 'support';
+  | 'support'
+  | 'comment'
+  | 'report';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -91,6 +93,18 @@ export const defaultLimits: Limits = {
     address: { most: 20, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 1000, seconds: minutes(10) },
+  },
+  /** Comments written or changed. */
+  comment: {
+    address: { most: 30, seconds: minutes(10) },
+    email: { most: 8, seconds: minutes(10) },
+    overall: { most: 3000, seconds: minutes(10) },
+  },
+  /** Comments reported to the editors. */
+  report: {
+    address: { most: 60, seconds: minutes(60) },
+    email: { most: 20, seconds: minutes(60) },
+    overall: { most: 5000, seconds: minutes(60) },
   },
   /** Messages to the support desk. */
   support: {

@@ -1,7 +1,8 @@
 /** Where a reader comes back to after signing in: a path of this site and nothing else. */
 
-/** What no reader wants to come back to: calls, and the pages of signing in themselves. Two pages below /account are none of these. */
-const notAPlace = /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card)$)|socialLogin|image|_assets)(?:\/|$)/i;
+/** What no reader wants to come back to: calls, and the pages of signing in themselves. Some pages below /account are none of these. */
+const notAPlace =
+  /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
 
 /** Longest path that is carried along. */
 const longest = 1024;

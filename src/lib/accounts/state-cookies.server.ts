@@ -55,3 +55,6 @@ export const signIn = stateCookie('sign_in', signInState, 15 * 60);
 
 /** Where a social sign-in is to end. */
 export const socialStart = stateCookie('social_start', z.string(), 10 * 60);
+
+/** The number of an article that somebody wanted to save who has to sign in first. */
+export const saveLater = stateCookie('save_later', z.int().positive(), 60 * 60);

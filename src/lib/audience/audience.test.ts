@@ -2,8 +2,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { publication } from '../../publication.ts';
 import { anonymousSession, loadingSession, sessionOf } from '../accounts/session.ts';
+import { readConsent } from '../consent/model.ts';
+import { usualAddresses } from '../third-party/settings.ts';
 import { createAudience } from './audience.ts';
-import { loadMarfeel, marfeel } from './marfeel.ts';
+import { makeAudience, marfeel } from './marfeel.ts';
 import { visitorType } from './visitor-type.ts';
 
 const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
@@ -31,27 +33,22 @@ describe('visitorType', () => {
 });
 
 describe('createAudience', () => {
-  it('sends nothing while loading, then the type, and again when it changes or the route does', () => {
+  it('sends nothing before the type is known, then it, and again when it changes or the route does', () => {
     const tool = { setVisitorType: vi.fn() };
     const audience = createAudience(tool, codes);
-    audience.session(loadingSession);
     audience.route();
     expect(tool.setVisitorType).not.toHaveBeenCalled();
-    audience.session(anonymousSession);
-    audience.session(anonymousSession);
+    audience.visitor('anonymous');
+    audience.visitor('anonymous');
     expect(tool.setVisitorType.mock.calls).toEqual([[0]]);
-    audience.session(signedIn('sun-reader'));
+    audience.visitor('reader');
     audience.route();
     expect(tool.setVisitorType.mock.calls).toEqual([[0], [3], [3]]);
-    // Loading once more takes nothing back, and sends nothing.
-    audience.session(loadingSession);
-    audience.route();
-    expect(tool.setVisitorType).toHaveBeenCalledTimes(3);
   });
 
   it('maps types to what the vendor’s account is set up for', () => {
     const tool = { setVisitorType: vi.fn() };
-    createAudience(tool, { ...codes, registered: 2, reader: 10 }).session(signedIn('sun-reader'));
+    createAudience(tool, { ...codes, registered: 2, reader: 10 }).visitor('reader');
     expect(tool.setVisitorType).toHaveBeenCalledExactlyOnceWith(10);
   });
 });
@@ -70,11 +67,14 @@ describe('marfeel', () => {
     expect(compass.setUserType).toHaveBeenCalledExactlyOnceWith(4);
   });
 
-  it('fetches the script of an account', () => {
-    loadMarfeel('12&34');
-    const script = document.querySelector<HTMLScriptElement>('script[type="module"]');
-    expect(script?.src).toBe('https://sdk.mrf.io/statics/marfeel-sdk.js?id=12%2634');
-    script?.remove();
+  it('fetches the script of an account when it is allowed, and not before', () => {
+    const page = { kind: 'home', section: null, article: null };
+    const adapter = makeAudience({ settings: { account: '12&34', scriptUrl: usualAddresses.audience }, page, codes });
+    const script = () => document.querySelector<HTMLScriptElement>('script[type="module"]');
+    expect(script()).toBeNull();
+    void adapter.allow(readConsent('', false));
+    expect(script()?.src).toBe('https://sdk.mrf.io/statics/marfeel-sdk.js?id=12%2634');
+    script()?.remove();
   });
 
   it('hands them to the vendor’s own list once it is there', () => {

@@ -1,6 +1,5 @@
 /** Tells the publisher's audience tool what type of visitor is reading; knows no vendor. */
-import type { Session } from '../accounts/session.ts';
-import { type VisitorType, visitorType } from './visitor-type.ts';
+import type { VisitorType } from './visitor-type.ts';
 
 /** One vendor's tool. */
 export interface AudienceTool {
@@ -9,8 +8,8 @@ export interface AudienceTool {
 }
 
 export interface Audience {
-  /** The session as it is now; sends when the type is another one than was sent last. */
-  session(session: Session): void;
+  /** Who is reading, as soon as that is known; sends when the type is another one than was sent last. */
+  visitor(type: VisitorType): void;
   /** A new route: what is known is sent again, for tools keep it for one page view. */
   route(): void;
 }
@@ -21,8 +20,7 @@ export function createAudience(tool: AudienceTool, codes: Readonly<Record<Visito
     if (type !== null) tool.setVisitorType(codes[type]);
   };
   return {
-    session(session) {
-      const next = visitorType(session);
+    visitor(next) {
       if (next === type) return;
       type = next;
       send();

@@ -7,5 +7,17 @@ import { access } from './0004-access.ts';
 import { cancellations } from './0005-cancellations.ts';
 import { letters } from './0006-letters.ts';
 import { popularity } from './0007-popularity.ts';
+import { comments } from './0008-comments.ts';
+import { library } from './0009-library.ts';
 
-export const migrations: readonly Migration[] = [accounts, mail, billing, access, cancellations, letters, popularity];
+export const migrations: readonly Migration[] = [
+  accounts,
+  mail,
+  billing,
+  access,
+  cancellations,
+  letters,
+  popularity,
+  comments,
+  library,
+];

@@ -1,6 +1,6 @@
 /** A subscriber gives an article away: a link that opens it for some others. */
 import { isWalled } from '../../../lib/access/level.ts';
-import { type GiftAnswer, giftBody } from '../../../lib/access/wire.ts';
+import { type GiftAnswer, type GiftsLeft, giftBody } from '../../../lib/access/wire.ts';
 import { away, refuse } from '../../../lib/accounts/answers.ts';
 import { only, readerCall } from '../../../lib/accounts/http.server.ts';
 import { publication } from '../../../publication.ts';
@@ -22,6 +22,16 @@ export const POST = readerCall({ body: giftBody }, async ({ session, body, conte
   }
   const { gift, left } = given;
   const expires = new Date(gift.expires).toISOString();
-  return { status: 201, body: { url: `${siteUrl}/gift/${gift.token}`, expires, readers, left } satisfies GiftAnswer };
+  return {
+    status: 201,
+    body: { url: `${siteUrl}/gift/${gift.token}`, expires, readers, left, most } satisfies GiftAnswer,
+  };
 });
-export const ALL = only('POST');
+
+export const GET = readerCall({}, async ({ session, context }) => {
+  const { access } = context.locals.services;
+  if (!access) return away(600);
+  const { gifts } = await access.view({ session, path: '/', article: null, cookies: null, count: false });
+  return gifts ? { status: 200, body: gifts satisfies GiftsLeft } : refuse(403, 'Subscribers can give articles away.');
+});
+export const ALL = only('GET', 'POST');

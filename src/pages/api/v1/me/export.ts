@@ -6,6 +6,7 @@ export const GET = readerCall({}, async ({ accounts, session, context }) => ({
   body: {
     ...(await accounts.exportData(session)),
     ...(await context.locals.services.access?.exportData(session.userId)),
+    ...(await context.locals.services.library?.exportData(session.userId)),
   },
   headers: { 'Content-Disposition': 'attachment; filename="your-account.json"' },
 }));

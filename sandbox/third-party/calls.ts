@@ -1,0 +1,60 @@
+/**
+ * What pages have asked of third parties and told them, kept apart by reader: tests run at the same time, and each comes from an address
+ * of its own (`X-Forwarded-For`).
+ */
+import type { IncomingMessage } from 'node:http';
+
+export const vendors = ['gtm', 'marfeel', 'onesignal', 'growsurf', 'calendly', 'gpt'] as const;
+export type Vendor = (typeof vendors)[number];
+
+/** How a vendor answers: as it should, late, with 500, by breaking off, with a script that throws, or (advertising) with nothing to show. */
+export const modes = ['ok', 'slow', 'error', 'blocked', 'throws', 'empty'] as const;
+export type Mode = (typeof modes)[number];
+
+export interface Call {
+  readonly vendor: Vendor;
+  /** `script` for the script itself; else what it was told. */
+  readonly what: string;
+  readonly details: unknown;
+}
+
+export interface Calls {
+  of(reader: string): readonly Call[];
+  add(reader: string, call: Call): void;
+  forget(reader: string): void;
+  mode(reader: string, vendor: Vendor): Mode;
+  setMode(reader: string, vendor: Vendor, mode: Mode): void;
+}
+
+/** Readers that are remembered, and calls of each. */
+const mostReaders = 500;
+const mostCalls = 1000;
+
+export const readerOf = (request: IncomingMessage): string => {
+  const header = request.headers['x-forwarded-for'];
+  return (Array.isArray(header) ? header[0] : header) || 'anyone';
+};
+
+export function createCalls(): Calls {
+  const readers = new Map<string, { calls: Call[]; modes: Map<Vendor, Mode> }>();
+  const known = (reader: string) => {
+    let found = readers.get(reader);
+    if (!found) {
+      const oldest = readers.keys().next().value;
+      if (readers.size >= mostReaders && oldest !== undefined) readers.delete(oldest);
+      found = { calls: [], modes: new Map() };
+      readers.set(reader, found);
+    }
+    return found;
+  };
+  return {
+    of: (reader) => known(reader).calls,
+    add(reader, call) {
+      const { calls } = known(reader);
+      if (calls.length < mostCalls) calls.push(call);
+    },
+    forget: (reader) => void readers.delete(reader),
+    mode: (reader, vendor) => known(reader).modes.get(vendor) ?? 'ok',
+    setMode: (reader, vendor, mode) => void known(reader).modes.set(vendor, mode),
+  };
+}

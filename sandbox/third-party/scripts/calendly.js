@@ -1,0 +1,20 @@
+// Stands in for Calendly's widget: a popup with the page to choose a time on.
+(() => {
+  const { origin } = new URL(document.currentScript.src);
+  window.Calendly = {
+    initPopupWidget({ url }) {
+      fetch(`${origin}/told/calendly`, {
+        method: 'POST',
+        body: JSON.stringify({ what: 'popup', details: url }),
+        keepalive: true,
+      });
+      const overlay = document.createElement('div');
+      overlay.className = 'calendly-overlay';
+      overlay.innerHTML =
+        '<div class="calendly-popup"><iframe title="Choose a time"></iframe></div><button class="calendly-popup-close" aria-label="Close"></button>';
+      overlay.querySelector('iframe').src = url;
+      overlay.querySelector('button').onclick = () => overlay.remove();
+      document.body.append(overlay);
+    },
+  };
+})();

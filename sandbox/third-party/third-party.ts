@@ -1,0 +1,160 @@
+/**
+ * Third parties that load scripts into pages: tag manager, audience tool, push notifications, referral widget, booking page and ad
+ * server. Each script is a small one of the same interface, which tells this server what it was told:
+ *
+ *     GET  /gtm/gtm.js?id=…  /marfeel/marfeel-sdk.js?id=…  /onesignal/OneSignalSDK.page.js  /onesignal/OneSignalSDK.sw.js
+ *          /growsurf/growsurf.js  /calendly/widget.js  /calendly/widget.css  /calendly/book/…  /gpt/gpt.js
+ *     GET  /gpt/ads?slot=…&size=…    {"empty": boolean}      GET /gpt/creative?size=970x250&slot=…
+ *     POST /told/<vendor>            {what, details}
+ *     GET  /api/calls?reader=…       {"calls": […]}          DELETE forgets them
+ *     PUT  /api/modes                {reader, vendor, mode}
+ *
+ * A reader is told from others by `X-Forwarded-For`; without it, it is `anyone`.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, html, json, listenWeb, type Route, text, type Call as WebCall } from '../web.ts';
+import { type Calls, createCalls, type Mode, modes, readerOf, type Vendor, vendors } from './calls.ts';
+import { bookingPage, creative } from './pages.ts';
+
+export interface ThirdPartyAccess {
+  /** Address without a slash at its end. */
+  readonly url: string;
+}
+
+export interface ThirdParty {
+  readonly access: ThirdPartyAccess;
+  stop(): Promise<void>;
+}
+
+const folder = path.join(import.meta.dirname, 'scripts');
+/** Milliseconds that a slow script takes. */
+const slow = 30_000;
+
+const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+
+export async function startThirdParty({ port = 0 }: { readonly port?: number } = {}): Promise<ThirdParty> {
+  const calls = createCalls();
+  const server = await listenWeb([...scriptRoutes(calls), ...toldRoutes(calls), ...testRoutes(calls)], {
+    port,
+    name: "the sandbox's third parties",
+  });
+  return { access: { url: server.url }, stop: server.close };
+}
+
+const files: Readonly<Record<string, { vendor: Vendor; file: string }>> = {
+  '/gtm/gtm.js': { vendor: 'gtm', file: 'gtm.js' },
+  '/marfeel/marfeel-sdk.js': { vendor: 'marfeel', file: 'marfeel.js' },
+  '/onesignal/OneSignalSDK.page.js': { vendor: 'onesignal', file: 'onesignal.js' },
+  '/onesignal/OneSignalSDK.sw.js': { vendor: 'onesignal', file: 'onesignal-worker.js' },
+  '/growsurf/growsurf.js': { vendor: 'growsurf', file: 'growsurf.js' },
+  '/calendly/widget.js': { vendor: 'calendly', file: 'calendly.js' },
+  '/gpt/gpt.js': { vendor: 'gpt', file: 'gpt.js' },
+};
+
+function scriptRoutes(calls: Calls): Route[] {
+  return [
+    ...Object.entries(files).map(
+      ([address, { vendor, file }]): Route => ({
+        method: 'GET',
+        path: new RegExp(`^${address.replaceAll('.', '\\.')}$`),
+        handle: (call) => script(calls, vendor, file, call),
+      }),
+    ),
+    {
+      method: 'GET',
+      path: /^\/calendly\/widget\.css$/,
+      handle: () => ({
+        headers: { 'content-type': 'text/css; charset=utf-8' },
+        body: fs.readFileSync(path.join(folder, 'calendly.css'), 'utf8'),
+      }),
+    },
+    { method: 'GET', path: /^\/calendly\/book\/([\w-]+)$/, handle: ({ found: [who = ''] }) => html(bookingPage(who)) },
+    {
+      method: 'GET',
+      path: /^\/gpt\/ads$/,
+      handle({ request, url }) {
+        const reader = readerOf(request);
+        calls.add(reader, { vendor: 'gpt', what: 'request', details: Object.fromEntries(url.searchParams) });
+        return json({ empty: calls.mode(reader, 'gpt') === 'empty' }, 200, openHeaders);
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/gpt\/creative$/,
+      handle: ({ url }) => html(creative(url.searchParams.get('size') ?? '', url.searchParams.get('slot') ?? '')),
+    },
+  ];
+}
+
+async function script(
+  calls: Calls,
+  vendor: Vendor,
+  file: string,
+  { request, url, gone }: WebCall,
+): Promise<Answer | null> {
+  const reader = readerOf(request);
+  calls.add(reader, {
+    vendor,
+    what: 'script',
+    details: { path: url.pathname, ...Object.fromEntries(url.searchParams) },
+  });
+  const mode = calls.mode(reader, vendor);
+  if (mode === 'slow') await delay(slow, undefined, { signal: gone }).catch(() => {});
+  if (mode === 'error') return text('Out of order.\n', 500);
+  if (mode === 'blocked') {
+    request.socket.destroy();
+    return null;
+  }
+  const body =
+    mode === 'throws'
+      ? 'throw new Error("The vendor has made a mistake.");\n'
+      : fs.readFileSync(path.join(folder, file), 'utf8');
+  return {
+    headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store', ...openHeaders },
+    body,
+  };
+}
+
+function toldRoutes(calls: Calls): Route[] {
+  return [
+    // Tests send a header of their own with everything, for which browsers ask leave at another origin.
+    { method: 'OPTIONS', path: /^\/./, handle: () => ({ status: 204, headers: openHeaders }) },
+    {
+      method: 'POST',
+      path: new RegExp(`^/told/(${vendors.join('|')})$`),
+      async handle({ request, found: [vendor = ''], body }) {
+        const { what, details } = JSON.parse(await body()) as { what: string; details: unknown };
+        calls.add(readerOf(request), { vendor: vendor as Vendor, what, details });
+        return { status: 204, headers: openHeaders };
+      },
+    },
+  ];
+}
+
+function testRoutes(calls: Calls): Route[] {
+  const reader = (url: URL) => url.searchParams.get('reader') ?? 'anyone';
+  return [
+    { method: 'GET', path: /^\/api\/calls$/, handle: ({ url }) => json({ calls: calls.of(reader(url)) }) },
+    {
+      method: 'DELETE',
+      path: /^\/api\/calls$/,
+      handle({ url }) {
+        calls.forget(reader(url));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'PUT',
+      path: /^\/api\/modes$/,
+      async handle({ body }) {
+        const wanted = JSON.parse(await body()) as { reader?: string; vendor: Vendor; mode: Mode };
+        if (!vendors.includes(wanted.vendor) || !modes.includes(wanted.mode))
+          return json({ error: 'There is no such mode.' }, 400);
+        calls.setMode(wanted.reader ?? 'anyone', wanted.vendor, wanted.mode);
+        return { status: 204 };
+      },
+    },
+  ];
+}

@@ -1,0 +1,259 @@
+/** The worker as it is sent to browsers, in a world of maps: a network, caches, and events. */
+import { createContext, runInContext } from 'node:vm';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { workerText } from './story-worker-build.ts';
+
+const site = 'https://paper.example';
+const at = (path: string): string => site + path;
+
+class FakeCache {
+  readonly kept = new Map<string, Response>();
+  static key(request: string | { url: string }): string {
+    return new URL(typeof request === 'string' ? request : request.url, site).href;
+  }
+  async match(request: string | { url: string }) {
+    return this.kept.get(FakeCache.key(request))?.clone();
+  }
+  async put(request: string | { url: string }, answer: Response) {
+    this.kept.set(FakeCache.key(request), answer);
+  }
+  async delete(request: string | { url: string }) {
+    return this.kept.delete(FakeCache.key(request));
+  }
+  async keys() {
+    return [...this.kept.keys()].map((url) => ({ url }));
+  }
+}
+
+/** Looked up when it is called, so that a test's clock counts. */
+const later = (act: (value: undefined) => void, ms: number) => setTimeout(act, ms);
+
+/** Pages by path; what is missing is no answer at all. */
+type Network = Map<string, (path: string) => Response | Promise<Response>>;
+
+const html =
+  (text: string, init: ResponseInit = {}, redirected = false) =>
+  (): Response => {
+    const answer = new Response(`<html lang="en">${text}</html>`, {
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+      ...init,
+    });
+    // What only a browser's own fetch can make.
+    Object.defineProperties(answer, { type: { value: 'basic' }, redirected: { value: redirected } });
+    answer.clone = () => html(text, init, redirected)();
+    return answer;
+  };
+
+function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new Map<string, FakeCache>()) {
+  const listeners = new Map<string, (event: unknown) => void>();
+  const network: Network = new Map([['/offline', html('<link href="/_assets/a.css">Without a network')]]);
+  network.set('/_assets/a.css', () => new Response('p{}'));
+  const asked: string[] = [];
+  const caches = {
+    async open(name: string) {
+      const found = stores.get(name) ?? new FakeCache();
+      stores.set(name, found);
+      return found;
+    },
+    keys: async () => [...stores.keys()],
+    delete: async (name: string) => stores.delete(name),
+    has: async (name: string) => stores.has(name),
+  };
+  const self = {
+    location: { origin: site },
+    registration: { navigationPreload: { enable: async () => {} }, unregister: vi.fn(async () => true) },
+    clients: { claim: async () => {} },
+    skipWaiting: async () => {},
+    addEventListener: (name: string, act: (event: unknown) => void) => listeners.set(name, act),
+  };
+  const fetch = async (request: string | { url: string }) => {
+    const { pathname } = new URL(FakeCache.key(request));
+    asked.push(pathname);
+    const answer = network.get(pathname);
+    if (!answer) throw new TypeError('Failed to fetch');
+    return answer(pathname);
+  };
+  runInContext(
+    workerText(settings),
+    createContext({ self, caches, fetch, URL, Headers, Response, Date, setTimeout: later }),
+  );
+
+  async function fire(name: string, event: object): Promise<Response | undefined> {
+    const works: Promise<unknown>[] = [];
+    let answer: Promise<Response> | undefined;
+    listeners.get(name)?.({
+      ...{ preloadResponse: Promise.resolve(undefined), waitUntil: (work: Promise<unknown>) => void works.push(work) },
+      respondWith(given: Promise<Response>) {
+        answer = given;
+      },
+      ...event,
+    });
+    const got = await answer;
+    await Promise.all(works);
+    return got;
+  }
+  const request = (path: string, more: object = {}) =>
+    fire('fetch', { request: { url: at(path), method: 'GET', mode: 'cors', referrer: '', ...more } });
+  const open = (path: string) => request(path, { mode: 'navigate' });
+  const stories = () => [...(stores.get('broadsheet-stories')?.kept.keys() ?? [])].map((url) => new URL(url).pathname);
+  return { fire, request, open, stories, network, asked, stores, self };
+}
+
+let worker: ReturnType<typeof start>;
+beforeEach(async () => {
+  vi.useRealTimers();
+  worker = start();
+  await worker.fire('install', {});
+  await worker.fire('activate', {});
+});
+
+describe('the worker', () => {
+  it('brings the page for no network along, with what that is made of', async () => {
+    worker.network.clear();
+    expect(await (await worker.open('/section/politics'))?.text()).toContain('Without a network');
+    expect(await (await worker.request('/_assets/a.css'))?.text()).toBe('p{}');
+  });
+
+  it('keeps the last stories, one however it was linked to, and says that it is a kept one', async () => {
+    for (const name of ['a', 'b', 'c', 'a', 'd']) {
+      worker.network.set(`/article/${name}`, html(`Story ${name}`));
+      expect(await (await worker.open(`/article/${name}?utm_source=x`))?.text()).toBe(
+        `<html lang="en">Story ${name}</html>`,
+      );
+    }
+    expect(worker.stories()).toEqual(['/article/c', '/article/a', '/article/d']);
+    worker.network.clear();
+    expect(await (await worker.open('/article/a'))?.text()).toBe('<html data-offline lang="en">Story a</html>');
+    expect(await (await worker.open('/article/b'))?.text()).toContain('Without a network');
+  });
+
+  it('shows a kept story where the network takes too long or the site is broken', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    await worker.open('/article/a');
+    worker.network.set('/article/a', html('Broken', { status: 503 }));
+    expect(await (await worker.open('/article/a'))?.text()).toContain('data-offline');
+    vi.useFakeTimers();
+    let answer: (response: Response) => void = () => {};
+    worker.network.set(
+      '/article/a',
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
+    let shown: Response | undefined;
+    const opened = worker.open('/article/a').then((got) => {
+      shown = got;
+    });
+    await vi.advanceTimersByTimeAsync(4000);
+    answer(html('Story a, corrected')());
+    await opened;
+    expect(await shown?.text()).toContain('data-offline');
+    // What came too late for this time is there for the next.
+    worker.network.clear();
+    expect(await (await worker.open('/article/a'))?.text()).toContain('corrected');
+  });
+
+  it('keeps nothing else: no list, no call, nothing of the account, nothing refused or led elsewhere', async () => {
+    worker.network.set('/article/moved', html('Moved', {}, true));
+    worker.network.set('/article/broken', html('Broken', { status: 500 }));
+    for (const path of ['/', '/dashboard/saved', '/article/a/comments', '/search'])
+      worker.network.set(path, html(path));
+    for (const path of worker.network.keys()) if (path !== '/offline') await worker.open(path);
+    expect(worker.stories()).toEqual([]);
+    const before = worker.asked.length;
+    expect(await worker.request('/api/v1/me/saved')).toBeUndefined();
+    expect(await worker.request('/image?url=x&w=640', { referrer: at('/section/politics') })).toBeUndefined();
+    expect(worker.asked.length).toBe(before);
+  });
+
+  it('lets go of a story that was withdrawn', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    await worker.open('/article/a');
+    worker.network.set('/article/a', html('Gone', { status: 410 }));
+    expect(await (await worker.open('/article/a'))?.status).toBe(410);
+    expect(worker.stories()).toEqual([]);
+  });
+
+  it.each([
+    ['POST', '/blaize/logout'],
+    ['POST', '/blaize/login'],
+    ['POST', '/blaize/forget-me'],
+    ['POST', '/account/sign-out'],
+    ['POST', '/account/link'],
+  ])('is emptied by %s %s', async (method, path) => {
+    worker.network.set('/article/a', html('Story a'));
+    worker.network.set('/image', () => new Response('picture'));
+    await worker.open('/article/a');
+    await worker.request('/image?url=p&w=640', { referrer: at('/article/a') });
+    expect([worker.stories().length, worker.stores.get('broadsheet-pictures')?.kept.size]).toEqual([1, 1]);
+    await worker.request(path, { method });
+    expect([worker.stories().length, worker.stores.get('broadsheet-pictures')?.kept.size ?? 0]).toEqual([0, 0]);
+  });
+
+  it('is emptied by the return of a social sign-in, and when a page says that its reader has gone', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    worker.network.set('/blaize/oauth/google/callback', html('Back'));
+    await worker.open('/article/a');
+    await worker.open('/blaize/oauth/google/callback');
+    expect(worker.stories()).toEqual([]);
+    await worker.open('/article/a');
+    await worker.fire('message', { data: { forget: true } });
+    expect(worker.stories()).toEqual([]);
+    for (const nonsense of [null, 'forget', 7, { keep: 'https://evil.example/article/a' }, { keep: at('/dashboard') }])
+      await worker.fire('message', { data: nonsense });
+    expect(worker.stories()).toEqual([]);
+  });
+
+  it('keeps nothing of a reader who goes while the page is under way', async () => {
+    let answer: (response: Response) => void = () => {};
+    worker.network.set(
+      '/article/a',
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
+    const opened = worker.open('/article/a');
+    await vi.waitFor(() => expect(worker.asked).toContain('/article/a'));
+    await worker.request('/account/sign-out', { method: 'POST' });
+    answer(html('Story a, whole')());
+    await opened;
+    expect(worker.stories()).toEqual([]);
+  });
+
+  it('shows a picture in another width where the right one is not kept', async () => {
+    worker.network.set('/image', () => new Response('picture'));
+    const referrer = at('/article/a');
+    await worker.request('/image?url=p&w=640&q=75', { referrer });
+    worker.network.delete('/image');
+    expect(await (await worker.request('/image?url=p&w=828&q=75', { referrer }))?.text()).toBe('picture');
+    await expect(worker.request('/image?url=other&w=640&q=75', { referrer })).rejects.toThrow('Failed to fetch');
+  });
+
+  it('takes over from the build before: the stories stay, its shell goes', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    await worker.open('/article/a');
+    const next = start({ build: 'two', stories: 3, days: 14 }, worker.stores);
+    await next.fire('install', {});
+    expect([...next.stores.keys()]).toEqual(expect.arrayContaining(['broadsheet-shell-one', 'broadsheet-shell-two']));
+    await next.fire('activate', {});
+    expect(next.stores.has('broadsheet-shell-one')).toBe(false);
+    expect(next.stories()).toEqual(['/article/a']);
+  });
+
+  it('does not come where its page cannot be had', async () => {
+    const other = start();
+    other.network.set('/offline', html('Broken', { status: 500 }));
+    await expect(other.fire('install', {})).rejects.toThrow('/offline answered 500');
+  });
+
+  it('says farewell, with all that it kept, where nothing is to be kept', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    await worker.open('/article/a');
+    const last = start({ build: 'three', stories: 0, days: 0 }, worker.stores);
+    await last.fire('activate', {});
+    expect(last.stores.size).toBe(0);
+    expect(last.self.registration.unregister).toHaveBeenCalledOnce();
+  });
+});

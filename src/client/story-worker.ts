@@ -1,0 +1,243 @@
+/**
+ * The service worker: the last stories that were read in this browser can be read again without a network, as this reader saw them
+ * (docs/decisions/0022). `story-worker-build.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
+ *
+ * It keeps nothing else of what readers see: no call, no other page. Whoever signs in or out empties it.
+ */
+
+/** Written in front of this file by the build. */
+declare const settings: { readonly build: string; readonly stories: number; readonly days: number };
+
+interface Lasting extends Event {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface Asked extends Lasting {
+  readonly request: Request;
+  readonly preloadResponse: Promise<Response | undefined>;
+  respondWith(answer: Promise<Response>): void;
+}
+interface Told extends Lasting {
+  readonly data: unknown;
+}
+interface Scope {
+  readonly location: { readonly origin: string };
+  readonly registration: { readonly navigationPreload?: { enable(): Promise<void> } };
+  readonly clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(name: 'install' | 'activate', act: (event: Lasting) => void): void;
+  addEventListener(name: 'fetch', act: (event: Asked) => void): void;
+  addEventListener(name: 'message', act: (event: Told) => void): void;
+}
+
+const scope = self as unknown as Scope;
+const shellName = `broadsheet-shell-${settings.build}`;
+const assetsName = 'broadsheet-assets';
+/** These two hold what a reader saw, and are emptied when somebody else comes. */
+const storiesName = 'broadsheet-stories';
+const picturesName = 'broadsheet-pictures';
+
+const offlinePage = '/offline';
+/** Milliseconds after which a kept story is better than waiting on. */
+const patience = 4000;
+const mostAssets = 400;
+const mostPictures = settings.stories * 10;
+const keptAt = 'x-kept-at';
+
+/** Calls after which it may be somebody else who reads. */
+const comings =
+  /^\/(?:blaize\/(?:login|logout|register|forget-me)|account\/(?:sign-out|code|link|social)|api\/zephr-create)$/;
+const socialReturn = /^\/blaize\/oauth\/[^/]+\/callback$/;
+
+/** Counts those who came and went: what is under way for the one before is not kept. */
+let readers = 0;
+
+const isStory = (path: string): boolean => /^\/article\/[^/]+$/.test(path);
+/** A story is one however it was linked to. */
+const keyOf = (url: URL): string => url.origin + url.pathname;
+
+scope.addEventListener('install', (event) => event.waitUntil(install()));
+scope.addEventListener('activate', (event) => event.waitUntil(activate()));
+scope.addEventListener('message', (event) => event.waitUntil(hear(event.data)));
+
+scope.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (url.origin !== scope.location.origin) return;
+  if (request.method !== 'GET') {
+    if (comings.test(url.pathname)) event.waitUntil(forget());
+    return;
+  }
+  if (request.mode === 'navigate') {
+    if (socialReturn.test(url.pathname)) event.waitUntil(forget());
+    event.respondWith(navigate(event, url));
+  } else if (url.pathname.startsWith('/_assets/')) event.respondWith(asset(event));
+  else if (url.pathname === '/image' && isStory(pathOf(request.referrer))) event.respondWith(picture(event, url));
+});
+
+/** The page for when there is nothing, with all that it is made of. */
+async function install(): Promise<void> {
+  const answer = await fetch(offlinePage, { cache: 'reload', credentials: 'omit' });
+  if (!answer.ok) throw new Error(`${offlinePage} answered ${answer.status}`);
+  const html = await answer.clone().text();
+  await (await caches.open(shellName)).put(offlinePage, answer);
+  await keepAssets([...html.matchAll(/(?:href|src)="(\/_assets\/[^"]+)"/g)].map((match) => match[1] as string));
+  // Pages of the build before go on with this worker: it serves any build's files alike.
+  await scope.skipWaiting();
+}
+
+async function activate(): Promise<void> {
+  const others = (await caches.keys()).filter((name) => name.startsWith('broadsheet-shell-') && name !== shellName);
+  await Promise.all(others.map((name) => caches.delete(name)));
+  await trim(await caches.open(assetsName), mostAssets);
+  await dropOld();
+  await scope.registration.navigationPreload?.enable();
+  await scope.clients.claim();
+}
+
+/** Pages come from the network. A story that is kept is shown where the network fails or takes too long. */
+async function navigate(event: Asked, url: URL): Promise<Response> {
+  const asked = readers;
+  const story = isStory(url.pathname);
+  const fresh = (async () => {
+    const answer = (await event.preloadResponse) ?? (await fetch(event.request));
+    return { answer, copy: story ? answer.clone() : null };
+  })();
+  event.waitUntil(
+    fresh.then(
+      ({ copy }) => (copy ? remember(url, copy, asked) : undefined),
+      () => {},
+    ),
+  );
+  const kept = story ? await (await caches.open(storiesName)).match(keyOf(url)) : undefined;
+  try {
+    const first = await (kept ? Promise.race([fresh, wait(patience)]) : fresh);
+    if (first && (first.answer.status < 500 || !kept)) return first.answer;
+  } catch {
+    // No network.
+  }
+  if (kept) return marked(kept);
+  return (await (await caches.open(shellName)).match(offlinePage)) ?? Response.error();
+}
+
+/** Keeps a story as it was answered; one that is withdrawn goes. */
+async function remember(url: URL, answer: Response, asked: number): Promise<void> {
+  if (asked !== readers) return;
+  const stories = await caches.open(storiesName);
+  if (answer.status === 404 || answer.status === 410) {
+    await stories.delete(keyOf(url));
+    return;
+  }
+  const html = answer.headers.get('content-type')?.startsWith('text/html') ?? false;
+  if (answer.status !== 200 || answer.redirected || answer.type !== 'basic' || !html) return;
+  const headers = new Headers(answer.headers);
+  headers.set(keptAt, String(Date.now()));
+  // The body comes unpacked.
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name);
+  const body = await answer.blob();
+  if (asked !== readers) return;
+  // Taken out first, so that the order of the keys is that of the reading.
+  await stories.delete(keyOf(url));
+  await stories.put(keyOf(url), new Response(body, { headers }));
+  await trim(stories, settings.stories);
+  if (asked !== readers) await forget();
+}
+
+/** A kept story says that it is one. */
+async function marked(kept: Response): Promise<Response> {
+  const html = await kept.text();
+  return new Response(html.replace('<html ', '<html data-offline '), { headers: kept.headers });
+}
+
+/** Names of files carry the hash of what is in them: once fetched is for ever. */
+async function asset(event: Asked): Promise<Response> {
+  const assets = await caches.open(assetsName);
+  const kept = await assets.match(event.request, { ignoreVary: true });
+  if (kept) return kept;
+  const answer = await fetch(event.request);
+  if (answer.ok) event.waitUntil(assets.put(event.request, answer.clone()));
+  return answer;
+}
+
+/** Pictures of stories come from the network, then from what is kept, in whatever width. */
+async function picture(event: Asked, url: URL): Promise<Response> {
+  const asked = readers;
+  const pictures = await caches.open(picturesName);
+  try {
+    const answer = await fetch(event.request);
+    if (answer.ok && asked === readers) {
+      const copy = answer.clone();
+      event.waitUntil(pictures.put(event.request, copy).then(() => trim(pictures, mostPictures)));
+    }
+    return answer;
+  } catch (error) {
+    const exact = await pictures.match(event.request, { ignoreVary: true });
+    if (exact) return exact;
+    const wanted = url.searchParams.get('url');
+    for (const request of await pictures.keys()) {
+      const other = new URL(request.url).searchParams.get('url') === wanted && (await pictures.match(request));
+      if (other) return other;
+    }
+    throw error;
+  }
+}
+
+/** What a page has to say: that its reader has gone, or what it is made of, where it came before this worker. */
+async function hear(said: unknown): Promise<void> {
+  const { forget: gone, keep, files } = Object(said) as { forget?: unknown; keep?: unknown; files?: unknown };
+  if (gone === true) return forget();
+  const url = ownAddress(keep);
+  if (!url || !isStory(url.pathname)) return;
+  const asked = readers;
+  await remember(url, await fetch(keyOf(url)), asked);
+  const own = (Array.isArray(files) ? files : []).map(ownAddress).filter((one) => one !== null);
+  await keepAssets(own.filter(({ pathname }) => pathname.startsWith('/_assets/')).map(({ pathname }) => pathname));
+  const pictures = await caches.open(picturesName);
+  for (const { href } of own.filter(({ pathname }) => pathname === '/image').slice(0, mostPictures)) {
+    const answer = await fetch(href).catch(() => null);
+    if (answer?.ok && asked === readers) await pictures.put(href, answer);
+  }
+  if (asked !== readers) await forget();
+}
+
+async function keepAssets(paths: readonly string[]): Promise<void> {
+  const assets = await caches.open(assetsName);
+  await Promise.all(
+    paths.map(async (path) => {
+      if (await assets.match(path, { ignoreVary: true })) return;
+      const answer = await fetch(path);
+      if (answer.ok) await assets.put(path, answer);
+    }),
+  );
+}
+
+async function forget(): Promise<void> {
+  readers++;
+  await Promise.all([caches.delete(storiesName), caches.delete(picturesName)]);
+}
+
+async function dropOld(): Promise<void> {
+  const stories = await caches.open(storiesName);
+  const oldest = Date.now() - settings.days * 86_400_000;
+  for (const request of await stories.keys()) {
+    const at = Number((await stories.match(request))?.headers.get(keptAt) ?? 0);
+    if (at < oldest) await stories.delete(request);
+  }
+}
+
+/** The oldest go. */
+async function trim(cache: Cache, most: number): Promise<void> {
+  const keys = await cache.keys();
+  await Promise.all(keys.slice(0, Math.max(0, keys.length - most)).map((key) => cache.delete(key)));
+}
+
+function ownAddress(text: unknown): URL | null {
+  if (typeof text !== 'string' || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.origin === scope.location.origin ? url : null;
+}
+
+const pathOf = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : '');
+const wait = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined));
+
+// A file of its own to the compiler; the build takes this line away.
+export {};

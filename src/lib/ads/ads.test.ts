@@ -1,0 +1,159 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
+import { adSizes, adSteps, adTargeting, adUnit } from './model.ts';
+
+const consent = (...granted: OptionalPurpose[]) =>
+  readConsent(`privacy-choices=${consentValue(granted, false)}`, false);
+const codes = { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 };
+const article = { slug: 'a-story', title: 'A', id: 1, date: '', author: '', category: '' };
+const page = { kind: 'article', section: 'culture', article };
+
+/** The ad server's object, which runs what waits for it and notes what it is told. */
+function arrive() {
+  const told: [string, ...unknown[]][] = [];
+  let listener: (event: object) => void = () => {};
+  const defined: string[] = [];
+  const builder = { addSize: () => builder, build: () => [] };
+  const service = {
+    addEventListener: (_name: string, next: (event: object) => void) => {
+      listener = next;
+    },
+    setPrivacySettings: (settings: unknown) => told.push(['privacy', settings]),
+  };
+  const waiting = (window.googletag?.cmd ?? []) as unknown as (() => void)[];
+  window.googletag = {
+    cmd: { push: (command: () => void) => command() },
+    setConfig: (config: unknown) => void told.push(['setConfig', config]),
+    sizeMapping: () => builder as never,
+    pubads: () => service as never,
+    enableServices: () => {},
+    defineSlot(unit: string, sizes: unknown, element: string) {
+      defined.push(element);
+      told.push(['defineSlot', unit, sizes]);
+      const slot = {
+        addService: () => slot,
+        defineSizeMapping: () => slot,
+        setConfig() {},
+        getSlotElementId: () => element,
+      };
+      return slot as never;
+    },
+    display: (element: string) => void told.push(['display', element]),
+    destroySlots: () => Boolean(told.push(['destroySlots'])),
+  } as never;
+  for (const command of waiting) command();
+  const answer = (element: string, isEmpty: boolean) =>
+    listener({ slot: { getSlotElementId: () => element }, isEmpty });
+  return { told, answer, defined };
+}
+
+let make: typeof import('./ads.ts').makeAds;
+const settings = {
+  network: '77',
+  scriptUrl: 'https://ads.test/gpt.js',
+  limitedScriptUrl: 'https://ads.test/ltd.js',
+  withoutConsent: 'house' as const,
+};
+const slots = () => [...document.querySelectorAll<HTMLElement>('[data-ad-room]')];
+const scripts = () => [...document.querySelectorAll('script')].map(({ src }) => src);
+
+beforeEach(async () => {
+  vi.resetModules();
+  ({ makeAds: make } = await import('./ads.ts'));
+  Reflect.deleteProperty(window, 'googletag');
+  for (const script of document.querySelectorAll('script')) script.remove();
+  document.body.innerHTML = ['article-1 billboard', 'article-2 box', 'article-3 box']
+    .map((text) => text.split(' '))
+    .map(
+      ([name, shape]) =>
+        `<aside data-ad-slot="${name}" data-ad-room="kept" data-shape="${shape}" aria-label="Word" data-ad-label="Advertisement of ${name}"><div data-ad-place id="ad-${name}"></div></aside>`,
+    )
+    .join('');
+  // Nothing is laid out here; the third one is not shown to this reader.
+  for (const [at, slot] of slots().entries()) slot.getClientRects = () => (at < 2 ? [{}] : []) as never;
+});
+
+describe('model', () => {
+  it('has the three sizes of the specification, and no other', () => {
+    const all = new Set((['ribbon', 'billboard', 'box'] as const).flatMap(adSizes).map((size) => size.join('x')));
+    expect([...all].toSorted()).toEqual(['300x250', '320x50', '970x250']);
+    for (const steps of Object.values(adSteps)) expect(steps.at(-1)?.from).toBe(0);
+    expect(adUnit('77,88', 'home-1')).toBe('/77,88/home-1');
+  });
+
+  it('targets by section, article and type of visitor', () => {
+    expect(adTargeting(page, 'reader')).toEqual({
+      page: 'article',
+      section: 'culture',
+      slug: 'a-story',
+      visitor: 'reader',
+    });
+    expect(adTargeting({ kind: 'home', section: null, article: null }, null)).toEqual({ page: 'home' });
+  });
+});
+
+describe('makeAds', () => {
+  it('asks when it is allowed and known who reads, for what is shown alone', () => {
+    const ads = make({ settings, page, codes });
+    void ads.allow(consent('advertising'));
+    expect(scripts()).toEqual([]);
+    ads.visitor?.('anonymous');
+    expect(scripts()).toEqual(['https://ads.test/gpt.js']);
+    const { told, defined } = arrive();
+    expect(told[0]).toEqual([
+      'setConfig',
+      { singleRequest: true, lazyLoad: expect.any(Object), targeting: adTargeting(page, 'anonymous') },
+    ]);
+    expect(defined).toEqual(['ad-article-1', 'ad-article-2']);
+    expect(told.filter(([what]) => what === 'display')).toHaveLength(2);
+    expect(told.some(([what]) => what === 'privacy')).toBe(false);
+  });
+
+  it('labels what is filled, gives the place back when nothing comes, and empties all when it is withdrawn', () => {
+    const ads = make({ settings, page, codes });
+    void ads.allow(consent('advertising'));
+    ads.visitor?.('anonymous');
+    const { told, answer } = arrive();
+    answer('ad-article-1', false);
+    answer('ad-article-2', true);
+    expect(slots().map((slot) => slot.dataset.filled)).toEqual(['', undefined, undefined]);
+    expect(slots()[0]?.ariaLabel ?? slots()[0]?.getAttribute('aria-label')).toBe('Advertisement of article-1');
+    ads.withdraw();
+    expect(slots().some((slot) => slot.dataset.filled !== undefined)).toBe(false);
+    expect(told.at(-1)).toEqual(['destroySlots']);
+  });
+
+  it('asks anew for the next route and for another kind of reader', () => {
+    const ads = make({ settings, page, codes });
+    void ads.allow(consent('advertising'));
+    ads.visitor?.('anonymous');
+    const { told } = arrive();
+    ads.route?.();
+    expect(told.filter(([what]) => what === 'destroySlots')).toHaveLength(1);
+    // A member sees none: no slot is shown any more.
+    for (const slot of slots()) slot.getClientRects = () => [] as never;
+    ads.visitor?.('member');
+    expect(told.at(-1)).toEqual(['destroySlots']);
+  });
+
+  it('without consent asks for limited ads where they are set, by the address without cookies', () => {
+    const ads = make({ settings: { ...settings, withoutConsent: 'limited' }, page, codes });
+    void ads.allow(consent());
+    ads.visitor?.('anonymous');
+    expect(scripts()).toEqual(['https://ads.test/ltd.js']);
+    const { told } = arrive();
+    expect(told).toContainEqual(['privacy', { limitedAds: true }]);
+  });
+
+  it('does not go on with the tag that has cookies once consent is gone', () => {
+    const ads = make({ settings: { ...settings, withoutConsent: 'limited' }, page, codes });
+    void ads.allow(consent('advertising'));
+    ads.visitor?.('anonymous');
+    const { told } = arrive();
+    void ads.allow(consent());
+    expect(told.at(-1)).toEqual(['destroySlots']);
+    ads.route?.();
+    expect(told.at(-1)).toEqual(['destroySlots']);
+  });
+});

@@ -1,0 +1,110 @@
+/** The comments service: puts its parts together over the accounts' database and WordPress. */
+import { createKeyed } from '../../accounts/engine/keyed.server.ts';
+import { createLimiter } from '../../accounts/engine/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../accounts/limits.ts';
+import type { Comments } from '../service.ts';
+import { createOwn } from './own.server.ts';
+import { type CommentParts, done, failed } from './parts.ts';
+import { createPosting } from './posting.server.ts';
+import { createTasks, type Tasks } from './tasks.server.ts';
+
+export interface CommentsOptions extends Omit<CommentParts, 'limiter' | 'now'> {
+  /** As that of the accounts. */
+  readonly secret: string;
+  readonly limits?: Limits;
+  readonly now?: () => number;
+}
+
+export interface RunningComments extends Comments {
+  /** Begins to tell WordPress what it has yet to be told. */
+  start(): void;
+  stop(): Promise<void>;
+  /** For tests. */
+  readonly tasks: Pick<Tasks, 'round'>;
+}
+
+export function createComments(options: CommentsOptions): RunningComments {
+  const { database, secret, limits = defaultLimits, now = Date.now } = options;
+  const limiter = createLimiter(database, createKeyed(secret), limits, now);
+  const parts: CommentParts = { ...options, limiter, now };
+  const posting = createPosting(parts);
+  const own = createOwn(parts);
+  const tasks = createTasks(parts, posting);
+
+  return {
+    post: posting.post,
+    mine: own.mine,
+    edit: own.edit,
+    remove: own.remove,
+
+    async report(session, commentId, caller) {
+      const mine = await database.db
+        .selectFrom('comment_posts')
+        .select('id')
+        .where('user_id', '=', session.userId)
+        .where('wordpress_id', '=', commentId)
+        .executeTakeFirst();
+      if (mine) return failed({ kind: 'own' });
+      const over = await limiter.count('report', { address: caller.address, email: session.email });
+      if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
+      await database.transaction(async (tx) => {
+        const made = await tx
+          .insertInto('comment_reports')
+          .values({ user_id: session.userId, comment_id: commentId, at: now() })
+          .onConflict((conflict) => conflict.columns(['user_id', 'comment_id']).doNothing())
+          .returning('comment_id')
+          .executeTakeFirst();
+        if (made) await tasks.add(tx, 'report', commentId);
+      });
+      tasks.nudge();
+      return done(null);
+    },
+
+    async exportData(userId) {
+      const iso = (time: number): string => new Date(Number(time)).toISOString();
+      const comments = await database.db
+        .selectFrom('comment_posts')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .orderBy('created')
+        .execute();
+      const reports = await database.db
+        .selectFrom('comment_reports')
+        .select(['comment_id', 'at'])
+        .where('user_id', '=', userId)
+        .orderBy('at')
+        .execute();
+      return {
+        written: comments.map((row) => ({
+          ...{ article: Number(row.article_id), answers: Number(row.parent_id) || null, name: row.name },
+          ...{ text: row.content, state: row.state, time: iso(row.created) },
+        })),
+        reported: reports.map((row) => ({ comment: Number(row.comment_id), time: iso(row.at) })),
+      };
+    },
+
+    async forget(userId) {
+      await database.transaction(async (tx) => {
+        const rows = await tx
+          .selectFrom('comment_posts')
+          .select(['id', 'wordpress_id'])
+          .where('user_id', '=', userId)
+          .execute();
+        for (const { id, wordpress_id } of rows) {
+          if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id);
+          else await tasks.add(tx, 'erase', Number(wordpress_id));
+        }
+        await tx.deleteFrom('comment_posts').where('user_id', '=', userId).execute();
+        await tx.deleteFrom('comment_reports').where('user_id', '=', userId).execute();
+      });
+      tasks.nudge();
+    },
+
+    start: tasks.start,
+    async stop() {
+      await tasks.stop();
+      await own.idle();
+    },
+    tasks,
+  };
+}

@@ -1,0 +1,275 @@
+/** The comments service on both engines, over the wire of a WordPress in memory. */
+import { expect, it } from 'vitest';
+import { commentDesk } from '../../../../tests/fixtures/comment-desk.ts';
+import { fakeWordPress } from '../../../../tests/fixtures/wordpress.ts';
+import { bench, caller, secret } from '../../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { defaultLimits } from '../../accounts/limits.ts';
+import type { Session } from '../../accounts/service.ts';
+import { silent } from '../../logging.ts';
+import type { CommentOutcome, Draft } from '../service.ts';
+import { createComments } from './comments.server.ts';
+import { createDesk } from './desk.server.ts';
+import type { CommentRules } from './parts.ts';
+
+const usual: CommentRules = {
+  level: 'registered',
+  longest: 100,
+  editMinutes: 5,
+  reportsToHold: 2,
+  showWaitingDays: 14,
+};
+
+function value<T>(outcome: CommentOutcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw new Error(JSON.stringify(outcome.failure));
+}
+const failure = <T>(outcome: CommentOutcome<T>): unknown => (outcome.ok ? 'none' : outcome.failure.kind);
+
+onBothEngines('comments', (engines) => {
+  async function open(rules: Partial<CommentRules> = {}) {
+    const database = await engines.open();
+    const own = await bench(database);
+    const desk = commentDesk(fakeWordPress());
+    const paying = new Set<string>();
+    const comments = createComments({
+      ...{ database, secret, log: silent, rules: { ...usual, ...rules }, now: () => own.clock.now },
+      accounts: own.accounts,
+      desk: createDesk({ url: 'https://desk.example', user: 'site', password: 'x', fetch: desk.fetch }),
+      isPaying: async ({ userId }) => paying.has(userId),
+    });
+    const { session } = await own.join('ada@example.com');
+    const draft = (more: Partial<Draft> = {}): Draft => ({
+      ...{ place: { articleId: 7, open: true, parentId: 0 }, content: 'Well said.', name: 'Ada Lovelace' },
+      ...more,
+    });
+    const post = (more: Partial<Draft> = {}, who: Session = session) => comments.post(who, draft(more), caller());
+    const mine = async (who: Session = session) =>
+      comments.mine(who, 7, (id) => desk.all().some((each) => each.id === id && each.status === 'approved'));
+    return { ...own, database, comments, desk, session, post, mine, paying };
+  }
+
+  it('hands a comment to WordPress as spec section 7 has it, and tells its author alone', async () => {
+    const { post, desk, mine, clock, join } = await open();
+    const comment = value(
+      await post({ content: ' <b>Well</b> said.\n\n\nIndeed. ', place: { articleId: 7, open: true, parentId: 3 } }),
+    );
+    expect(desk.all()).toMatchObject([
+      {
+        ...{ post: 7, parent: 3, author_name: 'Ada Lovelace', author_email: 'ada@example.com' },
+        ...{ author_ip: '203.0.113.1', raw: '&lt;b&gt;Well&lt;/b&gt; said.\n\nIndeed.' },
+        date: new Date(clock.now).toISOString().slice(0, 19),
+      },
+    ]);
+    expect(comment).toMatchObject({
+      status: 'waiting',
+      content: '<b>Well</b> said.\n\nIndeed.',
+      author: 'Ada Lovelace',
+      parentId: 3,
+    });
+    expect(JSON.stringify(comment)).not.toMatch(/@|203\.0/);
+    expect((await mine()).comments).toEqual([comment]);
+    const { session: ben } = await join('ben@example.com');
+    expect((await mine(ben)).comments).toEqual([]);
+  });
+
+  it('is one comment for one draft, however many send it', async () => {
+    const { post, desk } = await open();
+    const all = await Promise.all([1, 2, 3, 4].map(() => post({ draft: 'draft-one' })));
+    expect(desk.all()).toHaveLength(1);
+    expect(all.filter(({ ok }) => ok).length).toBeGreaterThan(0);
+    expect(all.filter(({ ok }) => !ok).map(failure)).toSatisfy((kinds: unknown[]) =>
+      kinds.every((kind) => kind === 'busy'),
+    );
+    expect(value(await post({ draft: 'draft-one' })).commentId).toBe(desk.all()[0]?.id);
+    // Without a number of its own, the words in their place are the draft.
+    value(await post({ content: 'Again.' }));
+    value(await post({ content: 'Again.' }));
+    expect(desk.all()).toHaveLength(2);
+    expect(failure(await post({ content: 'Again.', draft: 'draft-two' }))).toBe('duplicate');
+    expect(desk.all()).toHaveLength(2);
+  });
+
+  it('loses nothing while WordPress is away, and posts nothing twice when its answer is lost', async () => {
+    const { post, desk, mine } = await open();
+    desk.trouble = 'down';
+    expect(failure(await post({ draft: 'draft-one' }))).toBe('away');
+    expect((await mine()).comments).toEqual([]);
+    desk.trouble = 'lost';
+    expect(failure(await post({ draft: 'draft-one' }))).toBe('away');
+    desk.trouble = 'none';
+    // Taken, and not known: the words may have been mended since.
+    const found = value(await post({ draft: 'draft-one', content: 'Well said, indeed.' }));
+    expect(desk.all()).toHaveLength(1);
+    expect(desk.all()[0]).toMatchObject({ id: found.commentId, raw: 'Well said, indeed.' });
+    expect(desk.asked.filter((each) => each === 'POST /wp/v2/comments')).toHaveLength(1 + 1);
+    for (const trouble of [500, 503, 429]) {
+      desk.trouble = () => new Response('<h1>Bad gateway</h1>', { status: trouble });
+      expect(failure(await post({ draft: `draft-${trouble}`, content: `Words ${trouble}` }))).toBe('away');
+    }
+  });
+
+  it('finds out by itself what became of a draft whose author went away', async () => {
+    const { post, desk, comments, clock, mine, database } = await open();
+    desk.trouble = 'lost';
+    await post({ draft: 'draft-one' });
+    desk.trouble = 'down';
+    await post({ draft: 'draft-two', content: 'Never taken.' });
+    desk.trouble = 'none';
+    clock.pass(180);
+    await comments.tasks.round();
+    expect((await mine()).comments.map(({ content }) => content)).toEqual(['Well said.']);
+    clock.pass(2 * 86_400);
+    await comments.tasks.round();
+    await comments.stop();
+    expect(await database.db.selectFrom('comment_posts').select('content').execute()).toEqual([
+      { content: 'Well said.' },
+    ]);
+  });
+
+  it.each([
+    ['comment_duplicate', 409, 'duplicate'],
+    ['comment_flood', 400, 'limited'],
+    ['rest_comment_closed', 403, 'closed'],
+    ['rest_comment_invalid_post_id', 403, 'gone'],
+    ['rest_comment_content_invalid', 400, 'invalid'],
+    ['newsroom_busy', 409, 'busy'],
+    ['rest_comment_invalid_author_ip', 403, 'away'],
+  ])('says what WordPress means by %s', async (code, status, kind) => {
+    const { post, desk } = await open();
+    desk.trouble = () => Response.json({ code, message: 'secret@example.com', data: { status } }, { status });
+    const outcome = await post({ draft: 'draft-one' });
+    expect(failure(outcome)).toBe(kind);
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+  });
+
+  it('checks words, name, place and standing before anything is sent', async () => {
+    const { post, desk, paying, session } = await open({ level: 'subscriber' });
+    expect(failure(await post())).toBe('subscribers-only');
+    paying.add(session.userId);
+    expect(failure(await post({ place: null }))).toBe('gone');
+    expect(failure(await post({ place: { articleId: 7, open: false, parentId: 0 } }))).toBe('closed');
+    for (const content of ['', ' \n\u200b ', 'x'.repeat(101)])
+      expect(await post({ content })).toMatchObject({ failure: { kind: 'invalid', field: 'content' } });
+    for (const name of ['', 'ada@example.com', undefined])
+      expect(await post({ name })).toMatchObject({ failure: { kind: 'invalid', field: 'name' } });
+    expect(desk.asked).toEqual([]);
+    expect((await post({ content: '👍' })).ok).toBe(true);
+  });
+
+  it('takes the name of the profile, and a chosen one before it; never the address', async () => {
+    const { post, accounts, session, mine, desk } = await open();
+    expect((await mine()).name).toBe('');
+    await accounts.saveProfile(session, { first_name: 'Ada', last_name: 'King' }, 'merge');
+    expect((await mine()).name).toBe('Ada King');
+    value(await post({ name: undefined, content: 'One.' }));
+    value(await post({ name: 'Countess', content: 'Two.' }));
+    value(await post({ name: undefined, content: 'Three.' }));
+    expect(desk.all().map((each) => each.author_name)).toEqual(['Ada King', 'Countess', 'Countess']);
+    expect((await accounts.profile(session)).display_name).toBe('Countess');
+  });
+
+  it('may be changed and taken back by its author for five minutes, and by nobody else', async () => {
+    const { post, comments, session, join, desk, clock, mine } = await open();
+    const { id, commentId } = value(await post());
+    desk.moderate(commentId ?? 0, 'approved');
+    expect((await mine()).comments[0]?.status).toBe('published');
+    const { session: ben } = await join('ben@example.com');
+    expect(failure(await comments.edit(ben, id, 'Mine now.', caller()))).toBe('gone');
+    expect(failure(await comments.remove(ben, id))).toBe('gone');
+    clock.pass(299);
+    expect(value(await comments.edit(session, id, 'Better & said.', caller()))).toMatchObject({
+      content: 'Better & said.',
+      status: 'waiting',
+    });
+    expect(desk.all()[0]).toMatchObject({ raw: 'Better &amp; said.', status: 'hold' });
+    expect(failure(await comments.edit(session, id, '', caller()))).toBe('invalid');
+    desk.trouble = 'down';
+    expect(failure(await comments.edit(session, id, 'Lost.', caller()))).toBe('away');
+    expect((await mine()).comments[0]?.content).toBe('Better & said.');
+    desk.trouble = 'none';
+    clock.pass(1);
+    expect(failure(await comments.edit(session, id, 'Too late.', caller()))).toBe('too-late');
+    expect(failure(await comments.remove(session, id))).toBe('too-late');
+    const second = value(await post({ content: 'Second.' }));
+    expect((await comments.remove(session, second.id)).ok).toBe(true);
+    expect(desk.all()[1]?.status).toBe('trash');
+    expect((await mine()).comments.map(({ id: each }) => each)).toEqual([id]);
+  });
+
+  it('learns what the editors did with what waits, and stops showing it after its days', async () => {
+    const { post, comments, desk, clock, mine } = await open();
+    const { commentId } = value(await post());
+    desk.moderate(commentId ?? 0, 'trash');
+    expect((await mine()).comments[0]?.status).toBe('waiting');
+    clock.pass(301);
+    await mine();
+    await comments.stop();
+    expect((await mine()).comments[0]).toMatchObject({ status: 'declined', changeableUntil: null });
+    clock.pass(14 * 86_400);
+    expect((await mine()).comments).toEqual([]);
+  });
+
+  it('counts a reader’s report once, and tells the editors until they have heard', async () => {
+    const { post, comments, session, join, desk, mine, clock, database } = await open();
+    const { commentId } = value(await post());
+    const id = commentId ?? 0;
+    desk.moderate(id, 'approved');
+    expect(failure(await comments.report(session, id, caller()))).toBe('own');
+    desk.trouble = 'down';
+    const { session: ben } = await join('ben@example.com');
+    const { session: cleo } = await join('cleo@example.com');
+    for (const who of [ben, ben, cleo]) expect((await comments.report(who, id, caller())).ok).toBe(true);
+    await comments.tasks.round();
+    desk.trouble = 'none';
+    clock.pass(3600);
+    await comments.tasks.round();
+    expect(desk.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
+    expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
+    expect((await mine(ben)).reported).toEqual([id]);
+    await comments.stop();
+  });
+
+  it('is limited for a reader wherever they are, atomically', async () => {
+    const { comments, session } = await open();
+    const most = defaultLimits.comment.email?.most ?? 0;
+    const place = { articleId: 7, open: true, parentId: 0 };
+    const all = await Promise.all(
+      Array.from({ length: most + 6 }, (_, index) =>
+        comments.post(session, { place, content: `Thought ${index}.`, name: 'Ada' }, caller(`203.0.113.${index}`)),
+      ),
+    );
+    expect(all.filter(({ ok }) => ok)).toHaveLength(most);
+    expect(all.filter(({ ok }) => !ok).map(failure)).toEqual(Array.from({ length: 6 }, () => 'limited'));
+  });
+
+  it('gives a reader everything, and forgets them at WordPress too, even when it is away at first', async () => {
+    const { post, comments, session, desk, clock, database } = await open();
+    value(await post({ content: 'Kept words.' }));
+    desk.trouble = 'lost';
+    await post({ content: 'Taken unseen.', draft: 'draft-two' });
+    await comments.report(session, 4711, caller());
+    const { written, reported } = await comments.exportData(session.userId);
+    expect(written).toMatchObject([
+      { text: 'Kept words.', article: 7, state: 'waiting' },
+      { text: 'Taken unseen.', state: 'sending' },
+    ]);
+    expect(reported).toMatchObject([{ comment: 4711 }]);
+    desk.trouble = 'down';
+    await comments.forget(session.userId);
+    expect(await comments.exportData(session.userId)).toEqual({ written: [], reported: [] });
+    desk.trouble = 'none';
+    for (let hour = 0; hour < 3; hour++) {
+      clock.pass(3600);
+      await comments.tasks.round();
+    }
+    expect(
+      desk.all().map(({ raw, author_name, author_email, author_ip }) => [raw, author_name, author_email, author_ip]),
+    ).toEqual([
+      ['Kept words.', 'A former reader', '', ''],
+      ['Taken unseen.', 'A former reader', '', ''],
+    ]);
+    expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
+    await comments.stop();
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * The editors' desk: WordPress, as the store of comments (spec section 7; vendors.md 2.3; docs/content-api.md). What comes back
+ * in its edit context holds addresses; only a comment's number and state are read out of it.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+export interface DeskSettings {
+  /** Address of WordPress without a slash at its end. */
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  /** Milliseconds after which no answer is waited for. */
+  readonly patienceMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export type DeskStatus = 'approved' | 'hold' | 'spam' | 'trash';
+
+export type DeskAnswer =
+  | { readonly ok: true; readonly id: number; readonly status: DeskStatus }
+  /** WordPress says no; `code` is its own word for why. */
+  | { readonly ok: false; readonly kind: 'refused'; readonly status: number; readonly code: string }
+  /** No answer, or none that makes sense: it may have been done all the same. */
+  | { readonly ok: false; readonly kind: 'away'; readonly why: string };
+
+export interface NewComment {
+  readonly articleId: number;
+  readonly parentId: number;
+  readonly name: string;
+  readonly email: string;
+  /** Network address of the reader. */
+  readonly address: string;
+  /** Markup, see text.ts. */
+  readonly content: string;
+  /** Epoch milliseconds. */
+  readonly date: number;
+  /** Our own number of it: the plugin makes one comment of it, however often it comes. */
+  readonly key: string;
+}
+
+export interface Desk {
+  post(comment: NewComment): Promise<DeskAnswer>;
+  /** Changes the words; whether it has to be approved anew is WordPress's to say. */
+  edit(id: number, content: string): Promise<DeskAnswer>;
+  /** Puts it into the bin. */
+  remove(id: number): Promise<DeskAnswer>;
+  /** The comment with our own number; refused with 404 where WordPress has none. */
+  find(key: string): Promise<DeskAnswer>;
+  /** What became of a comment. */
+  look(id: number): Promise<DeskAnswer>;
+  /** Says how many readers have reported it; from `holdAt` reports on that no editor has seen, it waits for approval again. */
+  report(id: number, count: number, holdAt: number): Promise<DeskAnswer>;
+  /** Takes name, e-mail and network address from it. */
+  erase(id: number): Promise<DeskAnswer>;
+}
+
+const usualPatienceMs = 12_000;
+/** A comment and what plugins put beside it. */
+const longestAnswer = 512 * 1024;
+
+const answered = z.object({
+  id: z.int().positive(),
+  status: z.string().transform((status): DeskStatus => {
+    if (status === 'approved' || status === 'approve' || status === '1') return 'approved';
+    return status === 'spam' || status === 'trash' ? status : 'hold';
+  }),
+});
+
+/** Talks to one WordPress. */
+export function createDesk(settings: DeskSettings): Desk {
+  const { url, user, password, patienceMs = usualPatienceMs, fetch = globalThis.fetch } = settings;
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<DeskAnswer> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${url}/wp-json${path}`, {
+        method,
+        headers: {
+          authorization,
+          accept: 'application/json',
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        // A redirect would turn POST into GET, and take the password elsewhere.
+        redirect: 'error',
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      text = await response.text();
+    } catch (error) {
+      return { ok: false, kind: 'away', why: reason(error) };
+    }
+    if (text.length > longestAnswer) return { ok: false, kind: 'away', why: 'the answer is too long' };
+    const json = parse(text);
+    if (response.ok) {
+      const read = answered.safeParse(json);
+      if (read.success) return { ok: true, ...read.data };
+      return { ok: false, kind: 'away', why: `status ${response.status} without a comment` };
+    }
+    const code = z.object({ code: z.string() }).safeParse(json);
+    // Only WordPress itself has codes: anything else stands in its way.
+    if (!code.success || response.status >= 500 || response.status === 429) {
+      return { ok: false, kind: 'away', why: `status ${response.status}` };
+    }
+    return { ok: false, kind: 'refused', status: response.status, code: code.data.code };
+  }
+
+  return {
+    post: ({ articleId, parentId, name, email, address, content, date, key }) =>
+      ask('POST', '/wp/v2/comments', {
+        post: articleId,
+        parent: parentId,
+        author_name: name,
+        author_email: email,
+        ...(isIP(address) > 0 && { author_ip: address }),
+        content,
+        date: `${new Date(date).toISOString().slice(0, 19)}Z`,
+        newsroom_key: key,
+      }),
+    edit: (id, content) => ask('POST', `/wp/v2/comments/${id}`, { content, newsroom_author: true }),
+    remove: (id) => ask('DELETE', `/wp/v2/comments/${id}`),
+    find: (key) => ask('GET', `/newsroom/v1/comments?key=${encodeURIComponent(key)}`),
+    look: (id) => ask('GET', `/wp/v2/comments/${id}?_fields=id,status`),
+    report: (id, count, holdAt) => ask('POST', `/newsroom/v1/comments/${id}/reports`, { count, hold_at: holdAt }),
+    erase: (id) => ask('DELETE', `/newsroom/v1/comments/${id}/author`),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  return typeof cause?.code === 'string' ? cause.code : 'no answer';
+}

@@ -1,0 +1,157 @@
+/**
+ * What WordPress has yet to be told, done again until it has been: reports, and names to be forgotten. And drafts of which nobody
+ * knows whether WordPress has them: it is asked.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AccountsTransaction } from '../../database.ts';
+import { backOff } from '../../retry.ts';
+import type { CommentTasksTable } from '../tables.ts';
+import type { DeskAnswer } from './desk.server.ts';
+import type { CommentParts } from './parts.ts';
+import type { Posting } from './posting.server.ts';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const everyMs = 30_000;
+const longestWaitMs = 15 * minute;
+/** Rows of one round. */
+const step = 20;
+
+export interface Tasks {
+  /** Notes a task within a transaction; {@link Tasks.nudge} after it. */
+  add(tx: AccountsTransaction, kind: CommentTasksTable['kind'], subject: string | number): Promise<void>;
+  /** Does at once what is due. */
+  nudge(): void;
+  /** One round, for tests. */
+  round(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'settle'>): Tasks {
+  const { database, desk, rules, log, now } = parts;
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> | null = null;
+  let asked = false;
+  let stopped = false;
+
+  async function perform({ kind, subject }: CommentTasksTable): Promise<DeskAnswer> {
+    if (kind === 'erase-draft') {
+      const found = await desk.find(subject);
+      return found.ok ? desk.erase(found.id) : found;
+    }
+    if (kind === 'erase') return desk.erase(Number(subject));
+    const { count } = await database.db
+      .selectFrom('comment_reports')
+      .select((rows) => rows.fn.countAll<number>().as('count'))
+      .where('comment_id', '=', Number(subject))
+      .executeTakeFirstOrThrow();
+    return desk.report(Number(subject), Number(count), rules.reportsToHold);
+  }
+
+  async function work(task: CommentTasksTable): Promise<void> {
+    const answer = await perform(task);
+    const same = (query: 'done' | 'again') =>
+      query === 'done'
+        ? // One that was asked for anew meanwhile stays.
+          database.db.deleteFrom('comment_tasks').where('id', '=', task.id).where('stamp', '=', task.stamp).execute()
+        : database.db
+            .updateTable('comment_tasks')
+            .set({ due: now() + backOff(task.tries + 1, minute / 2, longestWaitMs), tries: task.tries + 1 })
+            .where('id', '=', task.id)
+            .execute();
+    if (answer.ok || (answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route')) {
+      await same('done');
+      return;
+    }
+    const why = answer.kind === 'away' ? answer.why : `${answer.status} ${answer.code}`;
+    log.warn(
+      { kind: task.kind, why, tries: task.tries + 1 },
+      'WordPress could not be told about a comment; it is tried again',
+    );
+    await same('again');
+  }
+
+  /** A reader who has gone away never learns what became of the draft; here it is learned. */
+  async function settleDrafts(): Promise<void> {
+    const time = now();
+    const rows = await database.db
+      .selectFrom('comment_posts')
+      .selectAll()
+      .where('state', '=', 'sending')
+      .where('created', '<=', time - 2 * minute)
+      .where('claimed', '<=', time - 2 * minute)
+      .where('checked', '<=', time - 2 * minute)
+      .limit(step)
+      .execute();
+    for (const row of rows) {
+      const answer = await desk.find(row.id);
+      if (answer.ok) await settle(row, answer);
+      else if (answer.kind === 'refused' && Number(row.created) < time - day) {
+        await database.db.deleteFrom('comment_posts').where('id', '=', row.id).execute();
+      } else {
+        await database.db.updateTable('comment_posts').set({ checked: time }).where('id', '=', row.id).execute();
+      }
+    }
+  }
+
+  async function round(): Promise<void> {
+    const due = await database.db
+      .selectFrom('comment_tasks')
+      .selectAll()
+      .where('due', '<=', now())
+      .orderBy('due')
+      .limit(step)
+      .execute();
+    for (const task of due) {
+      if (stopped) return;
+      await work({ ...task, tries: Number(task.tries) });
+    }
+    if (!stopped) await settleDrafts();
+  }
+
+  function nudge(): void {
+    if (stopped) return;
+    asked = true;
+    running ??= (async () => {
+      while (asked && !stopped) {
+        asked = false;
+        await round().catch((error: unknown) =>
+          log.warn({ err: error }, 'The tasks of the comments could not be looked at'),
+        );
+      }
+    })().finally(() => {
+      running = null;
+      if (asked) nudge();
+    });
+  }
+
+  return {
+    async add(tx, kind, subject) {
+      const task = {
+        id: `${kind}:${subject}`,
+        kind,
+        subject: String(subject),
+        stamp: randomUUID(),
+        due: now(),
+        tries: 0,
+      };
+      await tx
+        .insertInto('comment_tasks')
+        .values(task)
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ stamp: task.stamp, due: task.due, tries: 0 }))
+        .execute();
+    },
+    nudge,
+    round,
+    start() {
+      timer ??= setInterval(nudge, everyMs).unref();
+      nudge();
+    },
+    async stop() {
+      stopped = true;
+      if (timer) clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The page on which comments are written, changed, taken back and reported without a script: what was posted, and what is shown.
+ * Whatever goes wrong, the form comes back with everything that was typed.
+ */
+import type { AstroGlobal } from 'astro';
+import type { Article, Comment, ContentReader } from '../../content/model.ts';
+import { readForm } from '../accounts/body.server.ts';
+import { requireReader } from '../accounts/guard.server.ts';
+import { callerOf } from '../accounts/http.server.ts';
+import { comesFromHere } from '../accounts/origin.ts';
+import type { Session } from '../accounts/service.ts';
+import { wordsOf } from './answers.ts';
+import { isPublished, longestBody, placeOf } from './http.server.ts';
+import { commentFormPath, commentNumber } from './paging.ts';
+import type { CommentFailure, Comments } from './service.ts';
+import type { MineAnswer } from './wire.ts';
+
+type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response' | 'clientAddress'>;
+
+/** What the page shows. */
+export interface CommentForm {
+  readonly article: Article;
+  /** Comment that is answered or reported. */
+  readonly about: Comment | null;
+  readonly mode: 'write' | 'edit' | 'report';
+  /** Our number of the own comment that is changed; ''. */
+  readonly edit: string;
+  readonly content: string;
+  /** `null`: the name is known, and not asked for. */
+  readonly name: string | null;
+  /** The draft's number, once it has been sent in vain. */
+  readonly draft: string;
+  readonly problem: string | null;
+  readonly done: string | null;
+  readonly mine: MineAnswer;
+}
+
+const done: Readonly<Record<string, string>> = {
+  waiting: 'Thank you. Your comment waits for the editors; until then only you see it.',
+  published: 'Thank you. Your comment is published and will appear in a moment.',
+  changed: 'Your comment has been changed.',
+  removed: 'Your comment has been taken back.',
+  reported: 'Thank you. The editors will look at the comment.',
+};
+
+const signedOut = 'You are signed out. Sign in in another tab, then send this again: your words are kept here.';
+const noAnswer: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
+
+/** Works on what was posted and gathers what is shown. A response where the page is not to be drawn. */
+export async function commentForm(page: Page): Promise<CommentForm | Response> {
+  const { request, locals, url, response } = page;
+  const { comments, accounts, log } = locals.services;
+  const posted = request.method === 'POST';
+  const form = posted ? await readForm(request, longestBody) : url.searchParams;
+  if (posted && (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin'))) {
+    return plain(403, `This form was sent from another site. Please open ${locals.config.siteUrl} and try again.`);
+  }
+  if (!form) return plain(415, 'This address takes a form.');
+  const text = (name: string): string => form.get(name) ?? '';
+  const article = articleOf(locals.content, commentNumber(text('article')) ?? 0);
+  if (!article || !comments || !accounts) return new Response(null, { status: 404 });
+  const parent = commentNumber(text('parent')) ?? 0;
+  const report = commentNumber(text('report')) ?? 0;
+  const edit = text('edit');
+
+  let session: Session | null = null;
+  let problem: string | null = null;
+  if (posted) {
+    const known = await accounts.session(request.headers.get('cookie')).catch(() => null);
+    for (const cookie of known?.cookies ?? []) response.headers.append('Set-Cookie', cookie);
+    session = known?.session ?? null;
+    if (session) {
+      const sent: Sent = { article, parent, report, edit, text, session, comments };
+      const next = await work(page, sent).catch((error: unknown): CommentFailure => {
+        log.error({ err: error, url: url.pathname }, 'A comment’s form could not be worked on');
+        return { kind: 'away' };
+      });
+      if (typeof next === 'string') return seeOther(next, known?.cookies ?? []);
+      problem = wordsOf(next);
+      response.status = next.kind === 'away' ? 503 : next.kind === 'limited' ? 429 : 422;
+    } else {
+      problem = signedOut;
+      response.status = 401;
+    }
+  } else {
+    const reader = await requireReader(page);
+    if (reader instanceof Response) return reader;
+    session = reader;
+  }
+  response.headers.set('Cache-Control', 'private, no-store');
+
+  const mine = session
+    ? await comments.mine(session, article.id, isPublished(locals.content)).catch(() => noAnswer)
+    : noAnswer;
+  const own = mine.comments.find(({ id }) => id === edit) ?? null;
+  if (!posted && edit && !own) return new Response(null, { status: 404 });
+  const about = parent || report ? locals.content.comment(parent || report) : null;
+  if (!posted && (parent || report) && about?.articleId !== article.id) return new Response(null, { status: 404 });
+  const given = text('name');
+  return {
+    ...{ article, about, edit, mine, problem },
+    mode: report ? 'report' : edit ? 'edit' : 'write',
+    content: posted ? text('content') : (own?.content ?? ''),
+    name: mine.name === '' || given !== '' ? given : null,
+    draft: posted ? text('draft') || crypto.randomUUID() : crypto.randomUUID(),
+    done: posted ? null : (done[text('state')] ?? null),
+  };
+}
+
+interface Sent {
+  readonly article: Article;
+  readonly parent: number;
+  readonly report: number;
+  readonly edit: string;
+  readonly text: (name: string) => string;
+  readonly session: Session;
+  readonly comments: Comments;
+}
+
+/** @returns where to go, or why not */
+async function work(page: Page, sent: Sent): Promise<string | CommentFailure> {
+  const { article, parent, report, edit, text, session, comments } = sent;
+  const caller = callerOf(page);
+  const to = (state: string): string => `${commentFormPath(article.id, { state })}#comments`;
+  if (report) {
+    if (!isPublished(page.locals.content)(report)) return { kind: 'gone' };
+    const outcome = await comments.report(session, report, caller);
+    return outcome.ok ? to('reported') : outcome.failure;
+  }
+  if (edit && text('do') === 'remove') {
+    const outcome = await comments.remove(session, edit);
+    return outcome.ok ? to('removed') : outcome.failure;
+  }
+  if (edit) {
+    const outcome = await comments.edit(session, edit, text('content'), caller);
+    return outcome.ok ? to('changed') : outcome.failure;
+  }
+  const outcome = await comments.post(
+    session,
+    {
+      place: placeOf(page.locals.content, article.id, parent),
+      content: text('content'),
+      name: text('name') || undefined,
+      // The form of a stored page has no number of its own.
+      draft: /^[\w-]{8,64}$/.test(text('draft')) ? text('draft') : undefined,
+    },
+    caller,
+  );
+  return outcome.ok ? to(outcome.value.status === 'published' ? 'published' : 'waiting') : outcome.failure;
+}
+
+function articleOf(content: ContentReader, id: number): Article | null {
+  const card = id > 0 ? content.articles({ ids: [id] }).items[0] : undefined;
+  return card ? content.article(card.slug) : null;
+}
+
+function seeOther(to: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ Location: to, 'Cache-Control': 'no-store' });
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+const plain = (status: number, sentence: string): Response =>
+  new Response(`${sentence}\n`, {
+    status,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
+  });

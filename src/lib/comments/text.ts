@@ -1,0 +1,66 @@
+/** The words of comments and the names above them: cleaned the same way in the browser and on the server. */
+
+// What cannot be seen, or turns the text around it; the joiners stay, for emoji and some scripts are made with them.
+const unseen =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+const joiners = /[\u200c\u200d]{2,}/gu;
+/** More marks on one letter than any language has. */
+const heaps = /(\p{M}{4})\p{M}+/gu;
+
+const cleaned = (text: string): string =>
+  text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(unseen, '')
+    .replace(joiners, (found) => found[0] ?? '')
+    .replace(heaps, '$1');
+
+/** A comment as it is kept and sent: paragraphs apart by one empty line, no white space at the ends. */
+export const cleanComment = (text: string): string =>
+  cleaned(text.replace(/\r\n|[\r\u2028\u2029]/gu, '\n'))
+    .replace(/[^\S\n]+/gu, ' ')
+    .replace(/ ?\n ?/gu, '\n')
+    .replace(/\n{3,}/gu, '\n\n')
+    .trim();
+
+/** Length as a reader counts: by code point. */
+export const lengthOf = (text: string): number => [...text].length;
+
+/**
+ * A comment as WordPress takes it: its signs of markup are signs again, so that what a reader types is what others read.
+ * WordPress makes the paragraphs.
+ */
+export const asMarkup = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const shortestName = 2;
+export const longestName = 50;
+
+export const cleanName = (name: string): string => cleaned(name).replace(/\s+/gu, ' ').trim();
+
+/** What is wrong with a name that stands above a comment, a sentence for the reader; `null` when nothing is. */
+export function nameProblem(name: string): string | null {
+  if (name === '') return 'Please enter the name that stands above your comment.';
+  const length = lengthOf(name);
+  if (length < shortestName || !/\p{L}/u.test(name)) return 'Please enter a name of two letters or more.';
+  if (length > longestName) return `Please enter a name of at most ${longestName} letters.`;
+  // An address above a comment is nobody's name, and would be read by everyone.
+  if (/@|:\/\/|\bwww\./iu.test(name)) return 'Please enter a name, and no address.';
+  return null;
+}
+
+/** First and last letter of a name's words, for the mark beside a comment. */
+export function initialsOf(name: string): string {
+  const words = name.match(/\p{L}[\p{L}\p{M}'’-]*/gu) ?? [];
+  const first = [...(words[0] ?? '')][0] ?? '';
+  const last = words.length > 1 ? ([...(words.at(-1) ?? '')][0] ?? '') : '';
+  return `${first}${last}`.toUpperCase();
+}
+
+/** One of `count` tints for a name, always the same. */
+export function tintOf(name: string, count: number): number {
+  let sum = 0;
+  for (const sign of name) sum = (sum * 31 + (sign.codePointAt(0) ?? 0)) % 9973;
+  return sum % count;
+}

@@ -1,0 +1,21 @@
+/** The calls about saved and read articles that the browser makes. Values, never errors. */
+import { type Answer, ask } from '../ask.ts';
+import type { ReadingAnswer, ReadingBody, SavedState } from './wire.ts';
+
+const saved = (id: number): string => `/api/v1/me/saved/${id}`;
+
+/** Whether the reader has saved an article. */
+export const isSaved = (id: number): Promise<Answer<SavedState>> => ask(saved(id));
+
+/** Saves an article. 401: nobody is signed in; the site remembers the wish for an hour. Goes on when the page is left. */
+export const saveArticle = (id: number): Promise<Answer<SavedState>> =>
+  ask(saved(id), { method: 'PUT', keepalive: true });
+
+export const unsaveArticle = (id: number): Promise<Answer<SavedState>> => ask(saved(id), { method: 'DELETE' });
+
+/** Notes that an article was read. */
+export const noteReading = (articleId: number): Promise<Answer<ReadingAnswer>> =>
+  ask('/api/v1/me/history', { body: { articleId } satisfies ReadingBody, keepalive: true });
+
+export const forgetReading = (id: number): Promise<Answer<ReadingAnswer>> =>
+  ask(`/api/v1/me/history/${id}`, { method: 'DELETE' });

@@ -1,0 +1,17 @@
+/** Tables of the library, made by `src/server/migrations/0009-library.ts`. All go with their reader. */
+
+/** An article that a reader keeps for later, or has read. */
+interface KeptTable {
+  user_id: string;
+  article_id: number;
+  /** When it was saved, or read last, epoch milliseconds. */
+  at: number;
+}
+
+export interface LibraryTables {
+  saved_articles: KeptTable;
+  /** What is older than the history's days is deleted. */
+  reading_history: KeptTable;
+  /** Readers who want no history kept. */
+  history_refusals: { user_id: string; at: number };
+}

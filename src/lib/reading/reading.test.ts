@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { shareLinks } from './share.ts';
+import { piecesOf, voiceFor } from './speech.ts';
+import { readingScript, textSizeName } from './text-size.ts';
+
+describe('what is read aloud', () => {
+  it('is cut into sentences, and long ones between words', () => {
+    const long = `${'word '.repeat(100)}end.`;
+    const pieces = piecesOf(['One sentence.  Another\nsentence!', '', long], 'en-US');
+    expect(pieces.slice(0, 2)).toEqual([
+      { text: 'One sentence.', block: 0 },
+      { text: 'Another sentence!', block: 0 },
+    ]);
+    expect(pieces.slice(2).every(({ text, block }) => text.length <= 220 && block === 2)).toBe(true);
+    expect(
+      pieces
+        .slice(2)
+        .map(({ text }) => text)
+        .join(' '),
+    ).toBe(long);
+  });
+
+  it('is read by a voice of the language: of its region before others, on the device before the network', () => {
+    const voice = (name: string, lang: string, localService = true) => ({ name, lang, localService, default: false });
+    const voices = [
+      voice('Anna', 'de-DE'),
+      voice('Cloud', 'en-US', false),
+      voice('Kate', 'en-GB'),
+      voice('Sam', 'en_US'),
+    ];
+    expect(voiceFor(voices, 'en-US')?.name).toBe('Sam');
+    expect(voiceFor(voices, 'en-AU')?.name).toBe('Kate');
+    expect(voiceFor(voices, 'fr-FR')).toBeNull();
+  });
+});
+
+describe('links to share by', () => {
+  it('carry whatever a headline holds and nothing of the reader', () => {
+    const links = shareLinks('https://paper.example/article/a-b', 'Salt & “Chalk” + 50%', 'The Sun');
+    const [mail, post, book] = links.map(({ href }) => new URL(href));
+    expect(mail?.searchParams.get('subject')).toBe('Salt & “Chalk” + 50% (The Sun)');
+    expect(mail?.searchParams.get('body')).toBe('Salt & “Chalk” + 50%\n\nhttps://paper.example/article/a-b');
+    expect(post?.searchParams.get('text')).toBe('Salt & “Chalk” + 50%');
+    expect(book?.searchParams.get('u')).toBe('https://paper.example/article/a-b');
+    expect(links[0]?.href).not.toContain('+');
+  });
+});
+
+describe('the script of an article’s head', () => {
+  const run = (stored: () => Record<string, string>, speech: unknown) => {
+    const dataset: Record<string, string> = {};
+    const storage = new Proxy({}, { get: (_, name) => stored()[String(name)] });
+    new Function('document', 'localStorage', 'window', readingScript)({ documentElement: { dataset } }, storage, {
+      speechSynthesis: speech,
+    });
+    return dataset;
+  };
+
+  it('marks the size that was chosen, and where nothing can be read aloud', () => {
+    expect(run(() => ({ [textSizeName]: 'large' }), {})).toEqual({ textSize: 'large' });
+    expect(run(() => ({}), undefined)).toEqual({ mute: '' });
+  });
+
+  it('does nothing where storage is blocked', () => {
+    const blocked = () => {
+      throw new Error('blocked');
+    };
+    expect(run(blocked, {})).toEqual({});
+  });
+});

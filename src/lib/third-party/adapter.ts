@@ -1,0 +1,23 @@
+/** What every third party's adapter is, and what it is given. */
+import type { VisitorType } from '../audience/visitor-type.ts';
+import type { Consent } from '../consent/model.ts';
+import type { PageFacts } from '../tracking/model.ts';
+import type { ThirdParties, ThirdPartyName } from './settings.ts';
+
+export interface Adapter {
+  /** Allowed by the reader. Called again after a withdrawal, and whenever the choice changes; the script is fetched once. */
+  allow(consent: Consent): void | Promise<void>;
+  /** Allowed no longer: nothing more is sent. What a script that is already there does by itself ends with the page. */
+  withdraw(): void;
+  /** Who is reading, once that is known and whenever it changes. */
+  visitor?(type: VisitorType): void;
+  /** The reader has gone back to this page, or along within it. */
+  route?(): void;
+}
+
+export interface AdapterContext<Name extends ThirdPartyName> {
+  readonly settings: NonNullable<ThirdParties[Name]>;
+  readonly page: PageFacts;
+  /** Codes of each type of visitor (publication.visitorTypeCodes). */
+  readonly codes: Readonly<Record<VisitorType, number>>;
+}

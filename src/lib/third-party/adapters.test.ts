@@ -1,0 +1,126 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
+import { forgetThirdParty } from './forget.ts';
+import { makeReferral } from './referral.ts';
+import { hasThirdParties, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
+import { makeTagManager } from './tag-manager.ts';
+import { makeWebPush } from './web-push.ts';
+
+const consent = (...granted: OptionalPurpose[]) =>
+  readConsent(`privacy-choices=${consentValue(granted, false)}`, false);
+const codes = { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 };
+const page = { kind: 'home', section: null, article: null };
+const scripts = () => [...document.querySelectorAll('script')].map(({ src }) => src);
+
+beforeEach(() => {
+  for (const name of ['dataLayer', 'OneSignalDeferred', 'grsfSettings']) Reflect.deleteProperty(window, name);
+});
+afterEach(() => {
+  for (const script of document.querySelectorAll('script')) script.remove();
+});
+
+describe('the tag manager', () => {
+  const settings = { container: 'GTM-TEST', scriptUrl: usualAddresses.tagManager, hosts: [] };
+  const layer = () =>
+    (window.dataLayer ?? []).map((entry) =>
+      Object.prototype.toString.call(entry) === '[object Arguments]' ? [...(entry as unknown[])] : entry,
+    );
+
+  it('says what is denied before anything else, then what is allowed, and tells a view when it is known who reads', () => {
+    const tags = makeTagManager({ settings, page, codes });
+    expect(window.dataLayer).toBeUndefined();
+    void tags.allow(consent('measurement'));
+    const denied = { ad_storage: 'denied', ad_user_data: 'denied', ad_personalization: 'denied' };
+    expect(layer().slice(0, 3)).toEqual([
+      ['consent', 'default', { analytics_storage: 'denied', ...denied }],
+      ['consent', 'update', { analytics_storage: 'granted', ...denied }],
+      { 'gtm.start': expect.any(Number), event: 'gtm.js' },
+    ]);
+    expect(layer()).toHaveLength(3);
+    tags.visitor?.('reader');
+    expect(layer()[3]).toMatchObject({ event: 'page_view', visitor_type: 'reader', visitor_code: 3, article: null });
+    expect(scripts()).toEqual(['https://www.googletagmanager.com/gtm.js?id=GTM-TEST']);
+    tags.withdraw();
+    tags.route?.();
+    expect(layer().slice(4)).toEqual([['consent', 'update', { analytics_storage: 'denied', ...denied }]]);
+  });
+});
+
+describe('notifications', () => {
+  it('set themselves up after consent, and hear who pays afterwards, once for each change', async () => {
+    const push = makeWebPush({ settings: { appId: 'app', sdkUrl: usualAddresses.webPush }, page, codes });
+    push.visitor?.('member');
+    void push.allow(consent('marketing'));
+    push.visitor?.('reader');
+    push.visitor?.('reader');
+    push.visitor?.('registered');
+    const calls: unknown[] = [];
+    const note =
+      (name: string) =>
+      async (value: unknown): Promise<void> =>
+        void calls.push([name, value]);
+    const sdk = {
+      ...{ setConsentRequired: note('required'), setConsentGiven: note('given'), init: note('init') },
+      User: { addTags: note('tags'), PushSubscription: { optOut: note('optOut') } },
+    };
+    const waiting = (window.OneSignalDeferred ?? []) as unknown as ((with_: unknown) => Promise<void>)[];
+    window.OneSignalDeferred = { push: (action: (with_: never) => unknown) => action(sdk as never) };
+    for (const action of waiting) await action(sdk);
+    await vi.waitFor(() => expect(calls).toHaveLength(5));
+    expect(calls).toEqual([
+      ['required', true],
+      ['given', true],
+      [
+        'init',
+        {
+          appId: 'app',
+          serviceWorkerPath: 'push/onesignal/OneSignalSDKWorker.js',
+          serviceWorkerParam: { scope: '/push/onesignal/' },
+        },
+      ],
+      ['tags', { paying_subscriber: 'true' }],
+      ['tags', { paying_subscriber: 'false' }],
+    ]);
+    push.withdraw();
+    await vi.waitFor(() =>
+      expect(calls.slice(5)).toEqual([
+        ['optOut', undefined],
+        ['given', false],
+      ]),
+    );
+  });
+});
+
+it('referrals are told their campaign, and nothing of the reader', () => {
+  void makeReferral({ settings: { campaign: 'abc123', scriptUrl: usualAddresses.referral }, page, codes }).allow(
+    consent(),
+  );
+  expect(window.grsfSettings).toEqual({ campaignId: 'abc123', version: '2.0.0' });
+  expect(document.querySelector('script')?.getAttribute('grsf-campaign')).toBe('abc123');
+});
+
+it('what a vendor has left is taken away, and nothing else', () => {
+  // biome-ignore lint/suspicious/noDocumentCookie: as vendors do
+  for (const cookie of ['_ga=1', '_ga_X1=2', 'visitor=reader', '_garden=3']) document.cookie = `${cookie}; Path=/`;
+  localStorage.setItem('mrfTest', '1');
+  localStorage.setItem('trackedArticles', '[]');
+  forgetThirdParty('tagManager');
+  forgetThirdParty('audience');
+  expect(document.cookie.split('; ').toSorted()).toEqual(['_garden=3', 'visitor=reader']);
+  expect(Object.keys(localStorage)).toEqual(['trackedArticles']);
+});
+
+it('readers are asked about what is set up alone, and secret addresses load nobody', () => {
+  const ads = { network: '1', scriptUrl: '', limitedScriptUrl: '', withoutConsent: 'house' as const };
+  const all = ['measurement', 'marketing', 'advertising'] as const;
+  expect(purposesAsked(noThirdParties, all)).toEqual([]);
+  expect(purposesAsked({ ...noThirdParties, ads }, all)).toEqual(['advertising']);
+  const at = (path: string, thirdParties = { ...noThirdParties, ads }) =>
+    hasThirdParties({ url: new URL(path, 'https://paper.example'), locals: { config: { thirdParties } } });
+  expect(at('/')).toBe(true);
+  expect(at('/', noThirdParties as never)).toBe(false);
+  expect(at('/article/a-gift')).toBe(true);
+  for (const path of ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'])
+    expect(at(path), path).toBe(false);
+});

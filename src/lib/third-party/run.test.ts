@@ -1,0 +1,99 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type Consent, consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
+import type { Adapter } from './adapter.ts';
+import { runThirdParties, type Startable } from './run.ts';
+
+const consent = (...granted: OptionalPurpose[]): Consent =>
+  readConsent(`privacy-choices=${consentValue(granted, false)}`, false);
+
+function party(name: Startable['name'], purpose: OptionalPurpose, more: Partial<Adapter> = {}) {
+  const adapter = { allow: vi.fn(), withdraw: vi.fn(), visitor: vi.fn(), route: vi.fn(), ...more };
+  const load = vi.fn(async (): Promise<Adapter> => adapter);
+  const forget = vi.fn();
+  return { adapter, load, forget, startable: { name, allowed: (now: Consent) => now[purpose], load, forget } };
+}
+const settled = () => new Promise((done) => setTimeout(done));
+
+function setUp(...parties: ReturnType<typeof party>[]) {
+  const idle: (() => void)[] = [];
+  const report = vi.fn();
+  const running = runThirdParties(
+    parties.map(({ startable }) => startable),
+    (action) => void idle.push(action),
+    report,
+  );
+  return { running, report, quiet: () => idle.splice(0).forEach((action) => void action()) };
+}
+
+describe('runThirdParties', () => {
+  it('fetches nothing before it is allowed and the browser idle, and then once', async () => {
+    const tags = party('tagManager', 'measurement');
+    const ads = party('ads', 'advertising');
+    const { running, quiet } = setUp(tags, ads);
+    running.consent(consent());
+    running.visitor('anonymous');
+    quiet();
+    expect(tags.load).not.toHaveBeenCalled();
+    running.consent(consent('measurement'));
+    running.consent(consent('measurement'));
+    expect(tags.load).not.toHaveBeenCalled();
+    quiet();
+    await settled();
+    expect(tags.load).toHaveBeenCalledOnce();
+    expect(ads.load).not.toHaveBeenCalled();
+    expect(tags.adapter.allow).toHaveBeenCalledOnce();
+    expect(tags.adapter.visitor).toHaveBeenCalledExactlyOnceWith('anonymous');
+    running.route();
+    expect(tags.adapter.route).toHaveBeenCalledOnce();
+  });
+
+  it('does not start what was taken back while the browser was busy', async () => {
+    const tags = party('tagManager', 'measurement');
+    const { running, quiet } = setUp(tags);
+    running.consent(consent('measurement'));
+    running.consent(consent());
+    quiet();
+    expect(tags.load).not.toHaveBeenCalled();
+    running.consent(consent('measurement'));
+    quiet();
+    await settled();
+    expect(tags.adapter.allow).toHaveBeenCalledOnce();
+  });
+
+  it('withdraws once, forgets what was left behind, and tells it nothing more until it is allowed again', async () => {
+    const tags = party('tagManager', 'measurement');
+    const { running, quiet } = setUp(tags);
+    running.consent(consent('measurement'));
+    quiet();
+    await settled();
+    running.consent(consent());
+    running.consent(consent());
+    running.visitor('reader');
+    running.route();
+    expect(tags.adapter.withdraw).toHaveBeenCalledOnce();
+    expect(tags.forget).toHaveBeenCalledOnce();
+    expect(tags.adapter.visitor).not.toHaveBeenCalled();
+    expect(tags.adapter.route).not.toHaveBeenCalled();
+    running.consent(consent('measurement'));
+    expect(tags.load).toHaveBeenCalledOnce();
+    expect(tags.adapter.visitor).toHaveBeenCalledExactlyOnceWith('reader');
+  });
+
+  it('lets one fail without the others hearing of it', async () => {
+    const broken = party('tagManager', 'measurement', { allow: () => Promise.reject(new Error('a')) });
+    const throwing = party('audience', 'measurement', {
+      allow() {
+        throw new Error('b');
+      },
+    });
+    const missing = party('referral', 'measurement');
+    missing.load.mockRejectedValue(new Error('c'));
+    const sound = party('webPush', 'measurement');
+    const { running, quiet, report } = setUp(broken, throwing, missing, sound);
+    running.consent(consent('measurement'));
+    quiet();
+    await settled();
+    expect(report.mock.calls.map(([name]) => name).toSorted()).toEqual(['audience', 'referral', 'tagManager']);
+    expect(sound.adapter.allow).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9).
+ * The script comes at the first press; where it does not come, and without consent, they are links.
+ */
+import { track } from '../tracking/track.ts';
+import type { Adapter, AdapterContext } from './adapter.ts';
+import { loadScriptOnce } from './load-script.ts';
+
+declare global {
+  interface Window {
+    Calendly?: { initPopupWidget(options: { readonly url: string }): void };
+  }
+}
+
+/** Milliseconds that somebody who has pressed is kept waiting. */
+const patience = 4000;
+
+const style = '.calendly-overlay .calendly-popup{width:90%;min-width:0;max-width:1000px;height:90%;max-height:680px}';
+
+export function makeScheduling({ settings }: AdapterContext<'scheduling'>): Adapter {
+  const { scriptUrl } = settings;
+  let listening = false;
+
+  async function open(link: HTMLAnchorElement): Promise<void> {
+    const loaded = await loadScriptOnce(scriptUrl, { timeout: patience });
+    if (loaded.ok && window.Calendly) {
+      addStyles(scriptUrl);
+      window.Calendly.initPopupWidget({ url: link.href });
+      track('schedule_open');
+    } else location.assign(link.href);
+  }
+
+  const press = (event: MouseEvent) => {
+    const link = event.target instanceof Element ? event.target.closest('a[data-schedule]') : null;
+    const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+    if (!(link instanceof HTMLAnchorElement) || !plain) return;
+    event.preventDefault();
+    void open(link);
+  };
+
+  return {
+    allow() {
+      if (!listening) document.addEventListener('click', press);
+      listening = true;
+    },
+    withdraw() {
+      document.removeEventListener('click', press);
+      listening = false;
+    },
+  };
+}
+
+/** The vendor's style sheet stands beside its script; ours, behind it, bounds the popup. */
+function addStyles(scriptUrl: string): void {
+  if (document.querySelector('link[data-schedule-style]')) return;
+  const sheet = document.createElement('link');
+  sheet.rel = 'stylesheet';
+  sheet.dataset.scheduleStyle = '';
+  sheet.href = scriptUrl.replace(/\.js$/, '.css');
+  const own = document.createElement('style');
+  own.textContent = style;
+  document.head.append(sheet, own);
+}

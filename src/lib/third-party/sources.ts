@@ -1,0 +1,121 @@
+/**
+ * What the Content-Security-Policy of a page allows third parties: each by name, and only those that are set up. One whose
+ * script comes from another address than its usual one (a stand-in) is allowed that address and nothing else.
+ *
+ * Sources: developers.google.com/tag-platform/security/guides/csp, documentation.onesignal.com (CSP), the vendors' own scripts.
+ * Google's ad scripts come from hosts that change; its documentation promises nothing to a policy that names them, and
+ * creatives are therefore framed (SafeFrame), where this policy does not reach.
+ */
+import { type ThirdParties, type ThirdPartyName, usualAddresses } from './settings.ts';
+
+const directives = ['script-src', 'connect-src', 'frame-src', 'img-src', 'style-src', 'font-src'] as const;
+type Directive = (typeof directives)[number];
+/** Directive to sources. */
+export type Sources = Readonly<Record<Directive, readonly string[]>>;
+
+const usual: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
+  tagManager: {
+    'script-src': ['https://www.googletagmanager.com'],
+    'connect-src': [
+      'https://www.googletagmanager.com',
+      'https://*.google-analytics.com',
+      'https://*.analytics.google.com',
+    ],
+    'img-src': ['https://www.googletagmanager.com', 'https://*.google-analytics.com'],
+  },
+  audience: {
+    'script-src': ['https://sdk.mrf.io'],
+    'connect-src': ['https://sdk.mrf.io', 'https://events.newsroom.bi'],
+  },
+  webPush: {
+    'script-src': ['https://cdn.onesignal.com', 'https://api.onesignal.com'],
+    'connect-src': ['https://api.onesignal.com', 'https://onesignal.com'],
+    'img-src': ['https://img.onesignal.com'],
+    'style-src': ['https://onesignal.com'],
+  },
+  referral: {
+    'script-src': ['https://app.growsurf.com'],
+    'connect-src': ['https://app.growsurf.com', 'https://api.growsurf.com'],
+    'frame-src': ['https://app.growsurf.com'],
+    'img-src': ['https://app.growsurf.com'],
+    'style-src': ['https://app.growsurf.com'],
+  },
+  scheduling: {
+    'script-src': ['https://assets.calendly.com'],
+    'style-src': ['https://assets.calendly.com'],
+    'img-src': ['https://assets.calendly.com'],
+    'frame-src': ['https://calendly.com'],
+  },
+  ads: {
+    'script-src': [
+      'https://securepubads.g.doubleclick.net',
+      'https://pagead2.googlesyndication.com',
+      'https://tpc.googlesyndication.com',
+      'https://www.googletagservices.com',
+      'https://*.adtrafficquality.google',
+    ],
+    'connect-src': [
+      'https://securepubads.g.doubleclick.net',
+      'https://pagead2.googlesyndication.com',
+      'https://googleads.g.doubleclick.net',
+      'https://csi.gstatic.com',
+      'https://*.adtrafficquality.google',
+    ],
+    'frame-src': [
+      'https://*.safeframe.googlesyndication.com',
+      'https://securepubads.g.doubleclick.net',
+      'https://googleads.g.doubleclick.net',
+      'https://tpc.googlesyndication.com',
+      'https://www.google.com',
+      'https://*.adtrafficquality.google',
+    ],
+    'img-src': [
+      'https://pagead2.googlesyndication.com',
+      'https://securepubads.g.doubleclick.net',
+      'https://googleads.g.doubleclick.net',
+      'https://*.adtrafficquality.google',
+    ],
+  },
+};
+
+/** Addresses that were set, and the usual ones in their place. */
+function addressesOf(settings: ThirdParties): { name: ThirdPartyName; set: string; usual: string }[] {
+  const { tagManager, audience, webPush, referral, scheduling, ads } = settings;
+  const found = (name: ThirdPartyName, set: string | undefined) =>
+    set === undefined ? [] : [{ name, set, usual: usualAddresses[name] }];
+  return [
+    ...found('tagManager', tagManager?.scriptUrl),
+    ...found('audience', audience?.scriptUrl),
+    ...found('webPush', webPush?.sdkUrl),
+    ...found('referral', referral?.scriptUrl),
+    ...found('scheduling', scheduling?.scriptUrl),
+    ...found('ads', ads?.scriptUrl),
+  ];
+}
+
+/** What pages are allowed for the third parties that are set up. */
+export function thirdPartySources(settings: ThirdParties): Sources {
+  const allowed = new Map<Directive, Set<string>>(directives.map((directive) => [directive, new Set()]));
+  for (const { name, set, usual: address } of addressesOf(settings)) {
+    const origin = new URL(set).origin;
+    const own = origin === new URL(address).origin;
+    for (const directive of directives)
+      for (const source of own ? (usual[name][directive] ?? []) : [origin]) allowed.get(directive)?.add(source);
+  }
+  // The page that a time is chosen on is framed, wherever the script comes from.
+  if (settings.scheduling) allowed.get('frame-src')?.add(new URL(settings.scheduling.url).origin);
+  for (const host of settings.tagManager?.hosts ?? [])
+    for (const directive of ['script-src', 'connect-src', 'img-src', 'frame-src'] as const)
+      allowed.get(directive)?.add(`https://${host}`);
+  return Object.fromEntries(
+    [...allowed].map(([directive, sources]) => [directive, [...sources]]),
+  ) as unknown as Sources;
+}
+
+/** The policy of the push worker, which fetches the rest of itself. */
+export function workerPolicy({ sdkUrl }: NonNullable<ThirdParties['webPush']>): string {
+  const origin = new URL(sdkUrl).origin;
+  const own = origin === new URL(usualAddresses.webPush).origin;
+  const api = own ? ' https://api.onesignal.com https://onesignal.com' : '';
+  return `default-src 'none'; script-src 'self' ${origin}; connect-src 'self' ${origin}${api}`;
+}

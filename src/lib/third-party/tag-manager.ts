@@ -1,0 +1,64 @@
+/**
+ * Google Tag Manager (vendors.md 5). The data layer and what it says of consent are there before the container, and both without a
+ * script in the page, which its policy would refuse.
+ */
+import type { Consent } from '../consent/model.ts';
+import { onTrack } from '../tracking/track.ts';
+import { createTracker } from '../tracking/tracker.ts';
+import type { Adapter, AdapterContext } from './adapter.ts';
+import { loadScriptOnce } from './load-script.ts';
+
+declare global {
+  interface Window {
+    dataLayer?: unknown[];
+  }
+}
+
+const layer = (): unknown[] => {
+  window.dataLayer ??= [];
+  return window.dataLayer;
+};
+
+/** Commands to Google's consent mode are told from events by being an `arguments` object. */
+function command(..._words: unknown[]): void {
+  // biome-ignore lint/complexity/noArguments: an array would be taken for something else
+  layer().push(arguments);
+}
+
+const state = (allowed: boolean) => (allowed ? 'granted' : 'denied');
+const consentMode = ({ measurement, advertising }: Pick<Consent, 'measurement' | 'advertising'>) => ({
+  analytics_storage: state(measurement),
+  ad_storage: state(advertising),
+  ad_user_data: state(advertising),
+  ad_personalization: state(advertising),
+});
+
+export function makeTagManager({ settings, page, codes }: AdapterContext<'tagManager'>): Adapter {
+  const { container, scriptUrl } = settings;
+  const tracker = createTracker({ page, codes, path: () => location.pathname, send: (event) => layer().push(event) });
+  let begun = false;
+
+  function begin(): void {
+    begun = true;
+    command('consent', 'default', consentMode({ measurement: false, advertising: false }));
+    onTrack(tracker.event);
+  }
+  return {
+    async allow(consent) {
+      const first = !begun;
+      if (first) begin();
+      command('consent', 'update', consentMode(consent));
+      tracker.allow(true);
+      if (!first) return;
+      layer().push({ 'gtm.start': Date.now(), event: 'gtm.js' });
+      tracker.event('page_view');
+      await loadScriptOnce(`${scriptUrl}?id=${encodeURIComponent(container)}`);
+    },
+    withdraw() {
+      tracker.allow(false);
+      command('consent', 'update', consentMode({ measurement: false, advertising: false }));
+    },
+    visitor: tracker.visitor,
+    route: () => tracker.event('page_view'),
+  };
+}

@@ -1,0 +1,21 @@
+/** The other end of the forms about the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
+import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { articleIdOf } from '../../lib/library/calls.server.ts';
+
+const shelf = '/dashboard/saved';
+
+export const POST = formPost(async ({ accounts, form, caller, context }) => {
+  const { library } = context.locals.services;
+  const { session, cookies } = await accounts.session(caller.cookies ?? null);
+  if (!session) return { to: signInPage(null, shelf) };
+  const wanted = form.get('do');
+  const articleId = articleIdOf(form.get('article'));
+  if (wanted === 'remove' && articleId !== null) await library?.forgetRead(session.userId, articleId);
+  if (wanted === 'clear') await library?.clearHistory(session.userId);
+  if (wanted === 'off' || wanted === 'on') await library?.keepHistory(session.userId, wanted === 'on');
+  return {
+    to: `${withQuery(shelf, { state: `history-${wanted === 'remove' ? 'removed' : wanted === 'clear' ? 'cleared' : wanted === 'off' ? 'off' : 'on'}` })}#history`,
+    cookies,
+  };
+});
+export const GET = insteadOpen(shelf);

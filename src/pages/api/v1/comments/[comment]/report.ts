@@ -1,0 +1,13 @@
+/** Tells the editors of a comment. */
+import { only } from '../../../../../lib/accounts/http.server.ts';
+import { answerOf, refusalOf } from '../../../../../lib/comments/answers.ts';
+import { commentCall, isPublished } from '../../../../../lib/comments/http.server.ts';
+import { commentNumber } from '../../../../../lib/comments/paging.ts';
+
+export const POST = commentCall({}, async ({ comments, session, caller, context }) => {
+  const id = commentNumber(context.params.comment ?? '');
+  if (id === null || !isPublished(context.locals.content)(id)) return refusalOf({ kind: 'gone' });
+  const outcome = await comments.report(session, id, caller);
+  return answerOf(outcome, 200, () => ({ message: 'Comment reported' }));
+});
+export const ALL = only('POST');

@@ -1,0 +1,16 @@
+/** Writes a comment: WordPress keeps it, and its editors decide. */
+import { only } from '../../../../lib/accounts/http.server.ts';
+import { answerOf } from '../../../../lib/comments/answers.ts';
+import { commentCall, longestBody, placeOf } from '../../../../lib/comments/http.server.ts';
+import { type OwnAnswer, postBody } from '../../../../lib/comments/wire.ts';
+
+export const POST = commentCall(
+  { body: postBody, limit: longestBody },
+  async ({ comments, session, body, caller, context }) => {
+    const { articleId, parentId, content, name, draft } = body;
+    const place = placeOf(context.locals.content, articleId, parentId);
+    const outcome = await comments.post(session, { place, content, name, draft }, caller);
+    return answerOf(outcome, 201, (comment): OwnAnswer => ({ comment }));
+  },
+);
+export const ALL = only('POST');

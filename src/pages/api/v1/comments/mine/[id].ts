@@ -1,0 +1,17 @@
+/** Changes a comment, or takes it back, while there is time (spec: an edit window of five minutes). */
+import { only } from '../../../../../lib/accounts/http.server.ts';
+import { answerOf } from '../../../../../lib/comments/answers.ts';
+import { commentCall, longestBody } from '../../../../../lib/comments/http.server.ts';
+import { editBody, type OwnAnswer } from '../../../../../lib/comments/wire.ts';
+
+export const PATCH = commentCall(
+  { body: editBody, limit: longestBody },
+  async ({ comments, session, body, caller, context }) => {
+    const outcome = await comments.edit(session, context.params.id ?? '', body.content, caller);
+    return answerOf(outcome, 200, (comment): OwnAnswer => ({ comment }));
+  },
+);
+export const DELETE = commentCall({}, async ({ comments, session, context }) =>
+  answerOf(await comments.remove(session, context.params.id ?? ''), 200, () => ({ message: 'Comment taken back' })),
+);
+export const ALL = only('PATCH', 'DELETE');

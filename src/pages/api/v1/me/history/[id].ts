@@ -1,0 +1,11 @@
+/** One article that the reader has read. */
+import { only } from '../../../../../lib/accounts/http.server.ts';
+import { libraryCall, noSuchArticle } from '../../../../../lib/library/calls.server.ts';
+import type { ReadingAnswer } from '../../../../../lib/library/wire.ts';
+
+export const DELETE = libraryCall({}, async ({ library, session, articleId }) => {
+  if (articleId === null) return noSuchArticle();
+  await library.forgetRead(session.userId, articleId);
+  return { status: 200, body: { noted: false } satisfies ReadingAnswer };
+});
+export const ALL = only('DELETE');

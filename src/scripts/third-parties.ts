@@ -1,0 +1,48 @@
+/**
+ * Third parties on a page that has some: nothing but a look at what its reader has allowed. What they need is fetched when the page is
+ * loaded and the browser idle, and only where something is allowed; the banner's answer is dealt with when it is given.
+ */
+import { whenQuiet } from './when-quiet.ts';
+
+const { dataset } = document.documentElement;
+let started = false;
+
+function start(): void {
+  if (started) return;
+  started = true;
+  import('./third-parties-page.ts').catch(() => {
+    started = false;
+  });
+}
+
+/** Somebody has chosen, here or in another tab. */
+const chosen = () => /(?:^|; )privacy-choices=/.test(document.cookie);
+
+// `data-consent` is what is allowed; pages on which limited ads stand do not wait for it.
+if (dataset.consent || document.querySelector('[data-third-parties="now"]')) whenQuiet(start);
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && dataset.consent === undefined && chosen()) start();
+});
+
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event;
+  if (!(form instanceof HTMLFormElement) || form.dataset.privacy === undefined) return;
+  event.preventDefault();
+  import('./privacy-form.ts')
+    .then(({ answer }) => {
+      answer(form, submitter);
+      start();
+    })
+    // The form works by itself.
+    .catch(() => send(form, submitter));
+});
+
+function send(form: HTMLFormElement, submitter: HTMLElement | null): void {
+  const field = document.createElement('input');
+  field.type = 'hidden';
+  field.name = submitter?.getAttribute('name') ?? '';
+  field.value = submitter?.getAttribute('value') ?? '';
+  form.append(field);
+  form.submit();
+}

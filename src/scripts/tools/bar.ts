@@ -1,0 +1,26 @@
+/** What the tools know of the story that they belong to, and where they say what has been done. */
+
+export interface Story {
+  readonly id: number;
+  readonly title: string;
+  /** Its address without whatever a link to it carried. */
+  readonly url: string;
+}
+
+const bar = () => document.querySelector<HTMLElement>('[data-tools]');
+
+export function storyOf(): Story {
+  const { tools = '', title = '' } = bar()?.dataset ?? {};
+  return { id: Number(tools), title, url: location.origin + location.pathname };
+}
+
+/** Says a sentence beneath the tools, where it is seen and heard. */
+export function say(sentence: string): void {
+  const said = bar()?.querySelector<HTMLElement>('[role="status"]');
+  if (said) said.textContent = sentence;
+}
+
+/** What is said where a call was refused. */
+export const troubleWords = (message: string | null): string =>
+  message ??
+  (navigator.onLine ? 'Something went wrong. Please try again.' : 'You are offline. Please try again later.');

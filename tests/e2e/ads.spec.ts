@@ -1,0 +1,166 @@
+/** Advertising: where, how large, for whom, and what stands there without it. */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { pretend } from '../world/readers.ts';
+import { chose, expect, test } from '../world/third-parties.ts';
+
+const article = '/article/crack-closes-mississippi-bridge';
+const places = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
+const slot = (page: Page, name: string) => page.locator(`[data-ad-slot="${name}"]`);
+
+/** Names of the slots that show an advertisement, in order. */
+const filled = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('[data-filled]')].map((each) => each.dataset.adSlot ?? ''),
+  );
+const shown = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('[data-ad-slot]')]
+      .filter((each) => each.getClientRects().length > 0)
+      .map((each) => each.dataset.adSlot ?? ''),
+  );
+
+async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
+  // Fonts that arrive and times that become "2 hours ago" change the width of words, with advertising or without.
+  await page.route(/\.woff2/, (route) => route.abort());
+  await page.addInitScript(() => {
+    Object.assign(window, { shifts: [] });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        (window as unknown as { shifts: string[] }).shifts.push(JSON.stringify(entry));
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  return () => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
+}
+
+/** Scrolls by screens until every slot has been near. */
+async function readThrough(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let top = 0; top < document.body.scrollHeight; top += innerHeight) {
+      scrollTo(0, top);
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }
+  });
+}
+
+for (const [path, name] of [
+  ['/', 'home'],
+  [article, 'article'],
+] as const) {
+  test(`${name}: seven places, of the sizes of the trade, filled as they come near, and nothing moves`, async ({
+    context,
+    page,
+    vendors,
+    troubles,
+    baseURL,
+  }) => {
+    await chose(context, baseURL ?? '', 'advertising');
+    const moved = await watchShifts(page);
+    for (const [width, wide] of [
+      [390, '320x50'],
+      [1280, '970x250'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      const before = (await vendors.calls('gpt')).length;
+      const requests = async () =>
+        (await vendors.calls('gpt'))
+          .slice(before)
+          .filter(({ what }) => what === 'request')
+          .map(({ details }) => details as Record<string, string>);
+      await page.goto(path);
+      await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);
+      expect((await requests()).length).toBeLessThan(7);
+      await readThrough(page);
+      await expect.poll(async () => (await filled(page)).toSorted()).toEqual(places(name, 7));
+      const asked = await requests();
+      expect(asked.map(({ slot: unit }) => unit).toSorted()).toEqual(places(name, 7).map((each) => `/1234567/${each}`));
+      const sizes = new Set(asked.map(({ size }) => size));
+      expect([...sizes].toSorted()).toEqual(
+        [...new Set(['300x250', ...(name === 'home' ? ['320x50'] : []), wide])].toSorted(),
+      );
+      expect(asked[0]).toMatchObject({ page: name, visitor: 'anonymous' });
+      if (name === 'article') expect(asked[0]).toMatchObject({ slug: 'crack-closes-mississippi-bridge' });
+      expect(await moved(), `${width}`).toEqual([]);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overflow).toBeLessThanOrEqual(0);
+    }
+    await expect(slot(page, `${name}-7`).getByText('Advertisement', { exact: true })).toBeVisible();
+    expect(await violationsOn(page, '[data-ad-slot]')).toEqual([]);
+    expect(troubles.all).toEqual([]);
+  });
+}
+
+test('without consent nobody is asked for advertising, and the house speaks', async ({
+  page,
+  vendors,
+  context,
+  baseURL,
+}) => {
+  await chose(context, baseURL ?? '', 'measurement');
+  await page.goto('/', { waitUntil: 'networkidle' });
+  await readThrough(page);
+  expect(await vendors.calls('gpt')).toEqual([]);
+  expect(await shown(page)).toEqual(['home-1', 'home-3', 'home-4', 'home-6']);
+  await expect(slot(page, 'home-1').getByRole('link')).toBeVisible();
+});
+
+for (const mode of ['blocked', 'empty'] as const) {
+  test(`an ad server that is ${mode} leaves the house’s own word, and every room as it is`, async ({
+    page,
+    vendors,
+    context,
+    baseURL,
+  }) => {
+    await chose(context, baseURL ?? '', 'advertising');
+    await vendors.mode('gpt', mode);
+    const moved = await watchShifts(page);
+    await page.goto('/');
+    await expect.poll(async () => (await vendors.calls('gpt')).length).toBeGreaterThan(0);
+    await readThrough(page);
+    if (mode === 'empty')
+      await expect
+        .poll(async () => (await vendors.calls('gpt')).filter(({ what }) => what === 'request').length)
+        .toBe(7);
+    expect(await filled(page)).toEqual([]);
+    expect(await shown(page)).toEqual(places('home', 7));
+    for (const name of places('home', 7)) await expect(slot(page, name).getByRole('link')).toBeVisible();
+    expect(await moved()).toEqual([]);
+  });
+}
+
+test('the place above the header is for readers who do not pay, and members see none at all', async ({
+  newDevice,
+  vendors,
+  baseURL,
+}) => {
+  for (const [kind, expected] of [
+    ['registered', places('home', 7)],
+    ['reader', places('home', 7).slice(1)],
+    ['member', []],
+  ] as const) {
+    const context = await newDevice();
+    await chose(context, baseURL ?? '', 'advertising');
+    await pretend(context, kind, { site: baseURL ?? '' });
+    const page = await context.newPage();
+    await page.goto('/', { waitUntil: 'networkidle' });
+    expect(await shown(page), kind).toEqual(expected);
+    if (expected.length > 0) await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);
+    else expect(await filled(page)).toEqual([]);
+  }
+  const told = (await vendors.calls('gpt')).filter(({ what }) => what === 'request').map(({ details }) => details);
+  expect(new Set(told.map((each) => (each as { visitor: string }).visitor))).toEqual(new Set(['registered', 'reader']));
+});
+
+test('what is taken back leaves the page at once', async ({ page, context, vendors, baseURL }) => {
+  await chose(context, baseURL ?? '', 'advertising');
+  await page.goto('/');
+  await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);
+  const other = await context.newPage();
+  await other.goto('/privacy-choices');
+  await other.getByRole('button', { name: 'Reject all' }).click();
+  await expect(other.getByRole('status')).toBeVisible();
+  await page.bringToFront();
+  await expect.poll(() => filled(page)).toEqual([]);
+  await expect(slot(page, 'home-1').getByRole('link')).toBeVisible();
+  await expect.poll(async () => (await vendors.calls('gpt')).at(-1)?.what).toBe('destroySlots');
+});

@@ -1,0 +1,244 @@
+/** Writing under a story: posting, what editors decide, answering, changing, reporting, sorting; with failures, and without a script. */
+import {
+  type APIRequestContext,
+  type BrowserContext,
+  expect,
+  type Page,
+  type PlaywrightWorkerArgs,
+  test,
+} from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { signIn } from '../world/readers.ts';
+import { testWordPress } from '../world/world.ts';
+
+/** Article of the demo edition with three pages of comments; other tests count them, so that here they are only read. */
+const discussed = '/article/crack-closes-mississippi-bridge';
+/** Where these tests write. */
+const story = '/article/norway-fleet-steers-by-paper';
+
+const region = (page: Page) => page.locator('#comments');
+const words = (page: Page) => region(page).getByLabel('Your comment', { exact: true });
+const ownList = (page: Page) => region(page).getByRole('list', { name: 'Your comments' });
+const unique = (text: string): string =>
+  `${text} (${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)})`;
+
+/** The demo's administrator, who moderates through WordPress's own REST API. */
+async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
+  const request: APIRequestContext = await playwright.request.newContext();
+  const { url, adminUser, adminPassword } = testWordPress();
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  const headers = { 'X-WP-Nonce': nonce };
+  return {
+    async find(text: string): Promise<number> {
+      // The signs of markup lie there as entities.
+      const token = /\((\w+)\)$/.exec(text)?.[1] ?? text;
+      const path = `${url}/wp-json/wp/v2/comments?status=hold&context=edit&search=${encodeURIComponent(token)}`;
+      const [found] = (await (await request.get(path, { headers })).json()) as { id: number }[];
+      expect(found, text).toBeDefined();
+      return found?.id ?? 0;
+    },
+    /** A comment that everybody sees at once; a fresh one, so that what is done to it is nobody else's concern. */
+    async say(page: Page, content: string): Promise<number> {
+      const post = Number(await region(page).getAttribute('data-comments'));
+      const data = { post, content, author_name: 'Ben Early', author_email: 'ben@example.com', status: 'approved' };
+      const answer = await request.post(`${url}/wp-json/wp/v2/comments`, { headers, data });
+      expect(answer.ok(), await answer.text()).toBe(true);
+      const { id } = (await answer.json()) as { id: number };
+      const shown = async () => (await (await page.request.get(story)).text()).includes(`id="comment-${id}"`);
+      await expect.poll(shown, { timeout: 30_000 }).toBe(true);
+      return id;
+    },
+    async moderate(id: number, status: 'approved' | 'hold' | 'spam'): Promise<void> {
+      const answer = await request.post(`${url}/wp-json/wp/v2/comments/${id}`, { headers, data: { status } });
+      expect(answer.ok(), await answer.text()).toBe(true);
+    },
+  };
+}
+
+async function write(page: Page, text: string): Promise<void> {
+  await words(page).fill(text);
+  const name = region(page).getByLabel('Name above your comments');
+  await region(page).getByRole('button', { name: 'Post comment' }).click();
+  await expect(name.or(region(page).getByText(text))).not.toHaveCount(0);
+  if (await name.isVisible()) {
+    await name.fill('Ada Lovelace');
+    await region(page).getByRole('button', { name: 'Post comment' }).click();
+  }
+}
+
+async function reader(context: BrowserContext, path = story): Promise<Page> {
+  await signIn(context);
+  const page = await context.newPage();
+  await page.goto(path);
+  return page;
+}
+
+test('a comment waits, is published by an editor, and is taken off again', async ({ context, browser, playwright }) => {
+  test.setTimeout(120_000);
+  const page = await reader(context);
+  const text = unique('What a fine bridge, and <b>what</b> a story.');
+  await write(page, text);
+  await expect(ownList(page)).toContainText(text, { timeout: 30_000 });
+  await expect(ownList(page)).toContainText('Waits for the editors. Only you see it.');
+  await expect(words(page)).toHaveValue('');
+  expect(await violationsOn(page, '#comments')).toEqual([]);
+  // A page that is opened anew shows it by itself.
+  await page.reload();
+  await expect(ownList(page)).toContainText(text);
+
+  const other = await browser.newPage();
+  await other.goto(story);
+  await expect(region(other).getByRole('link', { name: 'Sign in to comment' })).toBeVisible();
+  await expect(words(other)).toBeHidden();
+  await expect(other.getByText(text)).toHaveCount(0);
+  const desk = await editor(playwright);
+  const id = await desk.find(text);
+  await desk.moderate(id, 'approved');
+  const shown = async () => (await (await other.request.get(story)).text()).includes(`id="comment-${id}"`);
+  await expect.poll(shown, { timeout: 20_000 }).toBe(true);
+  await other.reload();
+  await expect(other.locator(`#comment-${id} .comment-text`)).toHaveText(text);
+  await expect(other.locator(`#comment-${id} .comment-by`)).toHaveText('Ada Lovelace');
+  await desk.moderate(id, 'spam');
+  await expect.poll(shown, { timeout: 20_000 }).toBe(false);
+  await other.close();
+  // The page that links lead to where no script runs.
+  await page.goto(`/account/comment?article=${await region(page).getAttribute('data-comments')}`);
+  await expect(page.getByRole('region', { name: 'Your comments on this article' })).toContainText(text);
+  expect(await violationsOn(page, 'main')).toEqual([]);
+});
+
+test('a comment is answered and reported by keyboard, changed and taken back', async ({ context, playwright }) => {
+  test.setTimeout(120_000);
+  const page = await reader(context);
+  const desk = await editor(playwright);
+  const id = await desk.say(page, unique('Paper does not run out of power.'));
+  await page.reload();
+  const first = page.locator(`#comment-${id}`);
+  const reply = first.getByRole('link', { name: /^Reply/ }).first();
+  await reply.focus();
+  await page.keyboard.press('Enter');
+  const answer = first.getByLabel('Your reply');
+  await expect(answer).toBeFocused();
+  await first.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await expect(reply).toBeFocused();
+  await page.keyboard.press('Enter');
+  const text = unique('I see it as you do.');
+  await page.keyboard.type(text);
+  await first.getByLabel('Name above your comments').fill('Ada Lovelace');
+  expect(await violationsOn(page, '#comments')).toEqual([]);
+  await first.getByRole('button', { name: 'Post reply' }).click();
+  await expect(ownList(page)).toContainText(text, { timeout: 30_000 });
+  await expect(ownList(page).getByRole('link', { name: 'In reply to this comment' })).toBeVisible();
+
+  await ownList(page).getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Change your comment').fill(`${text} Or nearly.`);
+  await ownList(page).getByRole('button', { name: 'Save' }).click();
+  await expect(ownList(page)).toContainText('Or nearly.', { timeout: 30_000 });
+  await ownList(page).getByRole('button', { name: 'Take back' }).click();
+  await expect(ownList(page)).toHaveCount(0, { timeout: 30_000 });
+
+  await first.getByRole('link', { name: /^Report/ }).press('Enter');
+  const question = first.getByRole('group', { name: 'Report this comment to the editors?' });
+  await expect(question).toBeFocused();
+  await question.getByRole('button', { name: 'Report' }).click();
+  await expect(first.getByText('You have reported this comment.')).toBeVisible();
+  expect(await violationsOn(page, '#comments')).toEqual([]);
+  await desk.moderate(id, 'spam');
+});
+
+test('nothing that was typed is lost when it cannot be sent', async ({ context }) => {
+  const page = await reader(context);
+  let answer: 'offline' | 'away' | 'signed out' = 'offline';
+  await page.route('**/api/v1/comments', (route) => {
+    if (answer === 'offline') return route.abort();
+    const status = answer === 'away' ? 503 : 401;
+    return route.fulfill({
+      status,
+      json: {
+        message:
+          answer === 'away' ? 'Your words are kept here: please try again in a few minutes.' : 'Please sign in first.',
+      },
+    });
+  });
+  const text = unique('Words that are not to be lost.');
+  await words(page).fill(text);
+  const post = region(page).getByRole('button', { name: 'Post comment' });
+  await region(page).getByLabel('Name above your comments').fill('Ada Lovelace');
+  for (const [how, said] of [
+    ['offline', 'The paper cannot be reached.'],
+    ['away', 'please try again in a few minutes'],
+    ['signed out', 'You are signed out.'],
+  ] as const) {
+    answer = how;
+    await post.click();
+    await expect(region(page).getByRole('alert').filter({ hasText: said })).toBeVisible();
+    await expect(words(page)).toHaveValue(text);
+  }
+  expect(await violationsOn(page, '#comments')).toEqual([]);
+  await page.reload();
+  await words(page).focus();
+  await expect(words(page)).toHaveValue(text);
+});
+
+test('threads are sorted in place, and whoever only reads loads no island', async ({ page }) => {
+  const scripts: string[] = [];
+  page.on('request', (request) => scripts.push(new URL(request.url()).pathname));
+  await page.goto(discussed);
+  const sort = region(page).getByRole('navigation', { name: 'Order of the comments' });
+  const first = () => page.locator('#comment-list > li').first().getAttribute('id');
+  const newest = await first();
+  await sort.getByRole('link', { name: 'Oldest' }).click();
+  await expect(sort.getByRole('link', { name: 'Oldest' })).toHaveAttribute('aria-current', 'true');
+  await expect(sort.getByRole('link', { name: 'Oldest' })).toBeFocused();
+  expect(await first()).not.toBe(newest);
+  await page.getByRole('link', { name: 'More comments' }).click();
+  await expect(page.locator('#comment-list > li')).toHaveCount(20);
+  await sort.getByRole('link', { name: 'Most replies' }).click();
+  await expect(page.locator('#comment-list > li').first().locator('.replies ol > li')).not.toHaveCount(0);
+  await sort.getByRole('link', { name: 'Newest' }).click();
+  await expect.poll(first).toBe(newest);
+  await expect(page).toHaveURL(new RegExp(`${discussed}$`));
+  expect(await violationsOn(page, '#comments')).toEqual([]);
+  expect(scripts.filter((path) => /Comments\.island|react-dom/i.test(path))).toEqual([]);
+});
+
+test('a comment is written, shown and reported without JavaScript', async ({ context, browser, playwright }) => {
+  test.setTimeout(120_000);
+  await signIn(context);
+  const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });
+  const page = await plain.newPage();
+  await page.goto(story);
+  await expect(region(page).getByRole('link', { name: 'Sign in to comment' })).toBeHidden();
+  await region(page).getByRole('link', { name: 'Write a comment' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Your comment' })).toBeVisible();
+  await page.goBack();
+  const desk = await editor(playwright);
+  const id = await desk.say(page, unique('A chart is a map that floats.'));
+  await page.goto(`${story}/comments`);
+  await page
+    .locator(`#comment-${id}`)
+    .getByRole('link', { name: /^Reply/ })
+    .click();
+  const text = unique('Written by hand.');
+  await page.getByLabel('Your reply').fill(text);
+  await page.getByLabel('Name above your comments').fill('Ada Lovelace');
+  await page.getByRole('button', { name: 'Post comment' }).click();
+  await expect(
+    page.getByText('Thank you. Your comment waits for the editors; until then only you see it.'),
+  ).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Your comments on this article' })).toContainText(text);
+  await page.getByRole('button', { name: 'Take back' }).click();
+  await expect(page.getByText('Your comment has been taken back.')).toBeVisible();
+  await page.goto(`${story}/comments`);
+  await page
+    .locator(`#comment-${id}`)
+    .getByRole('link', { name: /^Report/ })
+    .click();
+  await page.getByRole('button', { name: 'Report this comment' }).click();
+  await expect(page.getByText('Thank you. The editors will look at the comment.')).toBeVisible();
+  await desk.moderate(id, 'spam');
+  await plain.close();
+});

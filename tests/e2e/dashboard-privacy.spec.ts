@@ -1,0 +1,121 @@
+/** Newsletters on their way, sessions, what is kept and its end (spec sections 2, 6 and 7; RFC 8058). */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { root } from '../../scripts/setup/places.mjs';
+import { violationsOn } from '../world/axe.ts';
+import { expect, lettersTo, newEmail, signIn, test } from '../world/readers.ts';
+import { siteData, testSandbox, testSite } from '../world/world.ts';
+
+/** Runs `npm run newsletter -- morning` on the site's data, as cron would beside it. */
+async function sendMorning(): Promise<string> {
+  // A letter goes out once a day, and this day may have had another run.
+  const accounts = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 20_000 });
+  accounts.exec("DELETE FROM newsletter_issues WHERE letter = 'morning'");
+  accounts.close();
+  const { smtpUrl } = testSandbox().mailbox;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(root, 'scripts', 'run.mjs'), 'newsletter', 'morning'],
+    {
+      cwd: root,
+      env: {
+        ...{ PATH: process.env.PATH, HOME: process.env.HOME, SITE_URL: testSite(), DATA_DIR: siteData },
+        ...{ SMTP_URL: smtpUrl, MAIL_FROM: 'The Sun <news@thesun.example>' },
+      },
+    },
+  );
+  return stdout;
+}
+
+test('a letter that was chosen comes, and ends by one click of the mail program', async ({ context, page }) => {
+  // It waits for another process, which begins with everything that the site begins with.
+  test.slow();
+  const email = await signIn(context, newEmail('morning'));
+  await page.goto('/dashboard/newsletters');
+  expect(await violationsOn(page)).toEqual([]);
+  await page.getByLabel('Morning Sun').click();
+  await expect(page.getByLabel('Morning Sun')).toBeChecked();
+  await expect(page.getByText('Not saved yet.')).toBeVisible();
+  await context.route('**/api/v1/me/newsletters', (route) => route.abort());
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'cannot be reached' })).toBeVisible();
+  await context.unroute('**/api/v1/me/newsletters');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Your choice has been saved.')).toBeVisible();
+
+  expect(await sendMorning()).toContain('readers have it');
+  await expect.poll(async () => (await lettersTo(email))[0]?.subject, { timeout: 20_000 }).toMatch(/^Morning Sun: /);
+  const [summary] = await lettersTo(email);
+  const whole = await fetch(`${testSandbox().mailbox.url}/api/messages/${summary?.number}`);
+  const { headers } = (await whole.json()) as { headers: readonly { name: string; value: string }[] };
+  const header = (wanted: string) => headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
+  expect(header('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
+  const [, way = ''] = /^<(http[^>]+)>$/.exec(header('list-unsubscribe')) ?? [];
+
+  await page.goto(way);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Unsubscribe from Morning Sun?');
+  expect(await violationsOn(page)).toEqual([]);
+  const choices = async () => (await context.request.get('/api/v1/me/newsletters')).json();
+  expect(await choices()).toEqual({ choices: ['morning'] });
+  // The mail program: nobody's browser, no cookies, no origin.
+  const ended = await fetch(way, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
+  expect([ended.status, await choices()]).toEqual([200, { choices: [] }]);
+  await page.getByRole('button', { name: 'Unsubscribe' }).click();
+  await page.getByRole('button', { name: /^That was a mistake/ }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are subscribed again');
+  expect(await choices()).toEqual({ choices: ['morning'] });
+});
+
+test('signing out everywhere ends every device', async ({ context, page, newDevice }) => {
+  const email = await signIn(context, newEmail('devices'));
+  const phone = await newDevice();
+  await signIn(phone, email, 'login');
+  await page.goto('/dashboard/privacy');
+  const sessions = page.locator('#sessions');
+  await expect(sessions.getByRole('listitem')).toHaveCount(2);
+  await expect(sessions.getByText('This device')).toHaveCount(1);
+  expect(await violationsOn(page)).toEqual([]);
+  await context.route('**/blaize/logout', (route) => route.abort());
+  await sessions.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await expect(sessions.getByRole('alert').filter({ hasText: 'cannot be reached' })).toBeVisible();
+  await context.unroute('**/blaize/logout');
+  const asked = page.waitForRequest('**/blaize/logout');
+  await sessions.getByRole('button', { name: 'Sign out everywhere' }).click();
+  expect((await asked).postDataJSON()).toEqual({ where: 'EVERYWHERE' });
+  await expect(page).toHaveURL(/\/account\/signed-out$/);
+  expect((await phone.request.get('/blaize/account')).status()).toBe(401);
+});
+
+test('the account is deleted once its address is typed, after what becomes of the subscription was said', async ({
+  context,
+  page,
+}) => {
+  const email = await signIn(context, newEmail('leaving'));
+  const bought = await context.request.post('/blaize/payment/stripe/subscribe', {
+    headers: { origin: testSite() },
+    data: { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' },
+  });
+  expect(bought.status(), await bought.text()).toBe(200);
+  await page.goto('/dashboard/privacy');
+  const end = page.locator('#delete');
+  await expect(end).toContainText('ends at once. Nothing more is charged');
+  await expect(end.getByRole('link', { name: 'Cancel the subscription first' })).toHaveAttribute('href', '/cancel');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download my data' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('your-account.json');
+
+  await end.getByRole('textbox').fill('somebody@example.com');
+  await page.keyboard.press('Enter');
+  await expect(end.getByRole('alert').filter({ hasText: 'Nothing was deleted.' })).toBeVisible();
+  expect(await violationsOn(page)).toEqual([]);
+  await end.getByRole('textbox').fill(email);
+  await end.getByRole('button', { name: 'Delete my account' }).click();
+  await expect(page).toHaveURL(/\/account\/deleted$/);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Your account is deleted');
+  expect((await context.request.get('/blaize/account')).status()).toBe(401);
+  expect(await violationsOn(page)).toEqual([]);
+});

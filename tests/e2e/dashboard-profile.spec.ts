@@ -1,0 +1,114 @@
+/** What the reader tells of themselves, and where the printed paper goes (spec sections 2 to 5, "Account dashboard"). */
+import { violationsOn } from '../world/axe.ts';
+import { expect, newEmail, profileOf, signIn, test } from '../world/readers.ts';
+import { testSite } from '../world/world.ts';
+
+test('the profile is saved in place, with copies in this browser; what was not saved is said quietly', async ({
+  context,
+  page,
+}) => {
+  const email = await signIn(context, newEmail('profile'));
+  await page.goto('/dashboard/profile');
+  expect(await violationsOn(page)).toEqual([]);
+  await page.getByLabel('First name').fill('Ada');
+  await page.getByLabel('Last name').fill('Whitlock');
+  await page.getByLabel('Date of birth').fill('1990-05-04');
+  const phone = page.getByLabel('Phone');
+  await phone.click();
+  await page.keyboard.type('212555018');
+  await expect(phone).toHaveValue('+1 (212) 555-018');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'Invalid phone number' })).toBeVisible();
+  await expect(phone).toBeFocused();
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await page.keyboard.press('End');
+  await page.keyboard.type('3');
+  await expect(phone).toHaveValue('+1 (212) 555-0183');
+  // In the middle the caret stays where it is.
+  for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('6');
+  await expect(phone).toHaveValue('+1 (212) 556-0183');
+
+  await context.route('**/blaize/profile', (route) => route.abort());
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('status').filter({ hasText: 'was not saved' })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: /\S/ })).toHaveCount(0);
+  expect(await page.evaluate(() => localStorage.getItem('trackingId'))).toBeNull();
+  await context.unroute('**/blaize/profile');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Your profile has been saved.' })).toBeVisible();
+  expect(await profileOf(context)).toMatchObject({
+    ...{ first_name: 'Ada', last_name: 'Whitlock', 'phone-number': '12125560183', date_of_birth: '1990-05-04' },
+  });
+  const account = (await (await context.request.get('/blaize/account')).json()) as { tracking_id: string };
+  const copies = () => page.evaluate(() => ({ ...localStorage }));
+  expect(await copies()).toMatchObject({
+    ...{ address: '', firstName: 'Ada', lastName: 'Whitlock', email, username: 'Ada', phone: '12125560183' },
+    ...{ birthday: '1990-05-04', token: account.tracking_id, trackingId: account.tracking_id },
+  });
+
+  // A browser may be somebody else's next.
+  await page.locator('main').getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are signed out');
+  await expect.poll(async () => Object.keys(await copies())).not.toContain('email');
+});
+
+test('shipping is there for plans with the printed paper alone: shown, changed in place, and shown again', async ({
+  context,
+  page,
+}) => {
+  await signIn(context, newEmail('paper'));
+  await page.goto('/dashboard/profile');
+  const tabs = page.getByRole('navigation', { name: 'Account' });
+  await expect(tabs.getByRole('link', { name: 'Newsletters' })).toBeVisible();
+  await expect(tabs.getByRole('link', { name: 'Shipping' })).toHaveCount(0);
+  await page.goto('/dashboard/shipping');
+  await expect(page.locator('main')).toContainText('does not include the print edition');
+
+  const headers = { origin: testSite() };
+  const address = { line1: '222 William Street', city: 'New York', state: 'NY', postal_code: '10038', country: 'US' };
+  await context.request.post('/api/v1/me/shipping', { headers, data: { name: 'Benjamin Day', address } });
+  const bought = await context.request.post('/blaize/payment/stripe/subscribe', {
+    headers,
+    data: { payment_method: 'pm_card_visa', product_id: 'sun-member', plan_id: 'member-print-yearly' },
+  });
+  expect(bought.status(), await bought.text()).toBe(200);
+
+  await page.goto('/dashboard/account');
+  await tabs.getByRole('link', { name: 'Shipping' }).click();
+  await expect(page.locator('main address')).toContainText('222 William Street');
+  await page.getByRole('button', { name: 'Update Shipping Address' }).click();
+  await expect(page.getByLabel('Name')).toBeFocused();
+  await page.getByLabel(/^Apartment/).fill('Attic');
+  await page.getByRole('button', { name: 'Save address' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Your shipping address has been saved.' })).toBeVisible();
+  await expect(page.locator('main address')).toContainText('Attic');
+  await expect(page).toHaveURL(/\/dashboard\/shipping$/);
+  expect(await violationsOn(page)).toEqual([]);
+});
+
+test.describe('without a script', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the profile and the choice of newsletters are plain forms', async ({ context, page }) => {
+    await signIn(context, newEmail('profile'));
+    await page.goto('/dashboard/profile');
+    await page.getByLabel('First name').fill('Ada');
+    await page.getByLabel('Phone').fill('2125550183');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Invalid phone number')).toBeVisible();
+    await page.getByLabel('First name').fill('Ada');
+    await page.getByLabel('Phone').fill('1 212 555 0183');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Your profile has been saved.')).toBeVisible();
+    await expect(page.getByLabel('Phone')).toHaveValue('+1 (212) 555-0183');
+
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Newsletters' }).click();
+    await page.getByLabel('Morning Sun').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Your choice has been saved.')).toBeVisible();
+    await expect(page.getByLabel('Morning Sun')).toBeChecked();
+    await expect(page.getByLabel('Receipts and renewal notices')).toBeDisabled();
+  });
+});

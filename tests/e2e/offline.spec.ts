@@ -1,0 +1,91 @@
+/** Reading without a network (docs/decisions/0022), with the service worker that all other tests leave out. */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { expect, newEmail, signIn, test } from '../world/readers.ts';
+
+test.use({ serviceWorkers: 'allow' });
+
+const story = '/article/crack-closes-mississippi-bridge';
+const other = '/article/railroads-publish-their-delays';
+
+/** Paths of the stories that the browser keeps. */
+const kept = (page: Page) =>
+  page.evaluate(async () =>
+    (await caches.has('broadsheet-stories'))
+      ? (await (await caches.open('broadsheet-stories')).keys()).map(({ url }) => new URL(url).pathname)
+      : [],
+  );
+
+/** Opens a story, reads on, and waits until it is kept. */
+async function read(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.mouse.wheel(0, 600);
+  await expect.poll(() => kept(page)).toContain(path);
+}
+
+test('the last stories are read again without a network, with their pictures', async ({ page, context }) => {
+  await read(page, story);
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  await read(page, other);
+  await context.setOffline(true);
+  await page.goto(`${story}?utm_source=letter`);
+  await expect(page.getByText('You are offline. This is the story as you last read it.')).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Mississippi Bridge');
+  const picture = page.locator('.lead img');
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  expect(
+    await page
+      .locator('.story .prose p')
+      .first()
+      .evaluate((text) => getComputedStyle(text).fontFamily),
+  ).not.toBe('');
+  await page.goto('/section/politics');
+  await expect(page.getByRole('heading', { name: 'Without a network' })).toBeVisible();
+  await expect(page.locator('[data-kept] a')).toHaveCount(2);
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await page.locator('[data-kept] a').last().click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Mississippi Bridge');
+
+  await context.setOffline(false);
+  await page.goto('/offline');
+  await page.getByRole('button', { name: 'Remove these stories' }).click();
+  await expect(page.getByText('None is kept here yet.')).toBeFocused();
+  expect(await kept(page)).toEqual([]);
+});
+
+test('what a reader could read is nobody else’s: signing out empties it, here and elsewhere', async ({
+  page,
+  context,
+}) => {
+  const registered = '/article/what-registered-readers-know-about-chalk';
+  await signIn(context, newEmail('traveller'));
+  await read(page, registered);
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  await context.setOffline(true);
+  await page.reload();
+  await expect(page.locator('.paywall')).toHaveCount(0);
+  await context.setOffline(false);
+  await page.goto('/dashboard/saved');
+  expect(await kept(page)).toEqual([registered]);
+  await page.getByRole('button', { name: 'Sign out' }).first().click();
+  await expect(page).toHaveURL(/signed-out$/);
+  await expect.poll(() => kept(page)).toEqual([]);
+});
+
+test('a new worker takes over while a story is open, and what is kept stays', async ({ page, context }) => {
+  await read(page, story);
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  // Another address is another worker to the browser, as another build's text at the same address is.
+  await page.evaluate(async () => {
+    const taken = new Promise((resolve) =>
+      navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }),
+    );
+    await navigator.serviceWorker.register('/sw.js?next');
+    await taken;
+  });
+  expect(await page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toMatch(/next$/);
+  expect(await kept(page)).toEqual([story]);
+  await context.setOffline(true);
+  await page.reload();
+  await expect(page.getByText('You are offline.')).toBeVisible();
+});

@@ -1,0 +1,216 @@
+/** The tools of a story (issue 6, section 5): share, save, listen, text size, print; the reader's saved stories and history. */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { boxes, codeTo, emailField, expect, linkTo, newEmail, signIn, test } from '../world/readers.ts';
+
+const story = '/article/crack-closes-mississippi-bridge';
+const tools = (page: Page) => page.getByRole('group', { name: 'Tools for this story' });
+const shelf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
+
+test('share, text size and print: by the keyboard, and fetched only when one is used', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.addInitScript(() => {
+    window.print = () => void Object.assign(window, { printed: true });
+  });
+  const fetched: string[] = [];
+  page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
+  await page.goto(story, { waitUntil: 'networkidle' });
+  const before = fetched.filter((path) => path.endsWith('.js')).length;
+  expect(await violationsOn(page, '[data-tools]')).toEqual([]);
+
+  await tools(page).getByRole('button', { name: 'Share' }).focus();
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('group', { name: 'Share this story' });
+  await expect(menu.getByRole('link', { name: 'Email' })).toHaveAttribute('href', /^mailto:\?subject=.+%2Farticle%2F/);
+  await expect(menu.getByText('Give this story away')).toHaveCount(0);
+  expect(await violationsOn(page, '[data-tools]')).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect(menu).toBeHidden();
+  await page.keyboard.press('Enter');
+  await menu.getByRole('button', { name: 'Copy link' }).click();
+  await expect(tools(page).getByText('The link is copied.')).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(new URL(story, page.url()).href);
+  expect(fetched.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(before);
+
+  const size = () =>
+    page
+      .locator('.story .prose p')
+      .first()
+      .evaluate((text) => Number.parseFloat(getComputedStyle(text).fontSize));
+  const usual = await size();
+  await tools(page).getByRole('button', { name: 'Text size' }).click();
+  const sizes = page.getByRole('group', { name: 'Text size' });
+  await expect(sizes.getByRole('button', { name: 'Standard' })).toHaveAttribute('aria-pressed', 'true');
+  await sizes.getByRole('button', { name: 'Largest' }).click();
+  await expect(sizes.getByRole('button', { name: 'Largest' })).toHaveAttribute('aria-pressed', 'true');
+  expect(await size()).toBeGreaterThan(usual * 1.25);
+  expect(await violationsOn(page, '[data-tools]')).toEqual([]);
+  // Remembered, and there before the first paint.
+  await page.reload({ waitUntil: 'commit' });
+  await page.locator('.story .prose p').first().waitFor({ state: 'attached' });
+  expect(await size()).toBeGreaterThan(usual * 1.25);
+  await page.getByRole('button', { name: 'Print' }).click();
+  await page.waitForFunction(() => 'printed' in window);
+});
+
+test('a story is read aloud: headline first, held and gone on with, faster, to its end', async ({ page }) => {
+  await page.addInitScript(() => {
+    const spoken: { text: string; rate: number }[] = [];
+    let now: { onend?: () => void } | null = null;
+    const speechSynthesis = {
+      getVoices: () => [],
+      cancel: () => {
+        now = null;
+      },
+      speak: (words: { text: string; rate: number; onend?: () => void }) => {
+        spoken.push({ text: words.text, rate: words.rate });
+        now = words;
+      },
+    };
+    class SpeechSynthesisUtterance {
+      readonly text: string;
+      constructor(text: string) {
+        this.text = text;
+      }
+    }
+    Object.defineProperty(window, 'speechSynthesis', { value: speechSynthesis });
+    // What the test looks at, and how it lets a voice come to an end.
+    Object.assign(window, {
+      SpeechSynthesisUtterance,
+      spoken,
+      finish: () => now?.onend?.(),
+      silent: () => now === null,
+    });
+  });
+  await page.goto(story);
+  const spoken = () => page.evaluate(() => (window as unknown as { spoken: { text: string; rate: number }[] }).spoken);
+  const finish = () => page.evaluate(() => (window as unknown as { finish(): void }).finish());
+  const silent = () => page.evaluate(() => (window as unknown as { silent(): boolean }).silent());
+  await tools(page).getByRole('button', { name: 'Listen' }).click();
+  const bar = page.getByRole('region', { name: 'Listen to this story' });
+  await expect(bar.getByRole('button', { name: 'Pause' })).toBeFocused();
+  const headline = await page.locator('.story h1').textContent();
+  expect((await spoken())[0]?.text).toBe(headline);
+  expect(await violationsOn(page, '.listen-bar')).toEqual([]);
+  await finish();
+  await finish();
+  const third = (await spoken())[2]?.text;
+  await page.keyboard.press('Enter');
+  expect(await silent()).toBe(true);
+  await expect(bar.getByRole('button', { name: 'Play' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await bar.getByLabel('Speed').selectOption('1.5');
+  const last = (await spoken()).at(-1);
+  expect([last?.text, last?.rate]).toEqual([third, 1.5]);
+  await expect(page.locator('.is-read')).toHaveCount(1);
+  await bar.getByRole('button', { name: 'Stop' }).click();
+  await expect(bar).toHaveCount(0);
+  await expect(tools(page).getByRole('button', { name: 'Listen' })).toBeFocused();
+  expect(await silent()).toBe(true);
+});
+
+test('whoever is not signed in is asked to, and the story is saved then; it is removed and put back', async ({
+  page,
+}) => {
+  const email = newEmail('saver');
+  await page.goto(story);
+  await tools(page).getByRole('button', { name: 'Save' }).click();
+  const popup = page.getByRole('dialog');
+  await expect(popup.getByRole('heading', { name: 'Save this story for later' })).toBeVisible();
+  await emailField(page).fill(email);
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
+  const link = await linkTo(email);
+  await page.getByRole('button', { name: 'Login with code instead' }).click();
+  const { text } = await codeTo(email, link.number);
+  await boxes(page).first().click();
+  await page.keyboard.type(text);
+  await expect(popup).toHaveCount(0);
+  await expect(tools(page).getByRole('button', { name: 'Saved' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(tools(page).getByText(/^Saved\. It is in your account/)).toBeVisible();
+
+  await page.goto('/dashboard/saved');
+  const item = shelf(page, 'Saved stories').getByRole('listitem');
+  await expect(item.getByRole('link', { name: /Mississippi Bridge/ })).toHaveAttribute('href', story);
+  await expect(shelf(page, 'Reading history').getByText('Nothing is here yet.')).toBeVisible();
+  expect(await violationsOn(page, '.dashboard')).toEqual([]);
+  await page.route('**/api/v1/me/saved/*', (route) => route.abort());
+  await item.getByRole('button', { name: /^Remove/ }).click();
+  await expect(item.getByRole('alert')).toHaveText('Something went wrong. Please try again.');
+  await page.unroute('**/api/v1/me/saved/*');
+  await item.getByRole('button', { name: /^Remove/ }).click();
+  await expect(item.getByRole('button', { name: 'Undo' })).toBeFocused();
+  expect(await violationsOn(page, '.dashboard')).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect(item.getByRole('button', { name: /^Remove/ })).toBeFocused();
+  await page.reload();
+  await expect(item).toHaveCount(1);
+
+  // The story knows it when it is come back to and read.
+  await page.goto(story);
+  await page.mouse.wheel(0, 400);
+  const saved = tools(page).getByRole('button', { name: 'Saved' });
+  await expect(saved).toHaveAttribute('aria-pressed', 'true');
+  await saved.click();
+  await expect(tools(page).getByText('Taken off your saved stories.')).toBeVisible();
+  await page.goto('/dashboard/saved');
+  await expect(shelf(page, 'Saved stories').getByText('Nothing is saved yet.')).toBeVisible();
+});
+
+test('the history holds what was really read, and nothing when it is turned off', async ({ page, context }) => {
+  await signIn(context, newEmail('historian'));
+  await page.clock.install();
+  const notes: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/v1/me/history')) notes.push(request.method());
+  });
+  const readIt = async () => {
+    await page.goto(story);
+    const state = page.waitForResponse((answer) => answer.url().includes('/api/v1/me/saved/'));
+    await page.mouse.wheel(0, 200);
+    await page.clock.runFor(1000);
+    await state;
+    await page.locator('.story .prose').last().scrollIntoViewIfNeeded();
+    await page.locator('.author-box').scrollIntoViewIfNeeded();
+    expect(notes).toEqual([]);
+    const noted = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/me/history'));
+    await page.clock.runFor(15_000);
+    notes.length = 0;
+    return (await noted).json();
+  };
+  expect(await readIt()).toEqual({ noted: true });
+  await page.goto('/dashboard/saved');
+  const history = shelf(page, 'Reading history');
+  await expect(history.getByRole('link', { name: /Mississippi Bridge/ })).toBeVisible();
+  await history.getByRole('button', { name: 'Turn history off' }).click();
+  await expect(history.getByText('Your reading history is off, and what was in it is deleted.')).toBeVisible();
+  expect(await violationsOn(page, '.dashboard')).toEqual([]);
+  expect(await readIt()).toEqual({ noted: false });
+  await page.goto('/dashboard/saved');
+  await expect(history.getByRole('listitem')).toHaveCount(0);
+});
+
+test.describe('without a script', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a story is shared by links, and saved by a form after signing in', async ({ page, context }) => {
+    await page.goto(story);
+    await expect(tools(page).getByRole('button', { name: 'Listen' })).toBeHidden();
+    await tools(page).getByRole('button', { name: 'Share' }).click();
+    await expect(tools(page).getByRole('link', { name: 'Facebook' })).toHaveAttribute('href', /sharer\.php\?u=http/);
+    await page.keyboard.press('Escape');
+    await tools(page).getByRole('button', { name: 'Save' }).click();
+    await expect(page).toHaveURL(/\/socialLogin\?return=%2Faccount%2Fsaved$/);
+    await signIn(context, newEmail('scriptless'));
+    await page.goto('/account/saved');
+    const saved = shelf(page, 'Saved stories');
+    await expect(saved.getByText(/^Saved “A Crack/)).toBeVisible();
+    await saved.getByRole('button', { name: /^Remove/ }).click();
+    await expect(saved.getByText('Nothing is saved yet.')).toBeVisible();
+    await saved.getByRole('button', { name: 'Undo' }).click();
+    await expect(saved.getByRole('listitem')).toHaveCount(1);
+    // Coming here again saves nothing again.
+    await saved.getByRole('button', { name: /^Remove/ }).click();
+    await page.goto('/account/saved');
+    await expect(saved.getByText('Nothing is saved yet.')).toBeVisible();
+  });
+});

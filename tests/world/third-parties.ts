@@ -1,0 +1,149 @@
+/**
+ * A site that loads third parties, each of them a stand-in that says what it was asked and told. The edition is a copy of the world's.
+ * One for each worker; tests in it are told apart by the address that each comes from (readers.ts).
+ */
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type BrowserContext, test as base, expect as baseExpect, type Page } from '@playwright/test';
+import { startThirdParty } from '../../sandbox/third-party/third-party.ts';
+import { sandboxEnvironment, thirdPartyEnvironment } from '../../scripts/sandbox.ts';
+import { freePort } from '../../scripts/setup/ports.mjs';
+import { startSite, waitForEdition } from '../../scripts/site.ts';
+import { siteData, testSandbox } from './world.ts';
+
+type Vendor = 'gtm' | 'marfeel' | 'onesignal' | 'growsurf' | 'calendly' | 'gpt';
+type Mode = 'ok' | 'slow' | 'error' | 'blocked' | 'throws' | 'empty';
+
+interface Call {
+  readonly vendor: Vendor;
+  readonly what: string;
+  readonly details: unknown;
+}
+
+interface Vendors {
+  /** What this test's browser has asked and told, in order. */
+  calls(vendor?: Vendor): Promise<readonly Call[]>;
+  /** Vendors whose script was asked for. */
+  scripts(): Promise<readonly Vendor[]>;
+  mode(vendor: Vendor, mode: Mode): Promise<void>;
+}
+
+interface Running {
+  readonly site: string;
+  readonly vendors: string;
+  stop(): Promise<void>;
+}
+
+async function open(): Promise<Running> {
+  const port = await freePort();
+  const site = `http://127.0.0.1:${port}`;
+  const folder = mkdtempSync(join(tmpdir(), 'third-parties-'));
+  const standIn = await startThirdParty();
+  const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
+  mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
+  mirror.close();
+  const running = startSite(
+    {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' },
+      ...{ PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' },
+      ...sandboxEnvironment(testSandbox(), {}),
+      ...thirdPartyEnvironment({ thirdParty: standIn.access }),
+    },
+    join(folder, 'site.log'),
+  );
+  await running.listening;
+  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000 });
+  if (problem) throw new Error(`The site with third parties has no edition: ${problem}.`);
+  return {
+    site,
+    vendors: standIn.access.url,
+    async stop() {
+      await running.stop();
+      await standIn.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What pages of a context break of their policy, and what scripts throw. */
+export interface Troubles {
+  readonly all: readonly string[];
+}
+
+const address = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
+
+export const test = base.extend<
+  {
+    readonly reader: string;
+    readonly vendors: Vendors;
+    readonly troubles: Troubles;
+    /** Another browser at the same address. */
+    readonly newDevice: () => Promise<BrowserContext>;
+  },
+  { readonly commercial: Running }
+>({
+  commercial: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
+    async ({}, use) => {
+      const running = await open();
+      await use(running);
+      await running.stop();
+    },
+    { scope: 'worker', timeout: 120_000 },
+  ],
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  reader: async ({}, use) => use(address()),
+  baseURL: async ({ commercial }, use) => use(commercial.site),
+  extraHTTPHeaders: async ({ reader }, use) => use({ 'x-forwarded-for': reader }),
+  vendors: async ({ commercial, reader }, use) => {
+    const calls = async (vendor?: Vendor) => {
+      const answer = await fetch(`${commercial.vendors}/api/calls?reader=${reader}`);
+      const all = ((await answer.json()) as { calls: Call[] }).calls;
+      return vendor ? all.filter((call) => call.vendor === vendor) : all;
+    };
+    await use({
+      calls,
+      scripts: async () => (await calls()).filter(({ what }) => what === 'script').map(({ vendor }) => vendor),
+      async mode(vendor, mode) {
+        const body = JSON.stringify({ reader, vendor, mode });
+        const answer = await fetch(`${commercial.vendors}/api/modes`, { method: 'PUT', body });
+        baseExpect(answer.status).toBe(204);
+      },
+    });
+  },
+  newDevice: async ({ browser, baseURL, reader }, use) => {
+    const contexts: BrowserContext[] = [];
+    await use(async () => {
+      const context = await browser.newContext({
+        baseURL,
+        extraHTTPHeaders: { 'x-forwarded-for': reader },
+        serviceWorkers: 'block',
+      });
+      contexts.push(context);
+      return context;
+    });
+    for (const context of contexts) await context.close();
+  },
+  troubles: async ({ context }, use) => {
+    const all: string[] = [];
+    context.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) all.push(message.text());
+    });
+    context.on('weberror', (error) => void all.push(String(error.error())));
+    await use({ all });
+  },
+});
+
+/** The question about third parties. */
+export const banner = (page: Page) => page.getByRole('region', { name: 'Your privacy, your choice' });
+
+/** A reader who has chosen before. */
+export async function chose(context: BrowserContext, site: string, ...purposes: string[]): Promise<void> {
+  await context.addCookies([{ name: 'privacy-choices', value: ['1', ...purposes].join('.'), url: site }]);
+}
+
+/** Scripts come when the browser is idle, which a busy machine lets it be late. */
+export const expect = baseExpect.configure({ timeout: 20_000 });

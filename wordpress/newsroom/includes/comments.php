@@ -1,0 +1,295 @@
+<?php
+/**
+ * Readers' comments as the site brings them: the same one twice is one, an author's own change is moderated anew, reports are
+ * counted and shown to editors, names are forgotten.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_comment_routes' );
+add_filter( 'rest_dispatch_request', 'newsroom_comment_once', 10, 4 );
+add_filter( 'rest_request_after_callbacks', 'newsroom_comment_release', 10, 3 );
+add_filter( 'rest_preprocess_comment', 'newsroom_comment_prepared', 10, 2 );
+add_action( 'transition_comment_status', 'newsroom_comment_looked_at', 10, 3 );
+
+/** Seconds after which a comment that is still being written counts as given up. */
+const NEWSROOM_COMMENT_LOCK = 120;
+
+/**
+ * Registers the routes beside WordPress's own.
+ */
+function newsroom_register_comment_routes() {
+	$may = function () {
+		return current_user_can( 'moderate_comments' );
+	};
+	register_rest_route(
+		'newsroom/v1',
+		'/comments',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_rest_find_comment',
+			'permission_callback' => $may,
+			'args'                => array(
+				'key' => array(
+					'type'     => 'string',
+					'required' => true,
+				),
+			),
+		)
+	);
+	register_rest_route(
+		'newsroom/v1',
+		'/comments/(?P<id>\d+)/reports',
+		array(
+			'methods'             => 'POST',
+			'callback'            => 'newsroom_rest_report_comment',
+			'permission_callback' => $may,
+			'args'                => array(
+				'count'   => array(
+					'type'     => 'integer',
+					'minimum'  => 0,
+					'required' => true,
+				),
+				'hold_at' => array(
+					'type'     => 'integer',
+					'minimum'  => 1,
+					'required' => true,
+				),
+			),
+		)
+	);
+	register_rest_route(
+		'newsroom/v1',
+		'/comments/(?P<id>\d+)/author',
+		array(
+			'methods'             => 'DELETE',
+			'callback'            => 'newsroom_rest_forget_author',
+			'permission_callback' => $may,
+		)
+	);
+}
+
+/**
+ * The key of a comment that the site posts, or ''.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return string
+ */
+function newsroom_comment_key( $request ) {
+	if ( 'POST' !== $request->get_method() || '/wp/v2/comments' !== $request->get_route() || ! current_user_can( 'moderate_comments' ) ) {
+		return '';
+	}
+	$key = $request->get_param( 'newsroom_key' );
+	return is_string( $key ) && preg_match( '/^[\w-]{8,64}$/', $key ) ? $key : '';
+}
+
+/**
+ * The comment that was posted with a key.
+ *
+ * @param string $key Key.
+ * @return WP_Comment|null
+ */
+function newsroom_comment_by_key( $key ) {
+	$ids = get_comments(
+		array(
+			'fields'     => 'ids',
+			'status'     => 'any',
+			'number'     => 1,
+			'meta_key'   => '_newsroom_key', // phpcs:ignore WordPress.DB.SlowDBQuery
+			'meta_value' => $key, // phpcs:ignore WordPress.DB.SlowDBQuery
+			'orderby'    => 'none',
+		)
+	);
+	return $ids ? get_comment( (int) $ids[0] ) : null;
+}
+
+/**
+ * Number and state of a comment; nothing else leaves WordPress here.
+ *
+ * @param WP_Comment $comment Comment.
+ * @return array
+ */
+function newsroom_comment_state( $comment ) {
+	$status = wp_get_comment_status( $comment );
+	return array(
+		'id'     => (int) $comment->comment_ID,
+		'status' => 'unapproved' === $status ? 'hold' : (string) $status,
+	);
+}
+
+/**
+ * Answers a comment that is already here with itself, and lets one request at a time write it.
+ *
+ * @param mixed           $result  Answer so far.
+ * @param WP_REST_Request $request Request.
+ * @return mixed
+ */
+function newsroom_comment_once( $result, $request ) {
+	$key = null === $result ? newsroom_comment_key( $request ) : '';
+	if ( '' === $key ) {
+		return $result;
+	}
+	$known = newsroom_comment_by_key( $key );
+	if ( ! $known && ! newsroom_comment_lock( $key ) ) {
+		return new WP_Error( 'newsroom_busy', __( 'This comment is being written at this moment.', 'newsroom' ), array( 'status' => 409 ) );
+	}
+	// Once more: whoever held the lock before may have written it.
+	$known = $known ? $known : newsroom_comment_by_key( $key );
+	return $known ? rest_ensure_response( newsroom_comment_state( $known ) ) : $result;
+}
+
+/**
+ * Takes the lock of a key. One statement, so that of two at once one gets it.
+ *
+ * @param string $key Key.
+ * @return bool
+ */
+function newsroom_comment_lock( $key ) {
+	global $wpdb;
+	$name  = 'newsroom_comment_' . md5( $key );
+	$taken = function () use ( $wpdb, $name ) {
+		return (int) $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES (%s, %s, 'no')", $name, time() ) ); // phpcs:ignore WordPress.DB
+	};
+	if ( 1 === $taken() ) {
+		return true;
+	}
+	$since = (int) $wpdb->get_var( $wpdb->prepare( "SELECT option_value FROM {$wpdb->options} WHERE option_name = %s", $name ) ); // phpcs:ignore WordPress.DB
+	if ( time() - $since < NEWSROOM_COMMENT_LOCK ) {
+		return false;
+	}
+	// Its holder died.
+	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name = %s AND option_value = %s", $name, $since ) ); // phpcs:ignore WordPress.DB
+	return 1 === $taken();
+}
+
+/**
+ * Gives the lock back.
+ *
+ * @param mixed           $response Answer.
+ * @param array           $handler  Route handler.
+ * @param WP_REST_Request $request  Request.
+ * @return mixed
+ */
+function newsroom_comment_release( $response, $handler, $request ) {
+	$key = newsroom_comment_key( $request );
+	if ( '' !== $key && ! ( is_wp_error( $response ) && 'newsroom_busy' === $response->get_error_code() ) ) {
+		global $wpdb;
+		$wpdb->delete( $wpdb->options, array( 'option_name' => 'newsroom_comment_' . md5( $key ) ) ); // phpcs:ignore WordPress.DB
+	}
+	return $response;
+}
+
+/**
+ * Ties a new comment to its key, and moderates an author's own change as WordPress would have moderated it when it was new.
+ *
+ * @param array|WP_Error  $prepared Comment for the database.
+ * @param WP_REST_Request $request  Request.
+ * @return array|WP_Error
+ */
+function newsroom_comment_prepared( $prepared, $request ) {
+	if ( ! is_array( $prepared ) ) {
+		return $prepared;
+	}
+	$key = newsroom_comment_key( $request );
+	if ( '' !== $key ) {
+		$prepared['comment_meta'] = array( '_newsroom_key' => $key );
+	}
+	$before = $request->get_param( 'newsroom_author' ) && $request['id'] ? get_comment( (int) $request['id'] ) : null;
+	if ( $before && current_user_can( 'moderate_comments' ) && isset( $prepared['comment_content'] ) && '1' === (string) $before->comment_approved ) {
+		$passes = check_comment( $before->comment_author, $before->comment_author_email, $before->comment_author_url, $prepared['comment_content'], $before->comment_author_IP, $before->comment_agent, $before->comment_type );
+		if ( ! $passes ) {
+			$request->set_param( 'status', 'hold' );
+		}
+	}
+	return $prepared;
+}
+
+/**
+ * Finds a comment by its key.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_find_comment( $request ) {
+	$comment = newsroom_comment_by_key( (string) $request['key'] );
+	return $comment ? rest_ensure_response( newsroom_comment_state( $comment ) ) : newsroom_no_comment();
+}
+
+/**
+ * Notes how many readers have reported a comment. As many as `hold_at` since an editor last looked at it take it off the page.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_report_comment( $request ) {
+	$comment = get_comment( (int) $request['id'] );
+	if ( ! $comment ) {
+		return newsroom_no_comment();
+	}
+	$id = (int) $comment->comment_ID;
+	if ( (int) $request['count'] > 0 ) {
+		update_comment_meta( $id, '_newsroom_reports', (int) $request['count'] );
+	} else {
+		delete_comment_meta( $id, '_newsroom_reports' );
+	}
+	$seen = (int) get_comment_meta( $id, '_newsroom_reports_seen', true );
+	if ( '1' === (string) $comment->comment_approved && (int) $request['count'] - $seen >= (int) $request['hold_at'] ) {
+		wp_set_comment_status( $id, 'hold' );
+	}
+	return rest_ensure_response( newsroom_comment_state( get_comment( $id ) ) );
+}
+
+/**
+ * Takes name and addresses from a comment whose author has left the paper.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_forget_author( $request ) {
+	$comment = get_comment( (int) $request['id'] );
+	if ( ! $comment ) {
+		return newsroom_no_comment();
+	}
+	$id = (int) $comment->comment_ID;
+	wp_update_comment(
+		array(
+			'comment_ID'           => $id,
+			'comment_author'       => __( 'A former reader', 'newsroom' ),
+			'comment_author_email' => '',
+			'comment_author_url'   => '',
+			'comment_author_IP'    => '',
+			'comment_agent'        => '',
+		)
+	);
+	delete_comment_meta( $id, '_newsroom_key' );
+	return rest_ensure_response( newsroom_comment_state( get_comment( $id ) ) );
+}
+
+/**
+ * There is no such comment.
+ *
+ * @return WP_Error
+ */
+function newsroom_no_comment() {
+	return new WP_Error( 'rest_comment_invalid_id', __( 'Invalid comment ID.', 'newsroom' ), array( 'status' => 404 ) );
+}
+
+/**
+ * An editor who approves a comment has seen its reports: it is held again only for new ones.
+ *
+ * @param string     $new     Status now.
+ * @param string     $old     Status before.
+ * @param WP_Comment $comment Comment.
+ */
+function newsroom_comment_looked_at( $new, $old, $comment ) {
+	if ( 'approved' === $new && 'approved' !== $old ) {
+		$reports = (int) get_comment_meta( (int) $comment->comment_ID, '_newsroom_reports', true );
+		if ( $reports > 0 ) {
+			update_comment_meta( (int) $comment->comment_ID, '_newsroom_reports_seen', $reports );
+		}
+	}
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { body, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let post = 0;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+  post = await newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Discussed', 'post_status' => 'publish', 'post_content' => $input, 'comment_status' => 'open' ) );`,
+    body(),
+  );
+}, 180_000);
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+
+let number = 0;
+const comment = (more = {}) => ({
+  post,
+  author_name: 'A Reader',
+  author_email: 'reader@example.com',
+  author_ip: '203.0.113.9',
+  content: `Thought number ${++number}.`,
+  ...more,
+});
+const write = (more = {}, as: 'site' | 'reporter' | 'admin' = 'site') =>
+  newsroom.rest('/wp/v2/comments', { as, method: 'POST', body: comment(more) });
+const approve = (id: number) =>
+  newsroom.rest(`/wp/v2/comments/${id}`, { as: 'admin', method: 'POST', body: { status: 'approved' } });
+const statusOf = async (id: number) =>
+  (await newsroom.rest(`/wp/v2/comments/${id}?context=edit`, { as: 'admin' })).json.status;
+const report = (id: number, count: number, as?: 'site' | 'reporter') =>
+  newsroom.rest(`/newsroom/v1/comments/${id}/reports`, {
+    ...(as && { as }),
+    method: 'POST',
+    body: { count, hold_at: 3 },
+  });
+
+describe('a comment with a key', () => {
+  it('is one comment, however often it comes, and however many at once', async () => {
+    const key = 'draft-of-a-reader-1';
+    const sent = comment({ newsroom_key: key });
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => newsroom.rest('/wp/v2/comments', { as: 'site', method: 'POST', body: sent })),
+    );
+    const again = await newsroom.rest('/wp/v2/comments', { as: 'site', method: 'POST', body: sent });
+    const ids = [...answers, again].filter(({ status }) => status < 300).map(({ json }) => json.id);
+    expect(new Set(ids).size).toBe(1);
+    expect(again.status).toBe(200);
+    // The second answer says nothing of the reader.
+    expect(again.json).toEqual({ id: ids[0], status: 'hold' });
+    const found = await newsroom.rest(`/newsroom/v1/comments?key=${key}`, { as: 'site' });
+    expect(found.json).toEqual({ id: ids[0], status: 'hold' });
+    const count = await newsroom.php(
+      `return (int) get_comments( array( 'status' => 'any', 'count' => true, 'search' => $input ) );`,
+      sent.content,
+    );
+    expect(count).toBe(1);
+  });
+
+  it('is found wherever the editors have put it', async () => {
+    const { json } = await write({ newsroom_key: 'binned-by-the-editors' });
+    await newsroom.rest(`/wp/v2/comments/${json.id}`, { as: 'admin', method: 'DELETE' });
+    expect((await newsroom.rest('/newsroom/v1/comments?key=binned-by-the-editors', { as: 'site' })).json).toEqual({
+      id: json.id,
+      status: 'trash',
+    });
+  });
+
+  it('that is being written is refused, and a writer that died is waited for no longer than two minutes', async () => {
+    const lock = (seconds: number) =>
+      newsroom.php(
+        `global $wpdb; $wpdb->replace( $wpdb->options, array( 'option_name' => 'newsroom_comment_' . md5( 'locked-draft' ), 'option_value' => time() - $input, 'autoload' => 'no' ) ); return true;`,
+        seconds,
+      );
+    await lock(5);
+    const refused = await write({ newsroom_key: 'locked-draft' });
+    expect([refused.status, refused.json.code]).toEqual([409, 'newsroom_busy']);
+    await lock(121);
+    expect((await write({ newsroom_key: 'locked-draft' })).status).toBe(201);
+    const left = await newsroom.php(
+      `global $wpdb; return (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->options} WHERE option_name LIKE 'newsroom_comment_%'" );`,
+    );
+    expect(left).toBe(0);
+  });
+
+  it('cannot be asked for without credentials', async () => {
+    for (const as of [undefined, 'reporter'] as const) {
+      const options = as ? { as } : {};
+      expect((await newsroom.rest('/newsroom/v1/comments?key=binned-by-the-editors', options)).status).toBeGreaterThan(
+        400,
+      );
+    }
+    expect((await newsroom.rest('/newsroom/v1/comments?key=no-such-key-here', { as: 'site' })).status).toBe(404);
+  });
+});
+
+describe('an author’s own change', () => {
+  const change = (id: number, content: string) =>
+    newsroom.rest(`/wp/v2/comments/${id}`, { as: 'site', method: 'POST', body: { content, newsroom_author: true } });
+
+  it('waits for approval anew where every comment does', async () => {
+    const { json } = await write();
+    await approve(json.id);
+    const changed = await change(json.id, 'Other words.');
+    expect([changed.status, changed.json.status]).toEqual([200, 'hold']);
+  });
+
+  it('stays where WordPress trusts the author, unless the new words are suspicious', async () => {
+    await newsroom.php(
+      `update_option( 'comment_moderation', 0 ); update_option( 'moderation_keys', 'casino' ); return true;`,
+    );
+    const { json } = await write();
+    await approve(json.id);
+    expect((await change(json.id, 'Better words.')).json.status).toBe('approved');
+    expect((await change(json.id, 'Come to my casino.')).json.status).toBe('hold');
+    await newsroom.php(
+      `update_option( 'comment_moderation', 1 ); update_option( 'moderation_keys', '' ); return true;`,
+    );
+  });
+});
+
+describe('reports', () => {
+  it('take a comment off the page at the bound, and once an editor has approved it, only new ones do', async () => {
+    const { json } = await write();
+    await approve(json.id);
+    expect((await report(json.id, 2, 'site')).json).toEqual({ id: json.id, status: 'approved' });
+    expect((await report(json.id, 3, 'site')).json).toEqual({ id: json.id, status: 'hold' });
+    expect(await statusOf(json.id)).toBe('hold');
+    await approve(json.id);
+    expect((await report(json.id, 5, 'site')).json.status).toBe('approved');
+    expect((await report(json.id, 6, 'site')).json.status).toBe('hold');
+    expect((await report(json.id, 9)).status).toBe(401);
+    expect((await report(json.id, 9, 'reporter')).status).toBe(403);
+    expect((await report(999_999, 1, 'site')).status).toBe(404);
+    // What editors know is nobody else's.
+    const open = await newsroom.rest('/wp/v2/comments?per_page=100');
+    expect(open.text).not.toContain('newsroom_reports');
+  });
+
+  it('stand in the list of comments, and in a view of their own', async () => {
+    const login = await newsroom.get('/wp-login.php', {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+      body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
+    });
+    const cookie = login.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ');
+    const screen = async (query = '') =>
+      (await newsroom.get(`/wp-admin/edit-comments.php${query}`, { headers: { cookie }, redirect: 'manual' })).text;
+    const { json: quiet } = await write();
+    const { json: loud } = await write();
+    await report(loud.id, 2, 'site');
+    const all = await screen();
+    expect(all.includes('>Reported</a>')).toBe(true);
+    expect(all.includes('<strong>2 readers</strong>')).toBe(true);
+    const reported = await screen('?newsroom_reported=1');
+    const rows = [...reported.matchAll(/<tr id='comment-(\d+)'/g)].map(([, id]) => Number(id));
+    expect(rows).toContain(loud.id);
+    expect(rows).not.toContain(quiet.id);
+  });
+});
+
+it('forgets whose a comment was, and keeps the words', async () => {
+  const { json } = await write({ newsroom_key: 'written-by-who-leaves', author_name: 'Vera Vane' });
+  await approve(json.id);
+  expect((await newsroom.rest(`/newsroom/v1/comments/${json.id}/author`, { method: 'DELETE' })).status).toBe(401);
+  const answer = await newsroom.rest(`/newsroom/v1/comments/${json.id}/author`, { as: 'site', method: 'DELETE' });
+  expect(answer.json).toEqual({ id: json.id, status: 'approved' });
+  const kept = (await newsroom.rest(`/wp/v2/comments/${json.id}?context=edit`, { as: 'admin' })).json;
+  expect([kept.author_name, kept.author_email, kept.author_ip, kept.author_user_agent]).toEqual([
+    'A former reader',
+    '',
+    '',
+    '',
+  ]);
+  expect(kept.content.raw).toMatch(/^Thought number/);
+  expect((await newsroom.rest('/newsroom/v1/comments?key=written-by-who-leaves', { as: 'site' })).status).toBe(404);
+});
