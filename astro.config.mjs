@@ -1,6 +1,7 @@
 import node from '@astrojs/node';
 import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
+import { inlinePublication } from './scripts/inline-publication.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective } from './src/client/integration.ts';
 import { storyWorker } from './src/client/story-worker-build.ts';
@@ -13,7 +14,7 @@ export default defineConfig({
   session: false,
   integrations: [react(), interactionDirective(), storyWorker()],
   trailingSlash: 'never',
-  vite: { plugins: [rememberDigests()] },
+  vite: { plugins: [inlinePublication(), rememberDigests()] },
   devToolbar: { enabled: false },
   // No page shows code; the highlighter's inline styles would only weaken the policy below.
   markdown: { syntaxHighlight: false },

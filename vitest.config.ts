@@ -23,14 +23,14 @@ export default defineConfig({
           name: 'unit',
           include: ['{src,sandbox,scripts,bench}/**/*.test.{ts,tsx}', 'tests/*.test.ts', 'tests/security/**/*.test.ts'],
           // It asks the built site.
-          exclude: ['**/node_modules/**', 'tests/security/{accounts,paid-body}.test.ts'],
+          exclude: ['**/node_modules/**', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
         },
       },
       {
         extends: true,
         test: {
           name: 'contract',
-          include: ['tests/contract/**/*.test.ts', 'tests/security/{accounts,paid-body}.test.ts'],
+          include: ['tests/contract/**/*.test.ts', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
           globalSetup: ['tests/world/contract-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,

@@ -24,9 +24,11 @@ const commands = {
   'bench:accounts': '../bench/accounts.ts',
   'bench:checkout': '../bench/checkout.ts',
   'bench:content': '../bench/content.ts',
+  'bench:pages': '../bench/pages.ts',
   'bench:publish': '../bench/publish.ts',
   'bench:render': '../bench/render.ts',
   'bench:press': '../bench/press.ts',
+  'bench:tools': '../bench/tools.ts',
 };
 
 const [command = '', ...rest] = process.argv.slice(2);

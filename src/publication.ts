@@ -60,7 +60,7 @@ export const publication = {
     section(7, 'education', 'Education', 3),
     section(8, 'justice', 'Justice', 4),
     section(9, 'columnists', 'Columnists', 3),
-    section(10, 'opinion', 'Opinion', 4, { color: 'red' }),
+    section(13, 'opinion', 'Opinion', 4, { navigationPosition: 10, color: 'red' }),
   ] as readonly SectionConfig[],
 
   /** Sections of opinion; their stories look different from news and are marked so for search engines. */

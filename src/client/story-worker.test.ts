@@ -181,6 +181,7 @@ describe('the worker', () => {
     ['POST', '/blaize/forget-me'],
     ['POST', '/account/sign-out'],
     ['POST', '/account/link'],
+    ['POST', '/account/delete'],
   ])('is emptied by %s %s', async (method, path) => {
     worker.network.set('/article/a', html('Story a'));
     worker.network.set('/image', () => new Response('picture'));

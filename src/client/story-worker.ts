@@ -45,7 +45,7 @@ const keptAt = 'x-kept-at';
 
 /** Calls after which it may be somebody else who reads. */
 const comings =
-  /^\/(?:blaize\/(?:login|logout|register|forget-me)|account\/(?:sign-out|code|link|social)|api\/zephr-create)$/;
+  /^\/(?:blaize\/(?:login|logout|register|forget-me)|account\/(?:sign-out|code|link|social|delete)|api\/zephr-create)$/;
 const socialReturn = /^\/blaize\/oauth\/[^/]+\/callback$/;
 
 /** Counts those who came and went: what is under way for the one before is not kept. */

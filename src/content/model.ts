@@ -184,6 +184,23 @@ export interface SearchHit extends Card {
   readonly snippet: string;
 }
 
+export interface SearchFilter {
+  /** Slug. */
+  readonly section?: string | undefined;
+  /** Published at or after this UTC instant. */
+  readonly since?: string | undefined;
+  /** Published before this UTC instant. */
+  readonly until?: string | undefined;
+  readonly offset?: number | undefined;
+  /** 10 unless given. */
+  readonly limit?: number | undefined;
+}
+
+export interface FoundArticles extends Slice<SearchHit> {
+  /** Words that were looked for beside those that were typed, because too little was found with these. */
+  readonly instead: readonly string[];
+}
+
 /**
  * Everything pages may ask of the mirror. Synchronous: the mirror is a local file.
  *
@@ -240,8 +257,6 @@ export interface ContentReader {
   comment(id: number): Comment | null;
   /** What to answer for a slug that has no document. */
   fate(type: DocumentType, slug: string): Fate;
-  search(
-    query: string,
-    filter?: { readonly section?: string; readonly since?: string; readonly offset?: number; readonly limit?: number },
-  ): Slice<SearchHit>;
+  /** Best first. An unknown section finds nothing. */
+  search(query: string, filter?: SearchFilter): FoundArticles;
 }

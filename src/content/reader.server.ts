@@ -287,14 +287,15 @@ export function createReader(mirror: Mirror): ContentReader {
       tags.add(tag.search);
       const section =
         filter.section === undefined ? undefined : sectionTable(mirror).bySlug(canonicalSlug(filter.section));
-      if (section === null || section?.id === 0) return { items: [], total: 0 };
-      const since = filter.since === undefined ? undefined : canonicalInstant(filter.since);
-      const found = searchArticles(mirror, query, { ...filter, term: section?.id, since });
-      const items = found.hits.flatMap(({ id, snippet }) => {
+      if (section === null || section?.id === 0) return { items: [], total: 0, instead: [] };
+      const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
+      const span = { since: instant(filter.since), until: instant(filter.until) };
+      const { hits, total, instead } = searchArticles(mirror, query, { ...filter, ...span, term: section?.id });
+      const items = hits.flatMap(({ id, snippet }) => {
         const hit = card(id);
         return hit ? [{ ...hit, snippet }] : [];
       });
-      return { items, total: found.total };
+      return { items, total, instead };
     },
   };
   return reader;

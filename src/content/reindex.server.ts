@@ -5,6 +5,7 @@
  */
 import type { Logger } from '../lib/logging.ts';
 import type { Mirror } from './mirror.server.ts';
+import { rewordStory } from './search-index.server.ts';
 
 const prefix = 'reindex:';
 
@@ -29,8 +30,7 @@ export function reindexSome(mirror: Mirror, most = 4): boolean {
     const stories = mirror
       .prepare('SELECT id FROM listing WHERE list = ? AND id > ? ORDER BY id LIMIT ?')
       .all(`articles:author:${author}`, Number(note.value), most);
-    const update = mirror.prepare('UPDATE search SET author = ? WHERE rowid = ?');
-    for (const { id } of stories) update.run(String(name), Number(id));
+    for (const { id } of stories) rewordStory(mirror, Number(id), { author: String(name) });
     if (stories.length < most) mirror.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
     else mirror.setMeta(String(note.key), String(stories.at(-1)?.id));
     return true;

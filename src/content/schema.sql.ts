@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of what ingest writes into them. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /**
  * `documents` holds what lists show; bodies lie apart so that a list reads small rows. WordPress numbers all posts from
@@ -83,11 +83,15 @@ CREATE INDEX comments_root ON comments (post, root, date, id);
 CREATE INDEX comments_top ON comments (post, date, id) WHERE parent = 0;
 CREATE INDEX comments_parent ON comments (parent, date, id);
 
+-- Rows are numbered by search_keys, so that their order is that of publication; see search-index.server.ts.
 CREATE VIRTUAL TABLE search USING fts5 (
-  title, standfirst, author, body,
-  tokenize = "porter unicode61 remove_diacritics 2", prefix = '2 3'
+  title, standfirst, author, body, facets,
+  tokenize = "porter unicode61 remove_diacritics 2", prefix = '3 4 5'
 );
-INSERT INTO search (search, rank) VALUES ('rank', 'bm25(10.0, 5.0, 4.0, 1.0)');
+INSERT INTO search (search, rank) VALUES ('rank', 'bm25(10.0, 5.0, 4.0, 1.0, 0.0)');
+CREATE TABLE search_keys (id INTEGER PRIMARY KEY, key INTEGER NOT NULL UNIQUE);
+-- Different words of the index and how many stories have them, for those who mistype one.
+CREATE TABLE words (word TEXT PRIMARY KEY, docs INTEGER NOT NULL) WITHOUT ROWID;
 
 -- Documents that do not fit the wire schemas, kept for the editors to see and retried when they change.
 CREATE TABLE rejected (

@@ -1,79 +1,192 @@
-/** Full-text search over titles, standfirsts, authors and public text of bodies. */
-import { type ListFilter, pageBounds } from './lists.server.ts';
+/**
+ * Full-text search over titles, standfirsts, authors and public text of bodies. What it costs is bounded: all matches are counted,
+ * but only as many are ranked as a reader may look through (docs/decisions/0006).
+ */
+import { pageBounds } from './lists.server.ts';
 import type { Mirror } from './mirror.server.ts';
-import { toMatch } from './search-query.ts';
+import { indexRevision, keyOf, sectionWord } from './search-index.server.ts';
+import { type Query, readQuery, toMatch, without } from './search-query.ts';
+import { docsOf, meantBy } from './search-words.server.ts';
 
-export interface SearchFilter extends ListFilter {
+export interface SearchFilter {
   /** Category term that hits must belong to. */
   readonly term?: number | undefined;
+  /** Canonical UTC instants: published at or after `since`, and before `until`; to the minute. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
 }
 
 export interface FoundArticles {
   readonly hits: readonly { readonly id: number; readonly snippet: string }[];
   readonly total: number;
+  /** Words that were looked for beside those that were typed, because too little was found with these. */
+  readonly instead: readonly string[];
 }
 
-/** Newest matches that are ranked against each other; bounds the time that a very common word takes. */
+/** More matches than this are not ranked by how well they match, but by where: it bounds the time of a common word. */
 const ranked = 1000;
 
 /** With fewer hits than this the last word is also taken as the beginning of one. */
 const enough = 10;
 
+/** With fewer hits than this a word may be mistyped. */
+const tooFew = 3;
+
+/** Numbers of scripts arrive as floating point, by which the index finds no row: unnoticed, it would give all of them. */
+const within = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
+
+/** What one search asks of the index. */
+interface Asked {
+  /** The words in the language of FTS5, without the filter. */
+  readonly words: string;
+  /** What is added for it. */
+  readonly facet: string;
+  /** Span of keys. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const matchOf = ({ words, facet }: Asked): string => `(${words})${facet}`;
+
 /**
  * Best match first: a word in a title weighs more than in a standfirst, an author's name, the body. Of more than a thousand
- * matches the newest thousand are ranked and the others follow, newest first.
+ * matches those with all words in the title come first, then those with all words above the text, then the others, the newest first
+ * each time.
  */
-export function searchArticles(mirror: Mirror, query: string, filter: SearchFilter): FoundArticles {
-  const match = toMatch(query);
-  if (match === null) return { hits: [], total: 0 };
-  let where = 'search MATCH ?';
-  const further: (string | number)[] = [];
-  if (filter.term !== undefined || filter.since !== undefined) {
-    where += ' AND EXISTS (SELECT 1 FROM listing l WHERE l.id = search.rowid AND l.list = ? AND l.date >= ?)';
-    further.push(filter.term === undefined ? 'articles' : `articles:section:${filter.term}`, filter.since ?? '');
-  }
-  const count = (asked: string): number =>
-    Number(mirror.prepare(`SELECT count(*) AS n FROM search WHERE ${where}`).get(asked, ...further)?.n ?? 0);
-  let asked = match.exact;
-  let total = count(asked);
-  if (total < enough && match.beginning !== null) {
-    asked = match.beginning;
-    total = count(asked);
-  }
-  const ids = total === 0 ? [] : rankedIds(mirror, where, [asked, ...further], total, filter);
-  return { hits: withSnippets(mirror, asked, ids), total };
+export function searchArticles(mirror: Mirror, text: string, filter: SearchFilter): FoundArticles {
+  const kept = keptFor(mirror);
+  const question = JSON.stringify([text, filter]);
+  const known = kept.get(question);
+  if (known) return known;
+  const found = search(mirror, text, filter);
+  if (kept.size >= mostKept) kept.clear();
+  kept.set(question, found);
+  return found;
 }
 
-function rankedIds(
-  mirror: Mirror,
-  where: string,
-  values: (string | number)[],
-  total: number,
-  filter: ListFilter,
-): number[] {
+/** What was found since the last write: readers ask for the same things, and each letter typed asks again. */
+const answers = new WeakMap<Mirror, { readonly revision: string; readonly found: Map<string, FoundArticles> }>();
+const mostKept = 500;
+
+function keptFor(mirror: Mirror): Map<string, FoundArticles> {
+  const revision = indexRevision(mirror);
+  let kept = answers.get(mirror);
+  if (kept?.revision !== revision) {
+    kept = { revision, found: new Map() };
+    answers.set(mirror, kept);
+  }
+  return kept.found;
+}
+
+function search(mirror: Mirror, text: string, filter: SearchFilter): FoundArticles {
+  const typed = readQuery(text);
+  const none: FoundArticles = { hits: [], total: 0, instead: [] };
+  if (typed === null) return none;
+  const query = tellingPart(mirror, typed);
+  const from = filter.since === undefined ? 0 : keyOf(filter.since);
+  const to = filter.until === undefined ? Number.MAX_SAFE_INTEGER : keyOf(filter.until) - 1;
+  const facet = filter.term === undefined ? '' : ` AND facets : "${sectionWord(filter.term)}"`;
+  const ask = (words: string): Asked => ({ words, facet, from, to });
+
+  let asked = ask(toMatch(query));
+  let total = countMatches(mirror, asked);
+  if (total < enough && query.open) {
+    asked = ask(toMatch(query, { beginning: true }));
+    total = countMatches(mirror, asked);
+  }
+  let instead: readonly string[] = [];
+  if (total < tooFew) {
+    const meant = whatWasMeant(mirror, query);
+    const wider = ask(toMatch(query, { beginning: total > 0, instead: meant }));
+    const more = meant.size === 0 ? 0 : countMatches(mirror, wider);
+    if (more > total) {
+      [asked, total] = [wider, more];
+      instead = [...meant.values()].flat();
+    }
+  }
   const { offset, limit } = pageBounds(filter, 10);
-  const newest = mirror
-    .prepare(`SELECT rowid AS id, rank AS score FROM search WHERE ${where} ORDER BY rowid DESC LIMIT ${ranked}`)
-    .all(...values) as { id: number; score: number }[];
-  newest.sort((a, b) => a.score - b.score || b.id - a.id);
-  const ids = newest.slice(offset, offset + limit).map(({ id }) => id);
-  if (ids.length < limit && total > ranked) {
-    const older = mirror.prepare(`SELECT rowid AS id FROM search WHERE ${where} ORDER BY rowid DESC LIMIT ? OFFSET ?`);
-    const rows = older.all(...values, limit - ids.length, Math.max(ranked, offset));
-    ids.push(...rows.map((row) => Number(row.id)));
-  }
-  return ids;
+  if (offset >= total) return { ...none, total, instead };
+  const keys = total > ranked ? keysByPlace(mirror, asked, offset, limit) : keysByRank(mirror, asked, offset, limit);
+  return { hits: hitsAt(mirror, asked, keys), total, instead };
 }
 
-/** Snippets of the hits that are shown, in one pass over the matches. */
-function withSnippets(mirror: Mirror, asked: string, ids: readonly number[]): FoundArticles['hits'] {
-  if (ids.length === 0) return [];
-  const rows = mirror
-    .prepare(
-      `SELECT rowid AS id, snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search
-      WHERE search MATCH ? AND +rowid IN (SELECT value FROM json_each(?))`,
-    )
-    .all(asked, JSON.stringify(ids));
-  const snippets = new Map(rows.map((row) => [Number(row.id), String(row.snippet)]));
-  return ids.map((id) => ({ id, snippet: snippets.get(id) ?? '' }));
+const countMatches = (mirror: Mirror, asked: Asked): number =>
+  Number(
+    mirror
+      .prepare(`SELECT count(*) AS n FROM search WHERE search MATCH ? AND ${within}`)
+      .get(matchOf(asked), asked.from, asked.to)?.n ?? 0,
+  );
+
+/** Papers with fewer stories than this are searched for every word. */
+const large = 1000;
+/** A word that more stories have than this share tells none apart ("the", "said"). */
+const common = 0.4;
+/** Where all words are that common, so many of them have to do: the least common. */
+const mostCommon = 4;
+
+/** The query without the words that nearly every story has: to go through these for each is what takes time, and changes little. */
+function tellingPart(mirror: Mirror, query: Query): Query {
+  const { terms } = query;
+  const stories = Number(mirror.prepare("SELECT n FROM list_counts WHERE list = 'articles'").get()?.n ?? 0);
+  if (stories < large || terms.length === 1) return query;
+  const docs = terms.map(({ words, plain }) => (plain ? docsOf(mirror, words[0] ?? '') : 0));
+  const byDocs = [...docs.keys()].sort((a, b) => (docs[b] ?? 0) - (docs[a] ?? 0));
+  const usual = byDocs.filter((index) => (docs[index] ?? 0) > stories * common);
+  return without(query, new Set(usual.length < terms.length ? usual : usual.slice(0, -mostCommon)));
+}
+
+/** For each term that may be mistyped the words that were probably meant. */
+function whatWasMeant(mirror: Mirror, { terms }: Query): Map<number, readonly string[]> {
+  const meant = new Map<number, readonly string[]>();
+  for (const [index, { words, plain }] of terms.entries()) {
+    const others = plain ? meantBy(mirror, words[0] ?? '') : [];
+    if (others.length > 0) meant.set(index, others);
+  }
+  return meant;
+}
+
+/** Keys of one page of a thousand matches at most, best first; among equals the newer first. */
+function keysByRank(mirror: Mirror, asked: Asked, offset: number, limit: number): number[] {
+  const all = mirror
+    .prepare(`SELECT rowid AS key, rank AS score FROM search WHERE search MATCH ? AND ${within}`)
+    .all(matchOf(asked), asked.from, asked.to) as { key: number; score: number }[];
+  all.sort((a, b) => a.score - b.score || b.key - a.key);
+  return all.slice(offset, offset + limit).map(({ key }) => key);
+}
+
+/** Keys of one page of any number of matches. Only as many are walked as the page is far down. */
+function keysByPlace(mirror: Mirror, asked: Asked, offset: number, limit: number): number[] {
+  const title = `{title} : (${asked.words})`;
+  const above = `{title standfirst author} : (${asked.words})`;
+  const places = [title, `((${above}) NOT (${title}))`, `((${asked.words}) NOT (${above}))`];
+  const keys: number[] = [];
+  let skip = offset;
+  for (const place of places) {
+    const match = `(${place})${asked.facet}`;
+    const rows = mirror
+      .prepare(
+        `SELECT rowid AS key FROM search WHERE search MATCH ? AND ${within} ORDER BY rowid DESC LIMIT ? OFFSET ?`,
+      )
+      .all(match, asked.from, asked.to, limit - keys.length, skip);
+    keys.push(...rows.map((row) => Number(row.key)));
+    if (keys.length === limit) break;
+    // The page begins here, or further down by as many as there are here.
+    skip = keys.length > 0 ? 0 : skip - countMatches(mirror, { ...asked, words: place });
+  }
+  return keys;
+}
+
+/** The stories at some keys with a snippet of each; one look for each key, for a pass over all matches costs far more. */
+function hitsAt(mirror: Mirror, asked: Asked, keys: readonly number[]): FoundArticles['hits'] {
+  const ids = mirror.prepare('SELECT id FROM search_keys WHERE key = ?');
+  const snippets = mirror.prepare(
+    `SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND ${within}`,
+  );
+  return keys.flatMap((key) => {
+    const row = ids.get(key);
+    const snippet = snippets.get(asked.words, key, key)?.snippet ?? '';
+    return row ? [{ id: Number(row.id), snippet: String(snippet) }] : [];
+  });
 }

@@ -4,7 +4,7 @@ import { fixtureDocument } from '../../tests/fixtures/content.ts';
 import { silent } from '../lib/logging.ts';
 import { type Mirror, openMirror } from './mirror.server.ts';
 import { createReader } from './reader.server.ts';
-import { toMatch } from './search-query.ts';
+import { readQuery, toMatch } from './search-query.ts';
 import { storeDocument } from './store.server.ts';
 import { storeSections } from './store-navigation.server.ts';
 
@@ -110,12 +110,22 @@ describe('search', () => {
 });
 
 describe('toMatch', () => {
+  const both = (text: string) => {
+    const query = readQuery(text);
+    return query && [toMatch(query), toMatch(query, { beginning: true })];
+  };
+
   it('quotes everything', () => {
-    expect(toMatch('bridge NOT harbour')).toEqual({
-      exact: '"bridge" AND "NOT" AND "harbour"',
-      beginning: '"bridge" AND "NOT" AND "harbour" *',
-    });
-    expect(toMatch('"a b" c')).toEqual({ exact: '"a b" AND "c"', beginning: null });
-    expect(toMatch(' -- ')).toBeNull();
+    expect(both('bridge NOT harbour')).toEqual([
+      '"bridge" AND "NOT" AND "harbour"',
+      '"bridge" AND "NOT" AND "harbour" *',
+    ]);
+    expect(both('"a b" c')).toEqual(['"a b" AND "c"', '"a b" AND "c"']);
+    expect(both(' -- ')).toBeNull();
+  });
+
+  it('is bounded, however much is asked', () => {
+    expect(readQuery('word '.repeat(100))?.terms).toHaveLength(12);
+    expect(readQuery(`"${'w '.repeat(200)}"`)?.terms[0]?.words).toHaveLength(12);
   });
 });

@@ -8,6 +8,7 @@ import type { Mirror } from './mirror.server.ts';
 import type { Author, DocumentType } from './model.ts';
 import { besideWhich } from './neighbours.server.ts';
 import { markForReindex } from './reindex.server.ts';
+import { indexStory, unindexStory } from './search-index.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import { sectionSlugOf, storedTopStories } from './store-navigation.server.ts';
 import { type DocumentVersion, tag, tagsOfDocument } from './tags.ts';
@@ -193,7 +194,8 @@ export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: 
     const choice = storedTopStories(mirror);
     const own = tagsOfDocument(before, after, sectionSlugOf(mirror), choice?.ids ?? []);
     for (const each of own) tags.add(each);
-    if (after.type === 'articles' && (own.has(tag.search) || !before)) indexArticle(mirror, document);
+    const moved = before?.date !== after.date;
+    if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(mirror, document);
     if (after.type === 'authors' && before && before.title !== after.title) markForReindex(mirror, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
     return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
@@ -201,15 +203,12 @@ export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: 
 }
 
 function indexArticle(mirror: Mirror, document: IngestedDocument): void {
-  mirror.prepare('DELETE FROM search WHERE rowid = ?').run(document.id);
+  const { id, title, excerpt, authorId, searchText, date, terms } = document;
   const name =
-    document.authorId === null
+    authorId === null
       ? ''
-      : (mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(document.authorId)
-          ?.title ?? '');
-  mirror
-    .prepare('INSERT INTO search (rowid, title, standfirst, author, body) VALUES (?, ?, ?, ?, ?)')
-    .run(document.id, document.title, document.excerpt, String(name), document.searchText);
+      : (mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(authorId)?.title ?? '');
+  indexStory(mirror, { id, title, standfirst: excerpt, author: String(name), body: searchText, date, terms });
 }
 
 /** An author known only from an article stands in until the author's own document comes. */
@@ -265,7 +264,7 @@ export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, t
     mirror.prepare('DELETE FROM documents WHERE id = ?').run(id);
     mirror.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay, unseen, so that they are there when the article comes back.
-    if (before.type === 'articles') mirror.prepare('DELETE FROM search WHERE rowid = ?').run(id);
+    if (before.type === 'articles') unindexStory(mirror, id);
     const choice = storedTopStories(mirror);
     const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
     return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };

@@ -3,27 +3,12 @@
  * counts may come from a section, so both are settled where the mirror is written, which knows the sections.
  */
 import { isWalled, levelOf } from '../lib/access/level.ts';
-import { truncateAtWord } from '../lib/text.ts';
+import { plainText, truncateAtWord } from '../lib/text.ts';
 import { publication } from '../publication.ts';
 import type { IngestedDocument } from './documents.ts';
 import type { Mirror } from './mirror.server.ts';
 import { sectionTable } from './rows.server.ts';
-
-const entities: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&nbsp;': ' ',
-  '&quot;': '"',
-  '&amp;': '&',
-};
-
-/** The words of sanitised markup. */
-const wordsOf = (html: string): string =>
-  html
-    .replace(/<[^>]*>/gu, ' ')
-    .replace(/&(?:lt|gt|nbsp|quot|amp);/gu, (entity) => entities[entity] ?? ' ')
-    .replace(/\s+/gu, ' ')
-    .trim();
+import { rewordStory } from './search-index.server.ts';
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
@@ -53,8 +38,8 @@ const levelIn = (mirror: Mirror, document: Pick<IngestedDocument, 'facts' | 'ter
 /** The document as the mirror may keep it: of a walled article only what is before the wall is told in lists and searches. */
 export function behindItsWall(mirror: Mirror, document: IngestedDocument): IngestedDocument {
   if (document.type !== 'articles' || !isWalled(levelIn(mirror, document))) return document;
-  const opening = wordsOf(document.openingHtml);
-  const excerpt = publicExcerpt(document.excerpt, opening, wordsOf(document.bodyHtml));
+  const opening = plainText(document.openingHtml);
+  const excerpt = publicExcerpt(document.excerpt, opening, plainText(document.bodyHtml));
   return { ...document, excerpt, searchText: opening };
 }
 
@@ -81,11 +66,11 @@ export function alignWalls(mirror: Mirror): void {
       `SELECT d.id, d.facts, d.terms, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
       JOIN bodies b ON b.id = d.id WHERE l.list = ?`,
     );
-    const update = mirror.prepare('UPDATE search SET body = ? WHERE rowid = ?');
     for (const id of moved) {
       for (const row of articles.all(`articles:section:${id}`)) {
         const document = { facts: JSON.parse(String(row.facts)), terms: JSON.parse(String(row.terms)) };
-        update.run(wordsOf(String(isWalled(levelIn(mirror, document)) ? row.opening : row.body)), Number(row.id));
+        const text = String(isWalled(levelIn(mirror, document)) ? row.opening : row.body);
+        rewordStory(mirror, Number(row.id), { body: plainText(text) });
       }
     }
     mirror.setMeta(key, JSON.stringify(levels));

@@ -33,6 +33,8 @@ export interface Question {
   readonly patience?: number;
   /** Lets the call go on when the page is left. */
   readonly keepalive?: boolean;
+  /** Breaks the call off. */
+  readonly signal?: AbortSignal;
 }
 
 /** Longer texts are no sentences for a reader. */
@@ -49,6 +51,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
     body,
     patience = 15_000,
     keepalive = false,
+    signal,
   } = question;
   let response: Response;
   let text: string;
@@ -59,7 +62,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
       keepalive,
       headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(patience),
+      signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(patience)]) : AbortSignal.timeout(patience),
     });
     text = await response.text();
   } catch {

@@ -18,3 +18,19 @@ export const countWords = (text: string): number => text.match(/\S+/gu)?.length 
 
 /** Reading time in whole minutes at 230 words a minute, at least 1. */
 export const readingMinutes = (words: number): number => Math.max(1, Math.round(words / 230));
+
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&nbsp;': ' ',
+  '&quot;': '"',
+  '&amp;': '&',
+};
+
+/** The words of markup that has been sanitised. Not for markup that has not: it tells no script from a text. */
+export const plainText = (html: string): string =>
+  html
+    .replace(/<[^>]*>/gu, ' ')
+    .replace(/&(?:lt|gt|nbsp|quot|amp);/gu, (entity) => entities[entity] ?? ' ')
+    .replace(/\s+/gu, ' ')
+    .trim();

@@ -61,9 +61,15 @@ export function createKeys(rules: KeyRules): KeyOf {
     if (typeof split === 'number') return { kind: 'reject', status: split as 400, why: reasons[split] ?? '' };
     const withSlash = split.path !== '/' && split.slash;
     const { path } = split;
-    if (!reading || passes(path)) return { kind: 'pass', path, target: query ? `${path}?${query}` : path };
-
     const rest = query ? `?${query}` : '';
+    if (!reading || passes(path)) {
+      // A page that is not stored has one address like the others; a call is answered as it was made.
+      if (reading && (withSlash || split.moved) && rules.exists(path)) {
+        return { kind: 'redirect', location: path + rest, status: 301 };
+      }
+      return { kind: 'pass', path, target: path + rest };
+    }
+
     const own = redirects(path);
     if (own) {
       if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been taken away for good.' };

@@ -3,15 +3,11 @@
  * them, and moves on every five seconds (spec section 9) unless the reader points at it, is in it, has paused it, looks
  * elsewhere, or wants nothing to move. Nothing is announced: the strip is a plain list, to be read when somebody likes to.
  */
-import { faceOf, staleSince } from '../lib/market/rows.ts';
+import { asOfText, faceOf, staleSince } from '../lib/market/rows.ts';
 import type { TickerItem } from '../lib/market/wire.ts';
 
 const refreshMs = 60_000;
 const still = matchMedia('(prefers-reduced-motion: reduce)');
-const hourOf = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/New_York',
-  ...{ hour: 'numeric', minute: '2-digit', timeZoneName: 'short' },
-});
 
 function show(ticker: HTMLElement, items: readonly TickerItem[]): void {
   for (const item of items) {
@@ -26,7 +22,7 @@ function show(ticker: HTMLElement, items: readonly TickerItem[]): void {
   }
   const since = staleSince(items);
   const place = ticker.querySelector('[data-as-of]');
-  if (place) place.textContent = since === null ? '' : `As of ${hourOf.format(new Date(since))}`;
+  if (place) place.textContent = since === null ? '' : asOfText(since);
 }
 
 async function refresh(ticker: HTMLElement): Promise<void> {

@@ -18,6 +18,8 @@ import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { openMarket } from '../lib/market/market.server.ts';
 import { createPopularity } from '../lib/popularity/popularity.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
+import { openAlgolia } from '../lib/search/algolia.server.ts';
+import { createSearch } from '../lib/search/search.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
@@ -110,6 +112,7 @@ export async function compose(
     pollSeconds: config.syncPollSeconds,
     onChange: (change) => {
       pictures.soon();
+      search.changed([...change.tags, ...(change.withdrawnTags ?? [])]);
       return onChange?.(change);
     },
     isKept,
@@ -127,6 +130,10 @@ export async function compose(
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => void onChange?.({ tags, withdrawn: [] }),
   });
+  const search = createSearch({
+    hosted: config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log }),
+    log,
+  });
   const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
   const services: Services = {
     content,
@@ -141,6 +148,7 @@ export async function compose(
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),
+    search,
     popularity,
     market: openMarket(config.market, publication.market, log),
     sealer,
@@ -160,10 +168,12 @@ export async function compose(
       popularity.start();
       if (!config.wordpress) return;
       content.start();
+      search.start();
       pictures.soon();
     },
     stop: async () => {
       pictures.stop();
+      await search.stop();
       await popularity.stop();
       await content.stop();
       await images.close();

@@ -39,6 +39,7 @@ describe('settings', () => {
       thirdParties: noThirdParties,
       market: null,
       stripe: null,
+      algolia: null,
       pressMemoryBytes: 256 * 1024 * 1024,
       operatorToken: null,
       accessKeys: null,
@@ -93,6 +94,11 @@ describe('settings', () => {
       IMAGE_CACHE_MB: '2',
       FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
       QUOTES_KEY: 'quotes-key',
+      ALGOLIA_APP_ID: 'APP1',
+      ALGOLIA_SEARCH_KEY: 'searchkey',
+      ALGOLIA_WRITE_KEY: 'writekey1',
+      ALGOLIA_INDEX: 'sun-stories',
+      ALGOLIA_URL: 'http://127.0.0.1:9998/',
       MARFEEL_ACCOUNT: '1234',
       GTM_CONTAINER: 'GTM-ABCD123',
       TAG_HOSTS: 'tags.example.com',
@@ -163,6 +169,10 @@ describe('settings', () => {
         },
       },
       market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
+      algolia: {
+        ...{ appId: 'APP1', searchKey: 'searchkey', writeKey: 'writekey1', index: 'sun-stories' },
+        url: 'http://127.0.0.1:9998',
+      },
       pressMemoryBytes: 64 * 1024 * 1024,
       operatorToken: 'a-token-of-24-characters',
       accessKeys: [
@@ -333,6 +343,16 @@ describe('settings', () => {
         geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
       },
     });
+  });
+
+  it('takes a hosted search only with all that it needs', () => {
+    expect(problemsOf({ ALGOLIA_APP_ID: 'APP1', ALGOLIA_WRITE_KEY: 'writekey1' })).toEqual([
+      'ALGOLIA_SEARCH_KEY is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+      'ALGOLIA_INDEX is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+    ]);
+    expect(problemsOf({ ALGOLIA_APP_ID: 'a b', ALGOLIA_SEARCH_KEY: '?', ALGOLIA_INDEX: 'a/b' })).toHaveLength(3);
+    const settings = { ALGOLIA_APP_ID: 'APP1', ALGOLIA_SEARCH_KEY: 'searchkey', ALGOLIA_INDEX: 'stories' };
+    expect(parseConfig(settings).algolia).toMatchObject({ writeKey: null, url: null });
   });
 
   it('never repeats a secret', () => {

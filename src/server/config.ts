@@ -15,11 +15,18 @@ import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddr
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
 import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
+import { type SearchConfig, searchFields, searchOf, searchTogether } from './config-search.ts';
 import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './config-third-party.ts';
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig, ThirdPartyConfig {
+export interface Config
+  extends MailConfig,
+    BillingConfig,
+    MarketConfig,
+    RetentionConfig,
+    SearchConfig,
+    ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -117,6 +124,7 @@ const schema = z.object({
   ...accountsFields,
   ...mailFields,
   ...billingFields,
+  ...searchFields,
   ...retentionFields,
   ...marketFields,
   TRUSTED_PROXIES: proxies(),
@@ -212,6 +220,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),
+    ...searchOf(values),
     ...retentionOf(values),
     ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
@@ -290,6 +299,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...accountsTogether(given),
     ...mailTogether(given),
     ...billingTogether(given),
+    ...searchTogether(given),
     ...retentionTogether(given),
     ...crawlersTogether(given),
     ...thirdPartiesTogether(given),

@@ -70,6 +70,15 @@ it.each([
   expect(keyOf('GET', target).kind).toBe('pass');
 });
 
+it('a page that is never stored has one address too, and a call is answered as it was made', () => {
+  for (const target of ['/search/?q=a+b', '//search?q=a+b', '/Search/?q=a+b']) {
+    expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location: '/search?q=a+b', status: 301 });
+  }
+  expect(keyOf('GET', '/profile/')).toMatchObject({ kind: 'redirect', location: '/profile' });
+  expect(keyOf('GET', '/api/v1/articles/search/?q=a')).toMatchObject({ kind: 'pass' });
+  expect(keyOf('POST', '/profile/')).toMatchObject({ kind: 'pass', path: '/profile' });
+});
+
 it.each([
   ['/Article/A-Story', '/article/a-story'],
   ['/ARTICLE/gone-story', '/article/gone-story'],

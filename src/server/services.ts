@@ -13,6 +13,7 @@ import type { Market } from '../lib/market/service.ts';
 import type { Newsletters } from '../lib/newsletters/service.ts';
 import type { Popularity } from '../lib/popularity/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
+import type { Search } from '../lib/search/service.ts';
 import type { Support } from '../lib/support/service.ts';
 
 export interface Services {
@@ -38,6 +39,7 @@ export interface Services {
   readonly support: Support | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
+  readonly search: Search;
   /** What is read most. */
   readonly popularity: Popularity;
   /** Prices of the ticker; `null` where no provider is set (`features.market`). */

@@ -4,6 +4,7 @@
  * the screen, a main landmark with a heading, header and footer where the layout rules want them, and clean by axe.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
+import { layoutRules } from '../../src/lib/layout-rules.ts';
 import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
 import { expect, signIn, test } from '../world/readers.ts';
@@ -38,6 +39,7 @@ const fixed = [
   '/follow',
   '/profile',
   '/thankyou',
+  '/offline',
   '/shipping',
   '/subscribe?plan=reader-yearly',
 ];
@@ -46,6 +48,7 @@ const own = [
   '/dashboard/account',
   '/dashboard/profile',
   '/dashboard/shipping',
+  '/dashboard/saved',
   '/dashboard/contact',
   '/profile',
   '/shipping',
@@ -121,6 +124,9 @@ async function look(page: Page, route: string, status: number, trouble: Trouble)
         `footer on ${route}`,
       )
       .toBe(!layout.footerHidden.includes(path));
+    await expect
+      .soft(page.locator('body'), `paper of ${route}`)
+      .toHaveCSS('background-color', layoutRules(path).theme === 'media' ? 'rgb(0, 0, 0)' : 'rgb(249, 249, 245)');
     expect.soft(await page.locator('link[rel="canonical"]').count(), `canonical of ${route}`).toBe(1);
     const description = await page.locator('meta[name="description"]').getAttribute('content');
     expect.soft([...(description ?? '')].length, `description of ${route}`).toBeGreaterThan(10);

@@ -80,9 +80,13 @@ test('a subscriber gives an article away, which opens in another browser and no 
   await join(page, '$12');
   await expectThanks(page);
   await page.goto(paid);
-  await page.getByRole('button', { name: /Give this/ }).click();
-  const out = page.locator('.gift-link .out');
+  await page.getByRole('group', { name: 'Tools for this story' }).getByRole('button', { name: 'Share' }).click();
+  const menu = page.getByRole('group', { name: 'Share this story' });
+  await expect(menu.getByText('10 of 10 left for these thirty days.')).toBeVisible();
+  await menu.getByRole('button', { name: 'Give this story away' }).click();
+  const out = menu.locator('[data-gift-out]');
   await expect(out).toContainText('/gift/');
+  await expect(out).toContainText('9 of 10 left for these thirty days.');
   const [link = ''] = /https?:\S+\/gift\/\S+/.exec((await out.textContent()) ?? '') ?? [];
 
   const friend = await (await newDevice()).newPage();

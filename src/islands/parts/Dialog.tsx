@@ -116,7 +116,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
 }
 
 /** Keeps the page behind from scrolling, and its scroll bar's room, so that nothing moves. */
-function holdPage(): () => void {
+export function holdPage(): () => void {
   const { style, clientWidth } = document.documentElement;
   const before = { overflow: style.overflow, padding: style.paddingInlineEnd };
   style.paddingInlineEnd = `${Math.max(0, window.innerWidth - clientWidth)}px`;
@@ -128,7 +128,7 @@ function holdPage(): () => void {
 }
 
 /** Puts the focus back, or, where its place is gone or hidden (Sign In becomes a menu), to that menu or the content. */
-function giveBack(opener: Element | null): void {
+export function giveBack(opener: Element | null): void {
   if (opener instanceof HTMLElement && opener !== document.body) opener.focus();
   // What is not there any more, or not shown, has not taken it.
   if (document.activeElement !== null && document.activeElement !== document.body) return;

@@ -50,3 +50,11 @@ export const staleSince = (items: readonly TickerItem[]): string | null =>
     (oldest, { stale, asOf }) => (stale && (oldest === null || asOf < oldest) ? asOf : oldest),
     null,
   );
+
+const hour = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/New_York',
+  ...{ hour: 'numeric', minute: '2-digit', timeZoneName: 'short' },
+});
+
+/** When prices were true, by New York's clock: `As of 3:41 PM EST`. */
+export const asOfText = (instant: string): string => `As of ${hour.format(new Date(instant))}`;

@@ -5,9 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Queries } from '../../database.ts';
-import { detailsOf, type Farewell, leavingReason, longestWords, offerOf, type StayOffer } from '../leaving.ts';
+import { detailsOf, type Farewell, leavingReason, longestWords, type StayOffer } from '../leaving.ts';
 import type { Billed, Billing, LeavingCount } from '../service.ts';
 import { isEnding, isRunning, type StripeState, subscriptionOf } from '../state.ts';
+import { offerOf } from '../stay-offer.ts';
 import type { Subscription } from '../wire.ts';
 import { billed, no, ok, refuse } from './errors.ts';
 import type { Parts } from './parts.ts';

@@ -1,0 +1,103 @@
+/**
+ * `npm run bench:pages -- [--runs 3] [--only home,article] [--reports folder]`: Lighthouse, as a phone, over the kinds of pages there are, and how
+ * many bytes each of them costs by kind; reports can be kept, and opened in Lighthouse’s viewer. Runs against the built site with the edition of the sandbox, which is kept between
+ * runs. Ends with 1 when a page misses a bound of `bench/pages/plan.ts`.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureSandbox } from '../sandbox/setup.mjs';
+import { ensureBrowser } from '../scripts/browser.ts';
+import { Stop } from '../scripts/setup/explain.mjs';
+import { root } from '../scripts/setup/places.mjs';
+import { step } from '../scripts/setup/steps.mjs';
+import { signIn } from '../tests/world/readers.ts';
+import { startWorld, type World } from '../tests/world/world.ts';
+import { openLooker } from './pages/lighthouse.ts';
+import { categories, type PagePlan, plan } from './pages/plan.ts';
+import { kinds, missed, type Run, together } from './pages/verdict.ts';
+import { count, ms, printTable, wholeFlag } from './support/figures.ts';
+
+/** The pages that were named, or all of them. @throws Stop when there is none of that name */
+function chosen(only: string | undefined): readonly PagePlan[] {
+  const names = only?.split(',').filter(Boolean) ?? [];
+  const unknown = names.filter((name) => !plan.some((page) => page.name === name));
+  if (unknown.length > 0)
+    throw new Stop(`There is no page ${unknown.join(', ')}; there are ${plan.map(({ name }) => name).join(', ')}.`);
+  return names.length === 0 ? plan : plan.filter(({ name }) => names.includes(name));
+}
+
+/** @returns exit code: 1 when a page misses a bound */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { runs: { type: 'string' }, only: { type: 'string' }, reports: { type: 'string' } },
+  });
+  const runs = wholeFlag('runs', values.runs, 3);
+  if (runs < 1) throw new Stop('--runs must be at least 1.');
+  // Readers who are signed in come last, so that nobody else is taken for one.
+  const pages = chosen(values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
+  await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
+  if (values.reports) mkdirSync(values.reports, { recursive: true });
+  const world: World = await step('Starting WordPress and the site', (progress) =>
+    startWorld({ withSite: true, progress }),
+  );
+  const site = String(world.site);
+  const looker = await openLooker(await ensureBrowser(process.env), site);
+  const results: [PagePlan, Run][] = [];
+  try {
+    for (const page of pages) {
+      const { name, path, signedIn } = page;
+      if (signedIn) await signIn(looker.context);
+      await step(`Looking at ${name}`, async () => {
+        // The first reader of a page may be the one for whom it is rendered.
+        await fetch(`${site}${path}`);
+        const looks: Run[] = [];
+        for (let turn = 0; turn < runs; turn++) {
+          const { run: look, report: whole } = await looker.look(`${site}${path}`, page);
+          looks.push(look);
+          if (values.reports) writeFileSync(join(values.reports, `${name}-${turn + 1}.json`), whole);
+        }
+        results.push([page, together(looks)]);
+      });
+    }
+  } finally {
+    await looker.close();
+    await world.stop();
+  }
+  return report(results, runs);
+}
+
+function report(results: readonly (readonly [PagePlan, Run])[], runs: number): number {
+  console.log(`\nLighthouse as a phone, medians of ${count(runs)}`);
+  printTable([
+    ['', ...categories, 'shift', 'largest paint ms', 'blocked ms'],
+    ...results.map(([{ name }, { scores, layoutShift, largestPaint, blocked }]) => [
+      name,
+      ...categories.map((category) => String(scores[category])),
+      layoutShift.toFixed(3),
+      ms(largestPaint),
+      ms(blocked),
+    ]),
+  ]);
+  console.log('\nkB over the wire until the page was quiet');
+  printTable([
+    ['', ...kinds, 'all'],
+    ...results.map(([{ name }, { bytes }]) => [
+      name,
+      ...[...kinds.map((kind) => bytes[kind]), kinds.reduce((sum, kind) => sum + bytes[kind], 0)].map((each) =>
+        (each / 1000).toFixed(1),
+      ),
+    ]),
+  ]);
+  let failed = 0;
+  for (const [page, all] of results) {
+    const problems = missed(page, all);
+    if (problems.length === 0) continue;
+    failed++;
+    console.log(`\n${page.name} misses: ${problems.join('; ')}`);
+    for (const fault of all.faults) console.log(`  ${fault}`);
+  }
+  console.log(failed === 0 ? '\nEvery bound holds.' : `\n${failed} of ${results.length} pages miss a bound.`);
+  return failed === 0 ? 0 : 1;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { plan } from './plan.ts';
+import { median, missed, type Run, together, weigh } from './verdict.ts';
+
+const run = (more: Partial<Run> = {}): Run => ({
+  scores: { performance: 100, accessibility: 100, 'best-practices': 100, seo: 100 },
+  layoutShift: 0,
+  largestPaint: 900,
+  blocked: 0,
+  bytes: weigh([]),
+  faults: [],
+  ...more,
+});
+const home = plan[0];
+if (!home) throw new Error('The plan is empty.');
+
+describe('a page under Lighthouse', () => {
+  it('is weighed by kind, and what has no kind of its own is weighed too', () => {
+    const fetched = [
+      { resourceType: 'Document', transferSize: 20_000 },
+      { resourceType: 'Script', transferSize: 3000 },
+      { resourceType: 'Script', transferSize: 400 },
+      { resourceType: 'Manifest', transferSize: 7 },
+      { transferSize: 1 },
+      { resourceType: 'Image' },
+    ];
+    expect(weigh(fetched)).toEqual({ HTML: 20_000, CSS: 0, JS: 3400, fonts: 0, pictures: 0, other: 8 });
+  });
+
+  it('is judged by the median of its runs, each figure by itself', () => {
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([4, 1])).toBe(1);
+    const slow = run({ scores: { ...run().scores, performance: 70 }, largestPaint: 4000, faults: ['LCP'] });
+    const all = together([run(), slow, run({ layoutShift: 0.2, faults: ['LCP', 'shift'] })]);
+    expect(all).toEqual(run({ faults: ['LCP', 'shift'] }));
+  });
+
+  it('misses each bound that it is below, and no other', () => {
+    expect(missed(home, run())).toEqual([]);
+    expect(missed(home, run({ scores: { ...run().scores, performance: 98 }, layoutShift: 0.0004 }))).toEqual([]);
+    const poor = run({
+      scores: { performance: 97, accessibility: 99, 'best-practices': 100, seo: 96 },
+      layoutShift: 0.01,
+    });
+    expect(missed(home, poor)).toEqual([
+      'performance 97, bound 98',
+      'accessibility 99, bound 100',
+      'seo 96, bound 100',
+      'layout shift 0.010, bound 0',
+    ]);
+    expect(missed(home, run({ scores: { ...run().scores, seo: Number.NaN } }))).toHaveLength(1);
+  });
+
+  it('is asked for perfection except in speed', () => {
+    expect(plan.map(({ name }) => name)).toEqual([
+      'home',
+      'section',
+      'article',
+      'media',
+      'search',
+      'pricing',
+      'dashboard',
+    ]);
+    for (const { name, performance, shift } of plan)
+      expect([performance, shift], name).toEqual(/home|article/.test(name) ? [98, 0] : [95, 0.01]);
+  });
+});

@@ -1,0 +1,76 @@
+/** What several runs of Lighthouse over a page say together, and whether that is enough. */
+import { type Category, categories, type PagePlan } from './plan.ts';
+
+/** Kinds of what a page fetches, in the order in which they are shown. */
+export const kinds = ['HTML', 'CSS', 'JS', 'fonts', 'pictures', 'other'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** What is read of one run. */
+export interface Run {
+  /** 0 to 100. */
+  readonly scores: Readonly<Record<Category, number>>;
+  readonly layoutShift: number;
+  /** Milliseconds until the largest part was painted, as Lighthouse simulates a slow phone. */
+  readonly largestPaint: number;
+  /** Milliseconds for which the main thread was blocked, likewise. */
+  readonly blocked: number;
+  /** Bytes over the wire, heads included. */
+  readonly bytes: Readonly<Record<Kind, number>>;
+  /** Audits that took points away, with the place they name first. */
+  readonly faults: readonly string[];
+}
+
+/** A request as Lighthouse lists it (audit `network-requests`). */
+export interface Fetched {
+  readonly resourceType?: string | undefined;
+  readonly transferSize?: number | undefined;
+}
+
+const kindOf: Readonly<Record<string, Kind>> = {
+  Document: 'HTML',
+  Stylesheet: 'CSS',
+  Script: 'JS',
+  Font: 'fonts',
+  Image: 'pictures',
+};
+
+/** Adds up by kind what came over the wire. */
+export function weigh(fetched: readonly Fetched[]): Record<Kind, number> {
+  const bytes = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
+  for (const { resourceType = '', transferSize = 0 } of fetched) bytes[kindOf[resourceType] ?? 'other'] += transferSize;
+  return bytes;
+}
+
+/** The middle one; of an even number the lower of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
+}
+
+/** The medians of several runs, each figure by itself. */
+export function together(runs: readonly Run[]): Run {
+  const of = (read: (run: Run) => number): number => median(runs.map(read));
+  return {
+    scores: Object.fromEntries(categories.map((name) => [name, of(({ scores }) => scores[name])])) as Run['scores'],
+    layoutShift: of(({ layoutShift }) => layoutShift),
+    largestPaint: of(({ largestPaint }) => largestPaint),
+    blocked: of(({ blocked }) => blocked),
+    bytes: Object.fromEntries(kinds.map((kind) => [kind, of(({ bytes }) => bytes[kind])])) as Run['bytes'],
+    faults: [...new Set(runs.flatMap(({ faults }) => faults))],
+  };
+}
+
+/** @returns every bound that a page misses, in words; nothing when it holds them all */
+export function missed({ performance, shift }: PagePlan, { scores, layoutShift }: Run): string[] {
+  const bound = (name: Category): number => (name === 'performance' ? performance : 100);
+  return [
+    ...categories
+      // A score that is none is no score that is high enough.
+      .filter((name) => !(scores[name] >= bound(name)))
+      .map((name) => `${name} ${scores[name]}, bound ${bound(name)}`),
+    // Lighthouse shows three digits, and so does this.
+    ...(Math.round(layoutShift * 1000) > shift * 1000
+      ? [`layout shift ${layoutShift.toFixed(3)}, bound ${shift}`]
+      : []),
+  ];
+}

@@ -1,0 +1,40 @@
+/**
+ * Scripts of the browser want single words and numbers of `src/publication.ts`: the name, the zone, a limit. A bundler keeps the object
+ * whole for one of them, 1.5 kB on every page. This writes what is asked for in its place, and the object stays on the server.
+ */
+import type { Plugin } from 'vite';
+import { publication } from '../src/publication.ts';
+
+/** `publication.layout.welcomePopup` and the like, not as a part of a longer name and not in a type. */
+const asked = /(?<![\w$]|(?<!\.\.)\.)(?<!typeof\s)publication((?:\.[a-zA-Z_$][\w$]*)+)/gu;
+
+/** @returns the code with values in the place of what it reads of the publication */
+export function inlined(code: string, whole: object = publication): string {
+  return code.replace(asked, (text, path: string) => {
+    let value: unknown = whole;
+    const names = path.slice(1).split('.');
+    let read = 0;
+    // What is no part of it belongs to the value: `publication.name.length`.
+    while (read < names.length && isObject(value) && Object.hasOwn(value, names[read] as string))
+      value = value[names[read++] as string];
+    if (read === 0) return text;
+    const rest = names.slice(read).map((name) => `.${name}`);
+    return `(${JSON.stringify(value)})${rest.join('')}`;
+  });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Builds for the browser alone; pages are rendered where the object is at hand. */
+export function inlinePublication(): Plugin {
+  return {
+    name: 'broadsheet:inline-publication',
+    apply: 'build',
+    transform(code, id, options) {
+      if (options?.ssr || !/\/src\/.*\.(?:tsx?|astro)(?:\?|$)/u.test(id)) return null;
+      if (id.endsWith('/src/publication.ts')) return { code, map: null, moduleSideEffects: false };
+      return code.includes('publication.') ? { code: inlined(code), map: null } : null;
+    },
+  };
+}

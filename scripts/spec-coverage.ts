@@ -1,0 +1,159 @@
+/**
+ * Reads `docs/spec-coverage.md`: a row for each numbered statement of the specification, with the tests that show it. A part of
+ * `npm test` holds it against the tests that there are (`tests/spec-coverage.test.ts`).
+ */
+import { basename } from 'node:path';
+import ts from 'typescript';
+
+/** A test as the table names it: its file, and its title behind as many of the titles around it as it takes to be found. */
+interface Shown {
+  readonly file: string;
+  readonly titles: readonly string[];
+}
+
+export interface Statement {
+  /** E.g. "2.1.3": section, part, place in it; sections without parts have two numbers. */
+  readonly number: string;
+  readonly words: string;
+  readonly shownBy: readonly Shown[];
+  /** Why no test shows it; `null` when one does. */
+  readonly notShown: string | null;
+}
+
+/** What stands in a row whose statement no test shows, before the reason. */
+const without = 'not shown by a test:';
+
+/** The rows of the table, in order. @throws Error that names a row that cannot be read */
+export function readTable(markdown: string): Statement[] {
+  return [...markdown.matchAll(/^\| *(\d[\d.]*) *\|(.*)\|$/gmu)].map(([row, number = '', rest = '']) => {
+    const [words, evidence, ...more] = rest.split(/(?<!\\)\|/u).map((cell) => cell.trim().replaceAll('\\|', '|'));
+    if (!words || !evidence || more.length > 0) throw new Error(`This is no row of three cells: ${row}`);
+    if (evidence.startsWith(without))
+      return { number, words, shownBy: [], notShown: evidence.slice(without.length).trim() };
+    return { number, words, shownBy: evidence.split(/ *<br> */u).map(readShown), notShown: null };
+  });
+}
+
+function readShown(text: string): Shown {
+  const [file = '', ...titles] = text.split(' › ');
+  const path = /^`([^`]+)`$/u.exec(file)?.[1];
+  if (!path || titles.length === 0) throw new Error(`This names no test as \`file\` › title: ${text}`);
+  return { file: path, titles };
+}
+
+const runners = new Set(['it', 'test']);
+const idle = new Set(['skip', 'todo', 'fixme', 'fails', 'fail']);
+
+/**
+ * Titles of the tests in a source text, each behind the titles of the groups around it. A title that comes from a list in the same
+ * file is found under each text of the file’s lists; a test that never runs is left out.
+ */
+export function titlesOf(source: string, name = 'a.test.ts'): string[][] {
+  const kind = name.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, true, kind);
+  const found: string[][] = [];
+  const visit = (node: ts.Node, around: readonly string[]): void => {
+    const call = ts.isCallExpression(node) ? whatRuns(node) : null;
+    if (!call || !ts.isCallExpression(node)) {
+      ts.forEachChild(node, (child) => visit(child, around));
+      return;
+    }
+    if (call.idle) return;
+    const [first] = node.arguments;
+    const title = first && textOf(first);
+    if (call.group) {
+      for (const argument of node.arguments) visit(argument, title ? [...around, title] : around);
+    } else {
+      found.push(...(title ? [title] : textsOf(file)).map((each) => [...around, each]));
+    }
+  };
+  visit(file, []);
+  return found;
+}
+
+/** Whether a call makes a test or a group of tests: `it(…)`, `test.each(…)(…)`, `describe(…)`, `test.describe(…)`. */
+function whatRuns(call: ts.CallExpression): { group: boolean; idle: boolean } | null {
+  const names: string[] = [];
+  let at: ts.Expression = call.expression;
+  while (!ts.isIdentifier(at)) {
+    if (ts.isPropertyAccessExpression(at)) {
+      names.unshift(at.name.text);
+      at = at.expression;
+    } else if (ts.isCallExpression(at)) at = at.expression;
+    else return null;
+  }
+  const group = at.text === 'describe' || (at.text === 'test' && names[0] === 'describe');
+  if (!group && !runners.has(at.text)) return null;
+  const last = names.at(-1);
+  // `it.each([…])` itself makes nothing yet, and `test.use(…)` or `test.beforeEach(…)` are no tests.
+  if (last === 'each' || last === 'for') {
+    if (!ts.isCallExpression(call.expression)) return null;
+  } else if (!group && names.length > 0 && !idle.has(last ?? '')) return null;
+  const body = call.arguments.some((argument) => ts.isArrowFunction(argument) || ts.isFunctionExpression(argument));
+  return body ? { group, idle: names.some((name) => idle.has(name)) } : null;
+}
+
+/** A text as it is written, `${…}` included; null when it is no text. */
+function textOf(node: ts.Node): string | null {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  return ts.isTemplateExpression(node) ? node.getText().slice(1, -1) : null;
+}
+
+function textsOf(file: ts.SourceFile): string[] {
+  const texts = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) && ts.isArrayLiteralExpression(node.parent)) texts.add(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return [...texts];
+}
+
+/** What is wrong with the numbers: they must run without a gap, in each part from 1 on. */
+function numbering(statements: readonly Statement[]): string[] {
+  const problems: string[] = [];
+  let before: number[] = [];
+  for (const { number } of statements) {
+    const now = number.split('.').map(Number);
+    const next = before.map((digit, place) => (place === before.length - 1 ? digit + 1 : digit));
+    // The next of its part, or the first of the next part or of the next section.
+    const ways = [next, [...before.slice(0, -2), (before.at(-2) ?? 0) + 1, 1]];
+    if (before.length !== 2) ways.push([(before[0] ?? 0) + 1, 1], [(before[0] ?? 0) + 1, 1, 1]);
+    else ways.push([(before[0] ?? 0) + 1, 1, 1]);
+    if (!ways.some((way) => way.join('.') === now.join('.')))
+      problems.push(`${number} does not follow ${before.join('.') || 'the beginning'}.`);
+    before = now;
+  }
+  return problems;
+}
+
+/** The sentence of the page that counts its rows. */
+export function tally(statements: readonly Statement[]): string {
+  const bare = statements.filter(({ notShown }) => notShown !== null).length;
+  return `${statements.length} statements; ${bare} of them not shown by a test.`;
+}
+
+/**
+ * @param read source text of a file of the repository; null when there is none
+ * @returns everything that is wrong with the table; nothing when each statement has its test, or says why it has none
+ */
+export function troubles(markdown: string, read: (file: string) => string | null): string[] {
+  const statements = readTable(markdown);
+  const problems = numbering(statements);
+  const known = new Map<string, string[][] | null>();
+  for (const { number, shownBy, notShown } of statements) {
+    if (notShown === '') problems.push(`${number} does not say why no test shows it.`);
+    for (const { file, titles } of shownBy) {
+      if (!known.has(file)) {
+        const source = /\.(?:test|spec)\.tsx?$/u.test(file) ? read(file) : null;
+        known.set(file, source === null ? null : titlesOf(source, basename(file)));
+      }
+      const there = known.get(file);
+      if (!there) problems.push(`${number}: there are no tests in ${file}.`);
+      else if (!there.some((chain) => chain.slice(-titles.length).join(' › ') === titles.join(' › ')))
+        problems.push(`${number}: ${file} has no test “${titles.join(' › ')}”.`);
+    }
+  }
+  if (!markdown.includes(tally(statements))) problems.push(`The page should say: ${tally(statements)}`);
+  return problems;
+}

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Answer } from '../../lib/ask.ts';
+import type { SearchAnswer } from '../../lib/search/wire.ts';
+import { createSearchFlow } from './flow.ts';
+
+const found = (query: string, hits = 1): Answer<SearchAnswer> => ({
+  ok: true,
+  status: 200,
+  value: {
+    ...{ nbHits: hits, page: 0, nbPages: 1, hitsPerPage: 8, query, instead: [] },
+    hits: Array.from({ length: hits }, (_, index) => ({
+      ...{ slug: `s-${index}`, post_id: index + 1, post_title: query, image_url: null, author: { post_title: '' } },
+      ...{ snippet: [], section: null, date: '2026-11-21T00:00:00Z', url: `/article/s-${index}` },
+    })),
+  },
+});
+const refused: Answer<SearchAnswer> = { ok: false, status: 503, message: null, retryAfter: null, suggestedEmail: null };
+
+function stand() {
+  const asked: { query: string; signal: AbortSignal; answer: (answer: Answer<SearchAnswer>) => Promise<void> }[] = [];
+  const state = { online: true };
+  const suggest = vi.fn(async () => ({ featured: [], popular: [] }));
+  const flow = createSearchFlow({
+    ask: (query, signal) =>
+      new Promise((resolve) => {
+        const answer = async (value: Answer<SearchAnswer>) => {
+          resolve(value);
+          await vi.advanceTimersByTimeAsync(0);
+        };
+        asked.push({ query, signal, answer });
+      }),
+    suggest,
+    online: () => state.online,
+  });
+  return { flow, asked, state, suggest, now: () => flow.$state.get() };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('asks when somebody pauses, once', async () => {
+  const { flow, asked, now } = stand();
+  for (const text of ['b', 'br', 'bri', 'brid']) {
+    flow.type(text);
+    await vi.advanceTimersByTimeAsync(199);
+  }
+  expect(asked).toHaveLength(0);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(asked.map(({ query }) => query)).toEqual(['brid']);
+  expect(now()).toMatchObject({ phase: 'loading', query: 'brid', answer: null });
+  await asked[0]?.answer(found('brid'));
+  expect(now()).toMatchObject({ phase: 'found', answer: { query: 'brid' } });
+});
+
+it('does not hear an answer to an earlier question, and breaks it off', async () => {
+  const { flow, asked, now } = stand();
+  flow.submit('first');
+  flow.submit('second');
+  expect(asked[0]?.signal.aborted).toBe(true);
+  await asked[1]?.answer(found('second'));
+  await asked[0]?.answer(found('first'));
+  expect(now()).toMatchObject({ phase: 'found', answer: { query: 'second' } });
+});
+
+it('shows what was found before until the next answer is there', async () => {
+  const { flow, asked, now } = stand();
+  flow.submit('bridge');
+  await asked[0]?.answer(found('bridge'));
+  flow.type('bridges');
+  await vi.advanceTimersByTimeAsync(200);
+  expect(now()).toMatchObject({ phase: 'loading', query: 'bridges', answer: { query: 'bridge' } });
+});
+
+it('asks the same thing once, and nothing for a letter or for none', async () => {
+  const { flow, asked, now } = stand();
+  flow.type('bridge');
+  await vi.advanceTimersByTimeAsync(200);
+  flow.type(' bridge ');
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(asked).toHaveLength(1);
+  flow.type('b');
+  expect(asked[0]?.signal.aborted).toBe(true);
+  expect(now().phase).toBe('idle');
+  flow.submit('  ');
+  expect(asked).toHaveLength(1);
+});
+
+it('offers something where nothing was found, and fetches it once', async () => {
+  const { flow, asked, suggest, now } = stand();
+  for (const query of ['zzz', 'yyy']) {
+    flow.submit(query);
+    await asked.at(-1)?.answer(found(query, 0));
+    expect(now()).toMatchObject({ phase: 'none', query, suggestions: { featured: [], popular: [] } });
+  }
+  expect(suggest).toHaveBeenCalledTimes(1);
+});
+
+it('says that it failed, or that there is no line, and tries again', async () => {
+  const { flow, asked, state, now } = stand();
+  flow.submit('bridge');
+  await asked[0]?.answer(refused);
+  expect(now()).toMatchObject({ phase: 'failed', query: 'bridge' });
+  state.online = false;
+  flow.submit('bridge');
+  expect(asked).toHaveLength(1);
+  expect(now()).toMatchObject({ phase: 'offline', query: 'bridge' });
+  state.online = true;
+  flow.submit('bridge');
+  await asked[1]?.answer(found('bridge'));
+  expect(now().phase).toBe('found');
+});
+
+it('forgets everything when it is cleared', async () => {
+  const { flow, asked, now } = stand();
+  flow.type('bridge');
+  flow.clear();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(asked).toHaveLength(0);
+  flow.submit('bridge');
+  flow.clear();
+  await asked[0]?.answer(found('bridge'));
+  expect(now()).toEqual({ phase: 'idle', query: '', answer: null, suggestions: null });
+});

@@ -1,0 +1,103 @@
+/**
+ * Algolia as the search engine: its REST interface (algolia.com/doc/rest-api/search), without its client. What it is told of a story
+ * is what anybody may read.
+ */
+import { z } from 'zod';
+import { postJson } from '../outbound/post.server.ts';
+import type { AlgoliaAccess } from './algolia-access.ts';
+import { type FeedOptions, openFeed } from './algolia-feed.server.ts';
+import type { HostedAnswer, HostedEngine } from './hosted.ts';
+
+export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'> {
+  readonly access: AlgoliaAccess;
+  /** Milliseconds that a reader waits for it before the own index is asked; 800 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** The engine takes no longer queries, bytes (vendors.md section 5). */
+const longestQuery = 512;
+
+/** What is used of an answer; the rest may change as it likes. */
+const answer = z.object({
+  nbHits: z.number().int().nonnegative(),
+  hits: z.array(
+    z.object({
+      objectID: z.string(),
+      _snippetResult: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ),
+});
+
+const snippetResult = z.object({ value: z.string(), matchLevel: z.string() });
+
+/** Attributes with a snippet, the most telling first. */
+const snippets = ['text', 'standfirst'];
+
+/** Opens the way to Algolia; nothing is sent before the first question, or `feed.start()`. */
+export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOptions): HostedEngine {
+  const base = access.url ?? `https://${access.appId}-dsn.algolia.net`;
+  const url = `${base}/1/indexes/${encodeURIComponent(access.index)}/query`;
+  const headers = { 'X-Algolia-Application-Id': access.appId, 'X-Algolia-API-Key': access.searchKey };
+  const { writeKey } = access;
+
+  async function query(text: string, { section, since, until, offset = 0, limit = 10 }: Filter): Promise<HostedAnswer> {
+    const filters = [
+      ...(section === undefined ? [] : [`sections:${JSON.stringify(section)}`]),
+      ...(since === undefined ? [] : [`date >= ${seconds(since)}`]),
+      ...(until === undefined ? [] : [`date < ${seconds(until)}`]),
+    ];
+    const result = await postJson({
+      ...{ url, headers, timeoutMs },
+      body: {
+        query: cutToBytes(text, longestQuery),
+        ...{ offset, length: limit, filters: filters.join(' AND ') },
+        ...{ attributesToRetrieve: ['objectID'], attributesToHighlight: [] },
+        attributesToSnippet: snippets.map((name) => `${name}:32`),
+        ...{ snippetEllipsisText: '…', highlightPreTag: '\u0001', highlightPostTag: '\u0002' },
+        analytics: true,
+        clickAnalytics: false,
+      },
+    });
+    if (!result.answered) return { ok: false, problem: result.message };
+    if (result.status !== 200) return { ok: false, problem: problemOf(result.status) };
+    const read = answer.safeParse(result.json);
+    if (!read.success) return { ok: false, problem: `answered 200 with ${result.form} that is no answer to a search` };
+    const hits = read.data.hits.flatMap(({ objectID, _snippetResult }) =>
+      /^[1-9]\d{0,14}$/.test(objectID) ? [{ id: Number(objectID), snippet: snippetIn(_snippetResult) }] : [],
+    );
+    return { ok: true, hits, total: read.data.nbHits };
+  }
+
+  return {
+    query,
+    feed: writeKey === null ? null : openFeed({ ...feeding, access, writeKey }),
+  };
+}
+
+type Filter = Parameters<HostedEngine['query']>[1];
+
+const seconds = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
+
+/** The text around what was found, `''` where only the headline matched. */
+function snippetIn(result: Readonly<Record<string, unknown>> | undefined): string {
+  for (const name of snippets) {
+    const read = snippetResult.safeParse(result?.[name]);
+    if (read.success && read.data.matchLevel !== 'none') return read.data.value;
+  }
+  return '';
+}
+
+function problemOf(status: number): string {
+  if (status === 401 || status === 403) {
+    return `answered ${status}: ALGOLIA_APP_ID and ALGOLIA_SEARCH_KEY do not belong together, or the key may not search`;
+  }
+  if (status === 404) return 'answered 404: there is no index ALGOLIA_INDEX';
+  return `answered ${status}`;
+}
+
+/** Cuts a text to so many bytes of UTF-8, never through a character. */
+export function cutToBytes(text: string, most: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.byteLength <= most) return text;
+  return new TextDecoder().decode(bytes.subarray(0, most)).replace(/\ufffd+$/u, '');
+}

@@ -1,0 +1,32 @@
+/** The calls of a search in the browser. */
+import { type Answer, ask } from '../ask.ts';
+import type { CardsAnswer } from '../cards/wire.ts';
+import type { SearchAnswer } from './wire.ts';
+
+/** Stories that the overlay shows at once. */
+export const shownAtOnce = 8;
+
+/** The page that shows all of it. */
+export const searchPage = (query: string): string => `/search${query ? `?q=${encodeURIComponent(query)}` : ''}`;
+
+export const askSearch = (query: string, signal: AbortSignal): Promise<Answer<SearchAnswer>> =>
+  ask<SearchAnswer>(`/api/v1/articles/search?q=${encodeURIComponent(query)}&limit=${shownAtOnce}`, {
+    signal,
+    patience: 8000,
+  });
+
+/** What is shown to whoever found nothing: four stories of each kind (spec section 9); a kind that does not come is left out. */
+export async function askSuggestions(signal: AbortSignal): Promise<Suggestions> {
+  const [featured, popular] = await Promise.all(
+    ['/api/v1/articles/featured?limit=4', '/api/v1/articles/popular/list?limit=4'].map(async (path) => {
+      const answer = await ask<CardsAnswer>(path, { signal, patience: 8000 });
+      return answer.ok ? (answer.value?.articles ?? []) : [];
+    }),
+  );
+  return { featured: featured ?? [], popular: popular ?? [] };
+}
+
+export interface Suggestions {
+  readonly featured: CardsAnswer['articles'];
+  readonly popular: CardsAnswer['articles'];
+}

@@ -1,0 +1,76 @@
+/**
+ * The search behind its routes: the paper's own index, or a hosted engine with that index behind it. What a hosted engine finds is
+ * shown as the mirror has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
+ */
+import type { ContentReader, SearchFilter } from '../../content/model.ts';
+import type { Logger } from '../logging.ts';
+import type { HostedEngine } from './hosted.ts';
+import type { Found, Search } from './service.ts';
+
+export interface SearchOptions {
+  /** `null`: the paper's own index alone. */
+  readonly hosted: HostedEngine | null;
+  readonly log: Logger;
+  readonly now?: () => number;
+}
+
+/** After so many failures in a row the engine is left alone for a while: nobody is to wait for it in vain each time. */
+const patience = 3;
+const restMs = 15_000;
+
+/** Makes the search. Nothing is sent to a hosted engine before `start`. */
+export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Search {
+  let failures = 0;
+  let fallbacks = 0;
+  let restUntil = 0;
+  let problem: string | null = null;
+
+  const own = (content: ContentReader, query: string, filter: SearchFilter): Found => content.search(query, filter);
+
+  async function askHosted(engine: HostedEngine, content: ContentReader, query: string, filter: SearchFilter) {
+    const answer = await engine.query(query, filter);
+    if (!answer.ok) {
+      failures++;
+      problem = answer.problem;
+      if (failures >= patience) restUntil = now() + restMs;
+      log.warn({ problem, failures }, 'The hosted search does not answer; the own index does');
+      return null;
+    }
+    [failures, problem] = [0, null];
+    const snippets = new Map(answer.hits.map(({ id, snippet }) => [id, snippet]));
+    const { items } = content.articles({ ids: [...snippets.keys()] });
+    content.note('search');
+    const gone = snippets.size - items.length;
+    return {
+      items: items.map((card) => ({ ...card, snippet: snippets.get(card.id) ?? '' })),
+      total: Math.max(items.length, answer.total - gone),
+      instead: [],
+    };
+  }
+
+  return {
+    async find(content, query, filter) {
+      if (hosted && now() >= restUntil) {
+        const found = await askHosted(hosted, content, query, filter);
+        if (found) return found;
+      }
+      if (hosted) fallbacks++;
+      return own(content, query, filter);
+    },
+    changed: (tags) => hosted?.feed?.changed(tags),
+    stats: () => {
+      const fed = hosted?.feed?.stats();
+      return {
+        engine: hosted ? 'algolia' : 'own',
+        ...{
+          fallbacks,
+          pending: fed?.pending ?? 0,
+          failed: fed?.failed ?? 0,
+          problem: problem ?? fed?.problem ?? null,
+        },
+      };
+    },
+    start: () => hosted?.feed?.start(),
+    stop: async () => hosted?.feed?.stop(),
+  };
+}

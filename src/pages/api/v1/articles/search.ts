@@ -1,0 +1,28 @@
+/** Full-text search (spec sections 3 and 7): `?q=` and, beyond it, `section`, `from`, `to`, `page` (from 1) and `limit`. */
+import { refuse } from '../../../../lib/accounts/answers.ts';
+import { only, readCall } from '../../../../lib/accounts/http.server.ts';
+import { pageNumber } from '../../../../lib/paging.ts';
+import { answerOf } from '../../../../lib/search/answer.ts';
+import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
+import { publication } from '../../../../publication.ts';
+
+const mostHits = 20;
+
+export const GET = readCall(async ({ url: { searchParams }, locals }) => {
+  const read = readQuestion(searchParams);
+  if (!read.ok) return refuse(400, read.message);
+  const { query, section } = read.question;
+  if (query === '') return refuse(400, 'Please say what to look for.');
+  const page = pageNumber(searchParams);
+  const limit = Number(searchParams.get('limit') ?? publication.pageSizes.articles);
+  if (page === null) return refuse(400, 'Please give the number of a page.');
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostHits) {
+    return refuse(400, `Please give a limit from 1 to ${mostHits}.`);
+  }
+  const found = await locals.services.search.find(locals.content, query, {
+    ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },
+    ...(section !== '' && { section }),
+  });
+  return { status: 200, body: answerOf(found, query, page - 1, limit) };
+});
+export const ALL = only('GET');

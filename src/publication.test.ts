@@ -1,0 +1,72 @@
+/** What the specification fixes in words and numbers is so in the publication that comes with it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { publication } from './publication.ts';
+
+describe('the sections', () => {
+  it('are the ten of the specification, with their numbers and how many stories home shows', () => {
+    const { sections } = publication;
+    expect(sections.map(({ slug, id, homepageCount }) => `${slug} ${id}/${homepageCount}`)).toEqual([
+      'editorials 1/5',
+      'national 2/6',
+      'foreign 3/6',
+      'politics 4/5',
+      'culture 5/12',
+      'economy 6/4',
+      'education 7/3',
+      'justice 8/4',
+      'columnists 9/3',
+      'opinion 13/4',
+    ]);
+    expect(sections.filter(({ name, label }) => name !== label).map(({ label }) => label)).toEqual(['Arts+']);
+    const positions = sections.map(({ navigationPosition }) => navigationPosition);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    expect(new Set(sections.map(({ color }) => color))).toEqual(new Set(['default', 'red']));
+  });
+});
+
+describe('the limits', () => {
+  it('are those of the specification', () => {
+    expect(publication.pageSizes).toMatchObject({
+      articles: 10,
+      comments: 10,
+      authorArticlesAside: 3,
+      authorArticles: 12,
+      category: 6,
+      crosswords: 12,
+      videos: 12,
+    });
+    expect(publication.limits).toMatchObject({ excerpt: 300, description: 155 });
+    expect(publication.images).toEqual({
+      deviceWidths: [640, 750, 828, 1080, 1200, 1920, 2048, 3840],
+      smallWidths: [16, 32, 48, 64, 96, 128, 256, 384],
+      quality: 75,
+      social: { width: 1280, height: 720 },
+    });
+    expect(publication.layout).toMatchObject({
+      headerScrollThreshold: 250,
+      welcomePopup: { scroll: 800, minWidth: 768 },
+      printPromo: { delay: 2000, every: 86_400_000 },
+    });
+  });
+});
+
+describe('the breakpoints', () => {
+  it('of layouts are those of the specification', () => {
+    // Single pieces, and pictures in a text, may fold where their own content asks for it; what the paper is laid out by may not.
+    for (const folder of ['styles', 'layouts']) {
+      const files = readdirSync(join(import.meta.dirname, folder)).filter((name) =>
+        /^(?!prose).*\.(?:css|astro)$/u.test(name),
+      );
+      expect(files.length).toBeGreaterThan(0);
+      for (const file of files) {
+        const text = readFileSync(join(import.meta.dirname, folder, file), 'utf8');
+        for (const [, edge, width, unit] of text.matchAll(/\((min|max)-width: ([\d.]+)(px|r?em)\)/gu)) {
+          const pixels = Number(width) * (unit === 'px' ? 1 : 16);
+          expect([768, 1024, 1280], `${folder}/${file}`).toContain(edge === 'min' ? pixels : pixels + 1);
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,295 @@
+/** Algolia's wire protocol (algolia.com/doc/rest-api/search, vendors.md section 5), and what goes wrong on the way. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { delay, HttpResponse, http } from 'msw';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { IngestedDocument } from '../../src/content/documents.ts';
+import { type Mirror, openMirror } from '../../src/content/mirror.server.ts';
+import { createReader } from '../../src/content/reader.server.ts';
+import { storeDocument, withdrawDocument } from '../../src/content/store.server.ts';
+import { storeSections } from '../../src/content/store-navigation.server.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { cutToBytes, openAlgolia } from '../../src/lib/search/algolia.server.ts';
+import type { AlgoliaAccess } from '../../src/lib/search/algolia-access.ts';
+import { answerOf } from '../../src/lib/search/answer.ts';
+import { createSearch } from '../../src/lib/search/search.server.ts';
+import { searchAnswer } from '../../src/lib/search/wire.ts';
+import { fixtureDocument } from '../fixtures/content.ts';
+import { type Answer, standIn } from './stand-in.ts';
+
+const { server, closing, next } = standIn();
+const url = 'https://algolia.stand-in.test';
+const access: AlgoliaAccess = { appId: 'APP1', searchKey: 'search-key', writeKey: null, index: 'stories', url };
+
+let mirror: Mirror;
+let folder: string;
+let clock = 0;
+const put = (id: number, part: Partial<IngestedDocument> = {}) =>
+  storeDocument(mirror, fixtureDocument({ type: 'articles', id, ...part }), { at: ++clock, clock: 0 });
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'algolia-'));
+  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  const base = { homepageCount: 4, showInMedia: true, color: 'default' as const };
+  storeSections(mirror, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
+  put(1, { title: 'A bridge', slug: 'a-bridge', terms: [1] });
+  put(2, { title: 'Another bridge', slug: 'another-bridge' });
+});
+afterEach(() => {
+  mirror.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const json =
+  (body: object, status = 200): Answer =>
+  () =>
+    HttpResponse.json(body, { status });
+const hits = (...ids: readonly (number | string)[]) => ({
+  nbHits: 40 + ids.length,
+  ...{ page: 0, nbPages: 5, hitsPerPage: 10, processingTimeMS: 1, query: 'bridge', params: '', exhaustiveNbHits: true },
+  hits: ids.map((id) => ({
+    objectID: String(id),
+    _snippetResult: {
+      standfirst: { value: 'Nothing here', matchLevel: 'none' },
+      text: { value: 'of a \u0001bridge\u0002 <b>too</b>', matchLevel: 'full' },
+    },
+  })),
+});
+
+interface Call {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+interface StandOptions {
+  readonly query?: readonly Answer[];
+  readonly batch?: readonly Answer[];
+  readonly writeKey?: string | null;
+  readonly timeoutMs?: number;
+}
+
+function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: StandOptions) {
+  const calls: { query: Call[]; batch: Call[] } = { query: [], batch: [] };
+  server.use(
+    http.post(`${url}/1/indexes/stories/:what`, async ({ request, params }) => {
+      const what = params.what as 'query' | 'batch';
+      const answer = next(what === 'query' ? query : batch, calls[what].length);
+      const body = (await request.json()) as Record<string, unknown>;
+      calls[what].push({ path: new URL(request.url).pathname, headers: request.headers, body });
+      return answer();
+    }),
+  );
+  const log = { ...silent, warn: vi.fn(), error: vi.fn() };
+  const now = { at: 0 };
+  const hosted = openAlgolia({
+    ...{ access: { ...access, writeKey }, timeoutMs, dataDir: folder, log },
+    reader: () => createReader(mirror),
+    tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
+  });
+  const search = createSearch({ hosted, log, now: () => now.at });
+  closing({ close: () => search.stop() });
+  const find = (text: string, filter = {}) => search.find(createReader(mirror), text, filter);
+  return { search, hosted, find, calls, log, now };
+}
+
+describe('a question', () => {
+  test('is put as the engine wants it', async () => {
+    const { find, calls } = stand({ query: [json(hits(2, 1))] });
+    const filter = { section: 'politics', since: '2026-01-01T05:00:00.000Z', until: '2026-02-01T05:00:00.000Z' };
+    await find('bridge', { ...filter, offset: 20, limit: 10 });
+    const [call] = calls.query;
+    expect(call?.path).toBe('/1/indexes/stories/query');
+    expect(call?.headers.get('x-algolia-application-id')).toBe('APP1');
+    expect(call?.headers.get('x-algolia-api-key')).toBe('search-key');
+    expect(call?.body).toMatchObject({
+      ...{ query: 'bridge', offset: 20, length: 10 },
+      filters: 'sections:"politics" AND date >= 1767243600 AND date < 1769922000',
+    });
+  });
+
+  test('no section can break out of the filter', async () => {
+    const { find, calls } = stand({ query: [json(hits())] });
+    await find('bridge', { section: 'a" OR sections:"b' });
+    expect(calls.query[0]?.body.filters).toBe('sections:"a\\" OR sections:\\"b"');
+  });
+
+  test('is no longer than the engine takes', () => {
+    expect(new TextEncoder().encode(cutToBytes('é'.repeat(400), 512)).byteLength).toBeLessThanOrEqual(512);
+    expect(cutToBytes('é'.repeat(400), 511)).toBe('é'.repeat(255));
+  });
+
+  test('is answered in the shape of the specification, in the engine’s order, as the mirror has the stories', async () => {
+    const { find } = stand({ query: [json(hits(2, 1))] });
+    const answer = searchAnswer.parse(answerOf(await find('bridge'), 'bridge', 0, 10));
+    expect(answer.nbHits).toBe(42);
+    expect(answer.hits.map(({ post_id, post_title, slug }) => [post_id, post_title, slug])).toEqual([
+      [2, 'Another bridge', 'another-bridge'],
+      [1, 'A bridge', 'a-bridge'],
+    ]);
+    expect(answer.hits[0]?.snippet).toEqual([
+      { text: 'of a ', match: false },
+      { text: 'bridge', match: true },
+      { text: ' <b>too</b>', match: false },
+    ]);
+  });
+
+  test('never shows what the paper has withdrawn, whatever the engine still knows', async () => {
+    const { find } = stand({ query: [json(hits(2, 1, 'abc'))] });
+    withdrawDocument(mirror, 2, { at: ++clock, clock: 0 });
+    const found = await find('bridge');
+    expect(found.items.map(({ id }) => id)).toEqual([1]);
+    expect(found.total).toBe(42);
+  });
+});
+
+describe('an engine in trouble', () => {
+  test.each<[string, Answer]>([
+    ['403', json({ message: 'Invalid Application-ID or API key', status: 403 }, 403)],
+    ['404', json({ message: 'Index stories does not exist', status: 404 }, 404)],
+    ['429', json({ message: 'Too many requests', status: 429 }, 429)],
+    ['500', () => new HttpResponse('<h1>Oops</h1>', { status: 500, headers: { 'content-type': 'text/html' } })],
+    [
+      'a page instead of an answer',
+      () => new HttpResponse('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } }),
+    ],
+    ['another shape', json({ results: [] })],
+    ['a broken line', () => HttpResponse.error()],
+  ])('is stood in for by the own index: %s', async (_, answer) => {
+    const { find, search } = stand({ query: [answer] });
+    const found = await find('bridge');
+    expect(found.items.map(({ id }) => id).sort()).toEqual([1, 2]);
+    expect(search.stats()).toMatchObject({ engine: 'algolia', fallbacks: 1 });
+    expect(search.stats().problem).not.toBeNull();
+  });
+
+  test('is not waited for', async () => {
+    const slow: Answer = async () => {
+      await delay('infinite');
+      return HttpResponse.json({});
+    };
+    const { find, search } = stand({ query: [slow], timeoutMs: 20 });
+    expect((await find('bridge')).total).toBe(2);
+    expect(search.stats().problem).toBe('no answer within 20 ms');
+  });
+
+  test('is left alone for a while after three failures, and asked again then', async () => {
+    const down = json({}, 503);
+    const { find, calls, now, search } = stand({ query: [down, down, down, json(hits(1))] });
+    for (let turn = 0; turn < 5; turn++) await find('bridge');
+    expect(calls.query).toHaveLength(3);
+    expect(search.stats().fallbacks).toBe(5);
+    now.at += 15_000;
+    expect((await find('bridge')).total).toBe(41);
+    expect(search.stats().problem).toBeNull();
+  });
+});
+
+describe('the feed', () => {
+  const taken = json({ taskID: 1, objectIDs: [] });
+  const actions = (calls: readonly Call[]) =>
+    calls.flatMap(({ body }) => body.requests as { action: string; body: Record<string, unknown> }[]);
+
+  test('fills a new index once, in batches, with the key that may write', async () => {
+    put(3, { title: 'A third one' });
+    const first = stand({ batch: [taken], writeKey: 'write-key' });
+    first.search.start();
+    await first.hosted.feed?.idle();
+    expect(first.calls.batch.map(({ path }) => path)).toEqual(Array(2).fill('/1/indexes/stories/batch'));
+    expect(first.calls.batch[0]?.headers.get('x-algolia-api-key')).toBe('write-key');
+    expect(
+      actions(first.calls.batch)
+        .map(({ action, body }) => [action, body.objectID])
+        .sort(),
+    ).toEqual([
+      ['updateObject', '1'],
+      ['updateObject', '2'],
+      ['updateObject', '3'],
+    ]);
+    expect(actions(first.calls.batch).find(({ body }) => body.objectID === '1')?.body).toEqual({
+      ...{ objectID: '1', slug: 'a-bridge', post_id: 1, post_title: 'A bridge', url: '/article/a-bridge' },
+      image_url: expect.stringContaining('a-bridge.jpg'),
+      ...{ author: { post_title: '' }, standfirst: 'Standfirst of a-bridge.', sections: ['politics'] },
+      ...{ date: Date.parse('2026-11-20T12:00:00Z') / 1000 },
+      text: 'The council met on Tuesday to speak of a-bridge. It agreed after two hours.',
+    });
+    await first.search.stop();
+
+    const second = stand({ batch: [taken], writeKey: 'write-key' });
+    second.search.start();
+    await second.hosted.feed?.idle();
+    expect(second.calls.batch).toEqual([]);
+  });
+
+  test('tells how a story stands when it is sent, once for several changes, and what has gone', async () => {
+    const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+    search.changed(['article:1', 'card:1', 'section:politics', 'latest']);
+    put(1, { title: 'Changed since', slug: 'a-bridge' });
+    withdrawDocument(mirror, 2, { at: ++clock, clock: 0 });
+    search.changed(['article:2', 'article:1']);
+    await hosted.feed?.idle();
+    expect(actions(calls.batch).map(({ action, body }) => [action, body.objectID, body.post_title])).toEqual([
+      ['updateObject', '1', 'Changed since'],
+      ['deleteObject', '2', undefined],
+    ]);
+  });
+
+  test('a new name of an author goes to all of their stories', async () => {
+    const author = { id: 9, name: 'Ann', slug: 'ann', excerpt: '', image: null };
+    put(1, { authorId: 9, author });
+    const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+    search.changed(['byline:9']);
+    await hosted.feed?.idle();
+    expect(actions(calls.batch).map(({ body }) => body.author)).toEqual([{ post_title: 'Ann' }]);
+  });
+
+  test('never sends what is behind a wall', async () => {
+    const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
+    put(1, { facts, openingHtml: '<p>For everybody.</p>', bodyHtml: '<p>For everybody.</p><p>Paid words.</p>' });
+    const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+    search.changed(['article:1']);
+    await hosted.feed?.idle();
+    expect(actions(calls.batch)[0]?.body.text).toBe('For everybody.');
+    expect(JSON.stringify(calls.batch.map(({ body }) => body))).not.toContain('Paid words');
+  });
+
+  test('tries again until it has arrived, also with a key that is mended later', async () => {
+    const { search, hosted, calls, log } = stand({
+      batch: [json({}, 503), json({ message: 'Method not allowed with this API key', status: 403 }, 403), taken],
+      writeKey: 'write-key',
+    });
+    search.changed(['article:1']);
+    await hosted.feed?.idle();
+    expect(calls.batch).toHaveLength(3);
+    expect(log.error.mock.calls.flat().join()).toContain('setting is wrong');
+    expect(search.stats()).toMatchObject({ pending: 0, failed: 0, problem: null });
+  });
+
+  test('what had not arrived when the process stopped is sent by the next one, a withdrawal too', async () => {
+    const first = stand({ batch: [taken], writeKey: 'write-key' });
+    first.search.start();
+    await first.hosted.feed?.idle();
+    await first.search.stop();
+
+    const down = stand({ batch: [json({}, 503)], writeKey: 'write-key' });
+    withdrawDocument(mirror, 2, { at: ++clock, clock: 0 });
+    down.search.changed(['article:2']);
+    await down.search.stop();
+    expect(readdirSync(folder).some((name) => name.endsWith('-open'))).toBe(true);
+
+    const second = stand({ batch: [taken], writeKey: 'write-key' });
+    second.search.start();
+    await second.hosted.feed?.idle();
+    expect(actions(second.calls.batch)).toEqual([{ action: 'deleteObject', body: { objectID: '2' } }]);
+    expect(readdirSync(folder).some((name) => name.endsWith('-open'))).toBe(false);
+  });
+
+  test('is not there where somebody else fills the index', async () => {
+    const { search, hosted, calls } = stand({});
+    search.start();
+    search.changed(['article:1']);
+    expect(hosted.feed).toBeNull();
+    expect(calls.batch).toEqual([]);
+  });
+});

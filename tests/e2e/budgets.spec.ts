@@ -1,0 +1,97 @@
+/**
+ * Bytes of JavaScript, gzip, that a page may cost (docs/decisions/0023). Before a reader touches anything code that stands in the page
+ * counts, too; with every island at work it is what is fetched that counts, most of which is React.
+ */
+import { gzipSync } from 'node:zlib';
+import type { Page } from '@playwright/test';
+import { expect, pretend, signIn, test } from '../world/readers.ts';
+
+const kilo = 1024;
+/** With players of other sites, comments and a rail. */
+const article = '/article/a-film-in-the-middle-of-the-page';
+const discussed = '/article/crack-closes-mississippi-bridge';
+
+interface Scripts {
+  /** Of all together. */
+  readonly bytes: number;
+  readonly of: Readonly<Record<string, number>>;
+}
+
+/** Counts what a page loads from now on. @returns what it is so far, `inside`: with what stands in the page */
+function scriptsOf(page: Page, { inside }: { inside: boolean }): () => Promise<Scripts> {
+  const loaded: { name: string; body: Promise<Buffer> }[] = [];
+  page.on('response', (response) => {
+    if (response.request().resourceType() !== 'script') return;
+    loaded.push({ name: new URL(response.url()).pathname, body: response.body() });
+  });
+  return async () => {
+    const of: Record<string, number> = {};
+    for (const { name, body } of loaded) of[name] = gzipSync(await body).byteLength;
+    const codes = await page
+      .locator('script:not([src]):not([type="application/ld+json"])')
+      .evaluateAll((all) => all.map((script) => script.textContent ?? ''));
+    for (const [at, code] of inside ? codes.entries() : []) of[`in the page ${at}`] = gzipSync(code).byteLength;
+    return { bytes: Object.values(of).reduce((sum, each) => sum + each, 0), of };
+  };
+}
+
+/** What a failure shows: the largest first. */
+const listed = (of: Record<string, number>): string =>
+  Object.entries(of)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, bytes]) => `${bytes} ${name}`)
+    .join('\n');
+
+/** Touches every island that can be seen, as a reader who tries everything would, and waits until they all answer. */
+async function touchAll(page: Page): Promise<void> {
+  await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+  await page.evaluate(() => {
+    for (const island of document.querySelectorAll('astro-island')) {
+      if (island.checkVisibility() || [...island.children].some((child) => child.checkVisibility()))
+        island.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+    }
+  });
+  await page.waitForLoadState('networkidle');
+}
+
+test('a page that nobody has touched costs little JavaScript', async ({ page }) => {
+  test.setTimeout(120_000);
+  for (const [path, most] of [
+    [article, 12],
+    [discussed, 12],
+    ['/', 18],
+    ['/section/politics', 18],
+    ['/latest', 12],
+    ['/media', 12],
+    ['/search?q=harbor', 12],
+    ['/pricing', 10],
+  ] as const) {
+    const sum = scriptsOf(page, { inside: true });
+    await page.goto(path, { waitUntil: 'networkidle' });
+    const { bytes, of } = await sum();
+    expect(Object.keys(of).length, path).toBeGreaterThan(0);
+    expect.soft(bytes, `${path}\n${listed(of)}`).toBeLessThanOrEqual(most * kilo);
+    page.removeAllListeners('response');
+  }
+});
+
+test('a reader’s article with every island at work costs at most 85 kB of it', async ({ context, page }) => {
+  await pretend(context, 'reader');
+  const sum = scriptsOf(page, { inside: false });
+  await page.goto(discussed, { waitUntil: 'networkidle' });
+  await touchAll(page);
+  const { bytes, of } = await sum();
+  expect(Object.keys(of).some((name) => name.includes('UserMenu.island'))).toBe(true);
+  expect(bytes, listed(of)).toBeLessThanOrEqual(85 * kilo);
+});
+
+test('the account costs at most 100 kB of it', async ({ context, page }) => {
+  await signIn(context);
+  for (const path of ['/dashboard/account', '/dashboard/profile', '/dashboard/contact']) {
+    const sum = scriptsOf(page, { inside: false });
+    await page.goto(path, { waitUntil: 'networkidle' });
+    const { bytes, of } = await sum();
+    expect.soft(bytes, `${path}\n${listed(of)}`).toBeLessThanOrEqual(100 * kilo);
+    page.removeAllListeners('response');
+  }
+});

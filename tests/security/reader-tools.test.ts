@@ -1,0 +1,321 @@
+/**
+ * What nobody may do with the paper as a whole, on the site as it runs: find another reader's data by any address or number, have a
+ * script run in somebody's page by what was typed or put into an address, overload a call, or leave readers behind in the log.
+ * Each is tried on every route that there is, also on those that come later.
+ */
+import { JSDOM } from 'jsdom';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Asked, type Browser, build } from '../fixtures/account-site.ts';
+import { everyRoute } from '../fixtures/paid-paper.ts';
+import { startWholeHouse, type WholeHouse } from '../fixtures/whole-house.ts';
+
+/** Stands in everything that Ada has ever typed, and nowhere else. */
+const mark = 'Quinzelope';
+const adasEmail = 'secure-ada@example.com';
+const home = {
+  name: `Ada ${mark}`,
+  address: { line1: `280 ${mark} Street`, city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
+  phone: '12125550183',
+};
+const support = { name: `Ada ${mark}`, email: adasEmail, phone: '12125550183', message: `${mark} has not come.` };
+
+let house: WholeHouse;
+let ada: Browser;
+/** Numbers of what is Ada's: of her subscription, of her, of whatever else her own answers name. */
+let numbers: readonly string[] = [];
+
+beforeAll(async () => {
+  await build();
+  house = await startWholeHouse();
+  ada = await house.join(adasEmail);
+  const well = async (answer: Promise<Answer>): Promise<Answer> => {
+    const { status, text } = await answer;
+    expect(status, text).toBeLessThan(400);
+    return answer;
+  };
+  const names = { first_name: `Ada ${mark}`, last_name: mark, 'phone-number': '12125550183' };
+  await well(ada.post('/blaize/profile', { ...names, address: `280 ${mark} Street`, date_of_birth: '1990-12-10' }));
+  await well(ada.post('/api/v1/me/shipping', home));
+  const order = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+  await well(ada.post('/blaize/payment/stripe/subscribe', order));
+  await ada.post('/api/v1/gifts', { articleId: 9 });
+  const told = await Promise.all(
+    ['/blaize/account', '/api/v1/me/export', '/api/v1/me/subscription', '/api/v1/me/sessions'].map((path) =>
+      ada.get(path),
+    ),
+  );
+  expect(told[1]?.text).toContain(mark);
+  const found = told.flatMap(({ text }) => [...text.matchAll(/"(?:[a-zA-Z_]*[iI]d|token)":\s*"?([\w-]{1,80})"?/g)]);
+  numbers = [...new Set(found.map(([, number = '']) => number))].filter(Boolean);
+  expect(numbers.some((number) => number.startsWith('sub_'))).toBe(true);
+}, 240_000);
+afterAll(() => house?.stop());
+
+// Before the others, which write what they look for into addresses.
+describe('the log', () => {
+  it('names no reader, whatever readers have done', async () => {
+    await ada.post('/api/forms/support', support);
+    await ada.submit('/account/profile', { first_name: mark, 'phone-number': '123' });
+    await house.browser().get(`/?recognized_email=${encodeURIComponent(adasEmail)}`);
+    const letters = await house.letters(adasEmail);
+    expect(letters.length).toBeGreaterThan(0);
+    const log = house.paper.output();
+    expect(log.split('\n').length).toBeGreaterThan(5);
+    const tokens = letters.flatMap(({ links }) => links.map((each) => new URL(each).searchParams.get('token') ?? ''));
+    const named = [
+      mark,
+      adasEmail,
+      'secure-',
+      '@example.com',
+      '12125550183',
+      '198.18.',
+      'xssmark',
+      ...ada.jar.values(),
+      ...tokens,
+    ]
+      .filter((each) => each.length > 5)
+      .filter((each) => log.includes(each) && !/^(?:registered|reader)$/.test(each));
+    const first = named[0] ?? '';
+    const around = log.indexOf(first);
+    expect(named, log.slice(Math.max(0, around - 300), around + 200)).toEqual([]);
+  });
+});
+
+/** Every address of the site, with something that there is in the place of its parameters. */
+const routes = (id: string): string[] =>
+  everyRoute({
+    slug: ['story-1', 'politics', 'account', 'profile', 'shipping', 'contact', 'saved', 'newsletters', 'privacy'],
+    id: [id],
+    thread: ['1'],
+    token: [id],
+    provider: ['google'],
+    feed: ['rss.xml'],
+    appId: ['games'],
+  }).filter((path) => !path.startsWith('/-/'));
+
+/** Calls that end a session or an account. */
+const ends = /forget-me|log-?out|sign-out|oauth|delete|\/500$/;
+const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** Not one of these says that the site has broken: what is off says 503. */
+const fine = (status: number): boolean => status < 500 || status === 503;
+
+describe('another reader’s data', () => {
+  it('is not told by any route, whatever it is asked for by', async () => {
+    const mallory = await house.join('secure-mallory@example.com');
+    const nobody = house.browser();
+    const before = await whole();
+    const told: string[] = [];
+    const look = (what: string, { status, text, headers }: Answer): void => {
+      if (`${text}${JSON.stringify(headers)}`.includes(mark)) told.push(what);
+      if (!fine(status)) told.push(`${what}: ${status}`);
+    };
+    for (const number of [...numbers.slice(0, 6), encodeURIComponent(adasEmail)]) {
+      const fields = ['id', 'userId', 'user', 'customer', 'customerId', 'subscriptionId', 'trackingId', 'email', 'q'];
+      const body = {
+        ...Object.fromEntries(fields.map((field) => [field, decodeURIComponent(number)])),
+        identifiers: { email_address: adasEmail },
+        delivery: { destination: adasEmail, method: 'email', action: 'login' },
+      };
+      const query = new URLSearchParams(fields.map((field) => [field, decodeURIComponent(number)]));
+      for (const path of routes(number).filter((each) => !ends.test(each))) {
+        // Not the limits are to keep it from others.
+        const headers = {
+          'x-forwarded-for': `198.18.${Math.floor(Math.random() * 256)}.${Math.floor(Math.random() * 256)}`,
+        };
+        for (const [name, browser] of Object.entries({ mallory, nobody })) {
+          look(`GET ${path} as ${name}`, await browser.get(`${path}?${query}`, { headers }));
+          if (!/^\/(?:api|blaize|zephr|account)\//.test(path) || name === 'nobody') continue;
+          for (const method of methods)
+            look(`${method} ${path} as ${name}`, await browser.ask(path, { method, json: body, headers }));
+        }
+      }
+    }
+    expect(told).toEqual([]);
+    expect(mallory.jar.has('blaize_session'), 'Mallory is signed in to the end').toBe(true);
+    expect(await whole()).toEqual(before);
+  }, 240_000);
+
+  /** What Ada's own calls tell of her, without times. */
+  async function whole(): Promise<unknown> {
+    const paths = ['/blaize/profile', '/api/v1/me/shipping', '/api/v1/me/subscription'];
+    return Promise.all(paths.map(async (path) => (await ada.get(path)).json()));
+  }
+});
+
+const script = `"'><img src=x onerror=xssmark()><script>xssmark()</script><a href="javascript:xssmark()">x</a><b onclick=xssmark()>`;
+const link = 'javascript:xssmark()//';
+
+/** What a browser would run of a page. */
+function armed(html: string): string[] {
+  if (!html.includes('xssmark')) return [];
+  const { document } = new JSDOM(html).window;
+  return [...document.querySelectorAll('*')].flatMap((element) => {
+    const here = element.cloneNode(false) as Element;
+    const scripts = element.localName === 'script' && !/json/.test(element.getAttribute('type') ?? '');
+    const attributes = [...element.attributes].filter(
+      ({ name, value }) =>
+        value.includes('xssmark') &&
+        (name.startsWith('on') ||
+          name === 'srcdoc' ||
+          (/^(?:href|src|action|formaction|data|content)$/.test(name) &&
+            /^[\s\0-\x20]*(?:javascript|data|vbscript):/i.test(value))),
+    );
+    const runs = (scripts && element.textContent?.includes('xssmark')) || attributes.length > 0;
+    return runs ? [here.outerHTML.slice(0, 200)] : [];
+  });
+}
+
+describe('a script', () => {
+  const parameters = [
+    ...[
+      'q',
+      'query',
+      'section',
+      'sort',
+      'from',
+      'to',
+      'return',
+      'problem',
+      'error',
+      'message',
+      'plan',
+      'price',
+      'frequency',
+    ],
+    ...[
+      'email',
+      'recognized_email',
+      'token',
+      'gift',
+      'code',
+      'state',
+      'reason',
+      'step',
+      'sent',
+      'done',
+      'campaign',
+      'kind',
+    ],
+    ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'],
+  ];
+
+  it('is seen by the check when there is one', () => {
+    expect(armed(script)).toHaveLength(4);
+    expect(armed(`<a href=" ${link}">x</a><iframe srcdoc="xssmark"></iframe>`)).toHaveLength(2);
+    expect(armed(`<p title="${link}">xssmark()</p><script type="application/ld+json">"xssmark"</script>`)).toEqual([]);
+  });
+
+  it.each([
+    ['markup', script],
+    ['an address', link],
+  ])(
+    'in an address, as %s, runs on no page',
+    async (_, payload) => {
+      const found: string[] = [];
+      for (const browser of [house.browser(), await house.join(`secure-xss-${payload.length}@example.com`)]) {
+        for (const path of routes(encodeURIComponent(payload)).filter((each) => !ends.test(each))) {
+          // The second time without those whose odd values are refused before anything else is looked at.
+          for (const names of [
+            parameters,
+            parameters.filter((name) => !/^(?:section|sort|from|to|token)$/.test(name)),
+          ]) {
+            const query = new URLSearchParams(names.map((name) => [name, payload]));
+            const { status, text, headers } = await browser.get(`${path}?${query}`);
+            if (!fine(status)) found.push(`${path}: ${status}`);
+            if (/html/.test(String(headers['content-type'])))
+              found.push(...armed(text).map((what) => `${path}: ${what}`));
+            else if (text.includes('xssmark')) expect(headers['x-content-type-options'], path).toBe('nosniff');
+            if (String(headers.location).includes('javascript:'))
+              expect(headers.location, path).toMatch(/^(?:\/|https:)/);
+          }
+        }
+      }
+      expect(found).toEqual([]);
+    },
+    240_000,
+  );
+
+  it('that a reader has typed runs on no page and in no mail', async () => {
+    const email = 'secure-eve@example.com';
+    const eve = await house.join(email);
+    const names = { first_name: script, last_name: script, address: script };
+    const forms: readonly (readonly [path: string, fields: Record<string, string>])[] = [
+      ['/account/profile', { first_name: script, last_name: script, 'phone-number': script, date_of_birth: script }],
+      ['/account/sign-in', { email: script, return: link }],
+      ['/account/newsletter', { email: script, newsletters: script, return: link }],
+      ['/shipping', { name: script, line1: script, line2: script, city: script, state: 'NY', postal_code: '10007' }],
+      ['/api/forms/support', { ...support, email, name: script, message: script }],
+    ];
+    const found: string[] = [];
+    const look = (what: string, html: string): void =>
+      void found.push(...armed(html).map((each) => `${what}: ${each}`));
+    await eve.post('/blaize/profile', names);
+    await eve.post('/api/v1/me/shipping', { ...home, name: script, address: { ...home.address, line1: script } });
+    await eve.post('/api/forms/support', { ...support, email, name: script, message: script });
+    for (const [path, fields] of forms) look(`answer of ${path}`, (await eve.submit(path, fields)).text);
+    for (const path of routes('1').filter((each) => !ends.test(each))) {
+      const { text, headers } = await eve.get(path);
+      if (/html/.test(String(headers['content-type']))) look(path, text);
+    }
+    for (const to of [email, 'support@thesun.example'])
+      for (const { html, subject } of await house.letters(to)) look(`mail “${subject}”`, html ?? '');
+    expect(found).toEqual([]);
+  }, 120_000);
+});
+
+describe('a body that is too much', () => {
+  const calls = () =>
+    routes('1').filter(
+      (path) => /^\/(?:api|blaize|zephr|account)\//.test(path) && !/webhook|Callback|revalidate/.test(path),
+    );
+  const long = 'x'.repeat(70_000);
+  const fields = [
+    'email',
+    'name',
+    'message',
+    'content',
+    'phone',
+    'q',
+    'reason',
+    'first_name',
+    'couponCode',
+    'code',
+    'token',
+  ];
+
+  it('of more than a megabyte is refused by every call, and read by none', async () => {
+    const reader = await house.join('secure-large@example.com');
+    const taken: string[] = [];
+    for (const path of calls()) {
+      const { status } = await reader.ask(path, {
+        method: 'POST',
+        body: `{"a":"${'x'.repeat(1_100_000)}"}`,
+        headers: { 'content-type': 'application/json' },
+      });
+      if (status < 400 || status >= 500) taken.push(`${path}: ${status}`);
+    }
+    expect(taken).toEqual([]);
+  }, 120_000);
+
+  it('with a field as long as a book, or nested without end, is taken by none', async () => {
+    const reader = await house.join('secure-long@example.com');
+    const taken: string[] = [];
+    const bodies: Readonly<Record<string, Asked>> = {
+      'a long field': { json: Object.fromEntries(fields.map((field) => [field, long])) },
+      'a long field of a form': { form: Object.fromEntries(fields.map((field) => [field, long])) },
+      nested: { body: `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, headers: { 'content-type': 'application/json' } },
+      'another kind': { json: Object.fromEntries(fields.map((field) => [field, [{ $gt: '' }]])) },
+    };
+    for (const path of calls().filter((each) => !ends.test(each))) {
+      for (const [name, asked] of Object.entries(bodies)) {
+        const { status, headers, text } = await reader.ask(path, { method: 'POST', ...asked });
+        // A form leads back to its page, which says what is wrong; nothing that was sent comes back whole.
+        if (!fine(status) || text.includes(long) || String(headers.location).length > 2000)
+          taken.push(`${path}, ${name}: ${status}`);
+      }
+    }
+    expect(taken).toEqual([]);
+    const profile = (await reader.get('/blaize/profile')).text;
+    expect(profile.length).toBeLessThan(10_000);
+  }, 120_000);
+});
