@@ -1,4 +1,4 @@
-/** The pages that Lighthouse looks at, and what each of them must reach (docs/decisions/0023). */
+/** The pages that Lighthouse looks at, and what each of them must reach (docs/decisions/0022). */
 
 /** Categories of Lighthouse that are bounded, as it names them. */
 export const categories = ['performance', 'accessibility', 'best-practices', 'seo'] as const;

@@ -44,11 +44,11 @@ export async function startRetention(): Promise<Retention> {
             : json({ error: 'Which app?' }, 400),
       },
       {
-        method: 'POST',
-        path: /^\/_sandbox\/told$/,
-        async handle({ body }) {
-          told.push(JSON.parse(await body()) as Told);
-          return json({}, 200, open);
+        method: 'GET',
+        path: /^\/_sandbox\/tell$/,
+        handle({ url }) {
+          told.push(JSON.parse(url.searchParams.get('what') ?? '') as Told);
+          return { status: 204 };
         },
       },
       { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(told, 200, open) },

@@ -1,8 +1,10 @@
 /* Stands in for the vendor's widget: tells the stand-in what it was opened with, and offers what the vendor's offers. */
 (() => {
   const host = new URL(document.currentScript.src).origin;
-  const tell = (what) =>
-    fetch(`${host}/_sandbox/told`, { method: 'POST', body: JSON.stringify(what) }).catch(() => undefined);
+  // As a picture: that needs nobody's leave to go to another host.
+  const tell = (what) => {
+    new Image().src = `${host}/_sandbox/tell?${new URLSearchParams({ what: JSON.stringify(what) })}`;
+  };
 
   function init(what, options) {
     const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value !== 'function'));

@@ -1,6 +1,6 @@
 /**
  * The service worker: the last stories that were read in this browser can be read again without a network, as this reader saw them
- * (docs/decisions/0022). `story-worker-build.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
+ * (docs/decisions/0021). `story-worker-build.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
  *
  * It keeps nothing else of what readers see: no call, no other page. Whoever signs in or out empties it.
  */

@@ -6,7 +6,7 @@ import { type PageData, readPageData } from '../lib/third-party/page-data.ts';
 import { runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
 import { publication } from '../publication.ts';
-import { $consent } from '../stores/consent.ts';
+import { $consent, tellConsent } from '../stores/consent.ts';
 import { $session } from '../stores/session.ts';
 import { whenQuiet } from './when-quiet.ts';
 
@@ -58,6 +58,7 @@ async function run(): Promise<void> {
     const type = visitorType(session);
     if (type) running.visitor(type);
   });
+  if (new URLSearchParams(location.search).has('saved')) tellConsent();
   addEventListener('popstate', running.route);
   addEventListener('pageshow', (event) => event.persisted && running.route());
 }

@@ -19,7 +19,9 @@ function start(): void {
 const chosen = () => /(?:^|; )privacy-choices=/.test(document.cookie);
 
 // `data-consent` is what is allowed; pages on which limited ads stand do not wait for it.
-if (dataset.consent || document.querySelector('[data-third-parties="now"]')) whenQuiet(start);
+// A choice that was just saved by its form is told to the other tabs, and what it denies is taken away.
+if (/[?&]saved(?:[=&]|$)/.test(location.search)) start();
+else if (dataset.consent || document.querySelector('[data-third-parties="now"]')) whenQuiet(start);
 
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && dataset.consent === undefined && chosen()) start();

@@ -20,7 +20,13 @@ import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdParty
 import type { CrawlersConfig } from './crawlers.ts';
 
 /** Settings as the house uses them. */
-export interface Config extends MailConfig, BillingConfig, MarketConfig, RetentionConfig, SearchConfig, ThirdPartyConfig {
+export interface Config
+  extends MailConfig,
+    BillingConfig,
+    MarketConfig,
+    RetentionConfig,
+    SearchConfig,
+    ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */

@@ -53,6 +53,9 @@ onMount($store, () => {
   };
 });
 
+/** Tells the browser's other tabs that a choice was made, by whatever way. */
+export const tellConsent = (): void => tell();
+
 /** Reads the cookie anew. */
 function refresh(): void {
   const next = now();

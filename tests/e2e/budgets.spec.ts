@@ -1,5 +1,5 @@
 /**
- * Bytes of JavaScript, gzip, that a page may cost (docs/decisions/0023). Before a reader touches anything code that stands in the page
+ * Bytes of JavaScript, gzip, that a page may cost (docs/decisions/0022). Before a reader touches anything code that stands in the page
  * counts, too; with every island at work it is what is fetched that counts, most of which is React.
  */
 import { gzipSync } from 'node:zlib';

@@ -21,7 +21,7 @@ test.describe.configure({ mode: 'serial' });
 test('a subscription is shown, left and taken up again, by keys alone', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'member-monthly');
   await page.goto('/dashboard/account');
-  const plan = page.getByRole('region', { name: 'Your plan' });
+  const plan = page.getByRole('region', { name: 'Your plan', exact: true });
   await expect(plan).toContainText('Sun Member (Digital Only)');
   await expect(plan.getByText('Renewal date')).toBeVisible();
   await expect(
@@ -68,7 +68,7 @@ test('while Stripe is away two panels say so, and can be tried again', async ({ 
   const bills = page.getByRole('region', { name: 'Invoices' });
   await expect(bills.getByRole('alert')).toContainText('Your invoices cannot be fetched just now.');
   await expect(page.getByRole('region', { name: 'Payment method' }).getByRole('alert')).toBeVisible();
-  await expect(page.getByRole('region', { name: 'Your plan' })).toContainText('Sun Reader');
+  await expect(page.getByRole('region', { name: 'Your plan', exact: true })).toContainText('Sun Reader');
   expect(await violationsOn(page, 'main')).toEqual([]);
   await fetch(`${shop.stripe.access.apiUrl}/_sandbox/faults`, { method: 'DELETE' });
   await page.reload();

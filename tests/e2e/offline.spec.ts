@@ -1,4 +1,4 @@
-/** Reading without a network (docs/decisions/0022), with the service worker that all other tests leave out. */
+/** Reading without a network (docs/decisions/0021), with the service worker that all other tests leave out. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expect, newEmail, signIn, test } from '../world/readers.ts';

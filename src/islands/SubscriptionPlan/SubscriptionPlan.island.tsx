@@ -2,7 +2,7 @@
  * What the reader subscribes to (spec section 2, "Your Subscriptions"). The server draws all of it, and its forms work as forms; with a
  * script a cancellation is taken back, and a planned change given up, without leaving the page.
  */
-import { type SyntheticEvent, useRef, useState } from 'react';
+import { type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import { subscription as fetchSubscription, resume } from '../../lib/billing/client.ts';
 import type { Subscription } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
@@ -40,6 +40,10 @@ function Plan({ label, first, upgrade }: Props) {
   const [done, setDone] = useState<string | null>(null);
   const going = useRef(false);
   const said = useRef<HTMLParagraphElement>(null);
+  // The button that was pressed is gone.
+  useEffect(() => {
+    if (done !== null) said.current?.focus();
+  }, [done]);
 
   async function goOn(event: SyntheticEvent) {
     event.preventDefault();
@@ -54,7 +58,6 @@ function Plan({ label, first, upgrade }: Props) {
     if (answer.ok && answer.value?.subscription) {
       panel.set({ subscription: answer.value.subscription });
       setDone('Done. Your subscription goes on.');
-      requestAnimationFrame(() => said.current?.focus());
     } else if (!answer.ok && answer.status === 404) {
       // It has ended meanwhile: shown as it is now.
       panel.retry();

@@ -1,4 +1,4 @@
-/** Sets up the worker that keeps the last stories to be read without a network (docs/decisions/0022). */
+/** Sets up the worker that keeps the last stories to be read without a network (docs/decisions/0021). */
 
 /** What this page is made of, as far as the worker keeps such things. */
 const files = (): string[] =>
