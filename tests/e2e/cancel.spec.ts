@@ -1,0 +1,72 @@
+/** Leaving where a retention widget is configured: by the widget, without it, and without JavaScript. */
+import { type Retention, startRetention } from '../../sandbox/retention/retention.ts';
+import { violationsOn } from '../world/axe.ts';
+import { stripeAccount } from '../world/checkout.ts';
+import { test as base, expect } from '../world/readers.ts';
+import { openShop, type Shop, subscribeAt } from '../world/shop.ts';
+
+const test = base.extend<object, { house: { readonly shop: Shop; readonly retention: Retention } }>({
+  house: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
+    async ({}, use) => {
+      const retention = await startRetention();
+      const { appId, apiKey, scriptUrl } = retention.access;
+      const shop = await openShop({
+        ...{ CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl },
+      });
+      await use({ shop, retention });
+      await shop.stop();
+      await retention.stop();
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  baseURL: async ({ house }, use) => use(house.shop.site),
+});
+test.describe.configure({ mode: 'serial' });
+
+test('the widget is opened with the reader’s own customer, and cancels through us', async ({ page, house }) => {
+  const { shop, retention } = house;
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
+  const { customer, subscriptions } = await stripeAccount(email, shop.stripe.access.apiUrl);
+  await page.goto('/cancel');
+  const widget = page.getByRole('dialog', { name: 'Before you go' });
+  await expect(widget).toBeVisible();
+  await expect
+    .poll(() => retention.told.at(-1))
+    .toMatchObject({
+      what: 'show',
+      options: { customerId: customer.id, subscriptionId: subscriptions[0]?.id, mode: 'test', provider: 'stripe' },
+    });
+  await widget.getByRole('button', { name: 'Never mind' }).click();
+  await expect(page.getByText('Your subscription goes on as it was.')).toBeVisible();
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await page.getByRole('button', { name: 'Cancel subscription' }).click();
+  await widget.getByRole('button', { name: 'Cancel for good' }).click();
+  await expect(widget.getByRole('status')).toContainText('Your subscription is cancelled.');
+  await page.keyboard.press('Escape');
+  await expect(page).toHaveURL(/\/dashboard\/account/);
+  await expect(page.getByRole('button', { name: 'Resume subscription' })).toBeVisible();
+});
+
+test('a widget that is blocked leaves our own form', async ({ page, house }) => {
+  await subscribeAt(house.shop, page.context(), 'reader-monthly');
+  await page.route('**/js/app.js*', (route) => route.abort());
+  await page.goto('/cancel');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Cancel subscription' }).click();
+  await expect(page.getByRole('heading', { name: 'Your subscription is cancelled' })).toBeVisible();
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+  test('it takes two presses, and who is not signed in is led to sign in first', async ({ page, house }) => {
+    await page.goto('/cancel');
+    await expect(page.getByRole('link', { name: 'Sign in to cancel' })).toHaveAttribute('href', /return=%2Fcancel/);
+    await subscribeAt(house.shop, page.context(), 'reader-monthly');
+    await page.reload();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Cancel subscription' }).click();
+    await page.getByRole('button', { name: 'Resume subscription' }).click();
+    await expect(page.getByText('Done. Your subscription goes on.')).toBeVisible();
+  });
+});

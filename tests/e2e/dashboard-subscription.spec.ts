@@ -1,0 +1,76 @@
+/** The subscription in the account: what it shows, how it is changed and left, and what happens when something is away. */
+import { violationsOn } from '../world/axe.ts';
+import { ask, sheet, step } from '../world/checkout.ts';
+import { test as base, expect } from '../world/readers.ts';
+import { openShop, type Shop, subscribeAt } from '../world/shop.ts';
+
+const test = base.extend<object, { shop: Shop }>({
+  shop: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
+    async ({}, use) => {
+      const shop = await openShop();
+      await use(shop);
+      await shop.stop();
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  baseURL: async ({ shop }, use) => use(shop.site),
+});
+test.describe.configure({ mode: 'serial' });
+
+test('a subscription is shown, left and taken up again, by keys alone', async ({ page, shop }) => {
+  await subscribeAt(shop, page.context(), 'member-monthly');
+  await page.goto('/dashboard/account');
+  const plan = page.getByRole('region', { name: 'Your plan', exact: true });
+  await expect(plan).toContainText('Sun Member (Digital Only)');
+  await expect(plan.getByText('Renewal date')).toBeVisible();
+  await expect(
+    page.getByRole('region', { name: 'Invoices' }).getByRole('link', { name: /PDF of invoice/ }),
+  ).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Payment method' })).toContainText('4242');
+  expect(await violationsOn(page)).toEqual([]);
+
+  await plan.getByRole('link', { name: 'Cancel your subscription' }).press('Enter');
+  await page.getByRole('radio', { name: 'It costs too much' }).press('Space');
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await page.getByRole('button', { name: 'Continue' }).press('Enter');
+  await expect(page.getByRole('heading', { name: 'Stay for $10 instead of $20?' })).toBeVisible();
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await page.getByRole('button', { name: 'Cancel subscription' }).press('Enter');
+  await expect(page.getByRole('status').filter({ hasText: 'Nothing more is charged' })).toBeVisible();
+  expect(await violationsOn(page, 'main')).toEqual([]);
+
+  // Back in the account a failure is said where it happened, and the next press goes on without leaving the page.
+  await page.goto('/dashboard/account');
+  const resume = plan.getByRole('button', { name: 'Resume subscription' });
+  await expect(page.locator('astro-island[ssr]')).toHaveCount(0);
+  await page.route('**/api/v1/me/subscription/resume', (route) => route.abort(), { times: 1 });
+  await resume.press('Enter');
+  await expect(plan.getByRole('alert')).toContainText('The paper cannot be reached.');
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await resume.press('Enter');
+  await expect(plan.getByText('Done. Your subscription goes on.')).toBeFocused();
+  await expect(plan.getByText('Renewal date')).toBeVisible();
+});
+
+test('another plan opens the paywall with what is due', async ({ page, shop }) => {
+  await subscribeAt(shop, page.context(), 'reader-yearly');
+  await page.goto('/dashboard/account');
+  await page.getByRole('link', { name: 'Change to Sun Member, $200/year' }).click();
+  await expect(sheet(page)).toBeVisible();
+  await expect(step(page, 'payment').locator('[data-due]')).toHaveText('$80');
+});
+
+test('while Stripe is away two panels say so, and can be tried again', async ({ page, shop }) => {
+  await subscribeAt(shop, page.context(), 'reader-monthly');
+  await ask('faults', { status: 500, times: 100 }, shop.stripe.access.apiUrl);
+  await page.goto('/dashboard/account');
+  const bills = page.getByRole('region', { name: 'Invoices' });
+  await expect(bills.getByRole('alert')).toContainText('Your invoices cannot be fetched just now.');
+  await expect(page.getByRole('region', { name: 'Payment method' }).getByRole('alert')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Your plan', exact: true })).toContainText('Sun Reader');
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await fetch(`${shop.stripe.access.apiUrl}/_sandbox/faults`, { method: 'DELETE' });
+  await page.reload();
+  await expect(bills.getByRole('link', { name: /PDF of invoice/ })).toBeVisible();
+});
