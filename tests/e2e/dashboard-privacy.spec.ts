@@ -17,7 +17,8 @@ async function sendMorning(): Promise<string> {
   const { smtpUrl } = testSandbox().mailbox;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [join(root, 'scripts', 'run.mjs'), 'newsletter', 'morning'],
+    // Without the way in of `npm run`, which would look first whether everything is installed.
+    ['--input-type=module', '-e', "process.exit(await (await import('./scripts/newsletter.ts')).run(['morning']))"],
     {
       cwd: root,
       env: {
