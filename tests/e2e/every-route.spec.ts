@@ -5,6 +5,7 @@
  */
 import type { APIRequestContext, Page } from '@playwright/test';
 import { layoutRules } from '../../src/lib/layout-rules.ts';
+import { dashboardTabs } from '../../src/lib/pages/dashboard.ts';
 import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
 import { expect, signIn, test } from '../world/readers.ts';
@@ -40,16 +41,17 @@ const fixed = [
   '/profile',
   '/thankyou',
   '/offline',
+  '/contact',
+  '/privacy-choices',
+  '/search?q=bridge&section=national',
   '/shipping',
   '/subscribe?plan=reader-yearly',
 ];
 /** Only for readers who are signed in. */
 const own = [
-  '/dashboard/account',
-  '/dashboard/profile',
-  '/dashboard/shipping',
-  '/dashboard/saved',
-  '/dashboard/contact',
+  ...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`),
+  '/cancel',
+
   '/profile',
   '/shipping',
 ];
