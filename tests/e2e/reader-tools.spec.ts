@@ -167,7 +167,7 @@ test('the history holds what was really read, and nothing when it is turned off'
     await page.goto(story);
     const state = page.waitForResponse((answer) => answer.url().includes('/api/v1/me/saved/'));
     await page.mouse.wheel(0, 200);
-    await page.clock.runFor(1000);
+    await page.clock.runFor(3000);
     await state;
     await page.locator('.story .prose').last().scrollIntoViewIfNeeded();
     await page.locator('.author-box').scrollIntoViewIfNeeded();

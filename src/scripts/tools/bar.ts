@@ -24,3 +24,13 @@ export function say(sentence: string): void {
 export const troubleWords = (message: string | null): string =>
   message ??
   (navigator.onLine ? 'Something went wrong. Please try again.' : 'You are offline. Please try again later.');
+
+/** Shows whether the story is saved. */
+export function showSaved(saved: boolean): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-tool="save"]')) {
+    button.ariaPressed = String(saved);
+    button.dataset.saved = saved ? 'yes' : 'no';
+    const word = button.querySelector('span');
+    if (word) word.textContent = saved ? 'Saved' : 'Save';
+  }
+}

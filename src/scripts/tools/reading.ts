@@ -1,15 +1,14 @@
 /** What goes on while somebody reads; fetched at the first scroll. */
 const worker = document.querySelector('[data-tools][data-worker]');
 
-/** There is no idle callback in Safari. */
-const whenIdle = (action: () => void): void => {
-  if (typeof requestIdleCallback === 'function') requestIdleCallback(action);
-  else setTimeout(action, 200);
-};
+/** Milliseconds of reading before anything is fetched for it: whoever only looks in pays for none of it. */
+const aMoment = 2000;
 
-if (worker && 'serviceWorker' in navigator && import.meta.env.PROD) {
-  whenIdle(() => void import('./offline.ts').then(({ keepStories }) => keepStories()).catch(() => {}));
-}
-if (document.documentElement.dataset.visitor && document.querySelector('[data-tool="save"]')) {
-  whenIdle(() => void import('./shelf.ts').catch(() => {}));
-}
+setTimeout(() => {
+  if (worker && 'serviceWorker' in navigator && import.meta.env.PROD) {
+    void import('./offline.ts').then(({ keepStories }) => keepStories()).catch(() => {});
+  }
+  if (document.documentElement.dataset.visitor && document.querySelector('[data-tool="save"]')) {
+    void import('./shelf.ts').catch(() => {});
+  }
+}, aMoment);

@@ -2,19 +2,7 @@
 import { saveArticle, unsaveArticle } from '../../lib/library/client.ts';
 import { $session } from '../../stores/session.ts';
 import { openAuthPopup } from '../../stores/ui.ts';
-import { say, storyOf, troubleWords } from './bar.ts';
-
-const buttons = () => document.querySelectorAll<HTMLButtonElement>('[data-tool="save"]');
-
-/** Shows whether the story is saved. */
-export function showSaved(saved: boolean): void {
-  for (const button of buttons()) {
-    button.ariaPressed = String(saved);
-    button.dataset.saved = saved ? 'yes' : 'no';
-    const word = button.querySelector('span');
-    if (word) word.textContent = saved ? 'Saved' : 'Save';
-  }
-}
+import { say, showSaved, storyOf, troubleWords } from './bar.ts';
 
 let busy = false;
 

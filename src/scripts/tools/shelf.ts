@@ -3,8 +3,7 @@
  * is what has been on the screen for a while and down to its middle; a story that ends at its wall has not been.
  */
 import { isSaved, noteReading } from '../../lib/library/client.ts';
-import { storyOf } from './bar.ts';
-import { showSaved } from './save.ts';
+import { showSaved, storyOf } from './bar.ts';
 
 /** Milliseconds for which a story is on the screen at least. */
 const aWhile = 15_000;

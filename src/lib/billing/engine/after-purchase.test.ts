@@ -225,7 +225,7 @@ onBothEngines('a running subscription', (engines) => {
     const { data } = await house.dashboard.subscriptions.list({ status: 'all' });
     expect(data.map(({ status }) => status)).toEqual(['canceled']);
     expect(await house.billing.exportData(session.userId)).toEqual({
-      ...{ customer: null, shipping: null, subscriptions: [], invoices: [], purchases: [] },
+      ...{ customer: null, shipping: null, subscriptions: [], invoices: [], cancellations: [], purchases: [] },
     });
     const kept = await house.database.db.selectFrom('purchases').selectAll().execute();
     expect(kept).toMatchObject([{ user_id: null, payment_method: null, attempt: null, subscription: id }]);
