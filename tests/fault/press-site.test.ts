@@ -87,7 +87,7 @@ it('takes what is withdrawn off at once, off every list, feed, map and search, a
 
 it('leads from an old slug, from other spellings and by the publisher’s own list', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'redirects-')), 'redirects.txt');
-  writeFileSync(file, '# Moved in 2025\n/old-section/* /section/politics\n/contact /about 308\n/scandal - 410\n');
+  writeFileSync(file, '# Moved in 2025\n/old-section/* /section/politics\n/contact-us /about 308\n/scandal - 410\n');
   paper = await startPaper({ REDIRECTS_FILE: file });
   paper.edit(3, { slug: 'story-three' });
   await paper.deliver({ event: 'slug', id: 3, slug: 'story-three', previous_slug: 'story-3' });
@@ -97,7 +97,7 @@ it('leads from an old slug, from other spellings and by the publisher’s own li
     '/latest/',
     '/SocialLogin',
     '/old-section/x/y',
-    '/contact?a=1',
+    '/contact-us?a=1',
   ];
   const found = await Promise.all(places.map((path) => paper.ask(path)));
   expect(found.map(({ status, headers }) => [status, headers.location])).toEqual([
