@@ -108,8 +108,8 @@ test.describe('the first paint', () => {
   for (const kind of ['anonymous', ...signedInKinds] as const) {
     test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
       if (kind !== 'anonymous') await pretend(context, kind);
-      // Fonts that arrive and times that become "2 hours ago" change the width of words, for every kind alike.
-      await context.route(/\.woff2/, (route) => route.abort());
+      // Fonts that arrive, prices, and times that become "2 hours ago" change the width of words, for every kind alike.
+      await context.route(/\.woff2|\/stocks\/quote/, (route) => route.abort());
       const pages = ['/', article];
       await context.route(
         ({ pathname }) => pages.includes(pathname),
