@@ -91,7 +91,7 @@ it('is without content and says why when no WordPress is named', async () => {
   for (const [name, feature] of Object.entries(features)) {
     expect(feature.on, name).toBe(false);
     expect(feature.why, name).toContain(
-      { accounts: 'SITE_URL', billing: 'STRIPE_SECRET_KEY' }[name] ?? 'WORDPRESS_URL',
+      { accounts: 'SITE_URL', billing: 'STRIPE_SECRET_KEY', market: 'QUOTES_KEY' }[name] ?? 'WORDPRESS_URL',
     );
     expect(output).toContain(`"feature":"${name}"`);
   }
