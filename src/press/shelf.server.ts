@@ -73,6 +73,8 @@ export function createShelf(options: ShelfOptions): Shelf {
   const voided = new Set<string>();
   const unnoted: { tags: readonly string[]; withdrawn: readonly string[] }[] = [];
   const reads = new Map<string, { ref: PageRef; count: number }>();
+  /** Whether a change is unnoted whose pages could not be looked up in the store either. */
+  let blind = false;
   let lastComplaint = Number.NEGATIVE_INFINITY;
   let seen = 0;
 
@@ -148,7 +150,7 @@ export function createShelf(options: ShelfOptions): Shelf {
     const name = nameOf(key, variant);
     const entry = lookInMemory(key, variant, name);
     if (entry) return entry;
-    if (voided.size > 0 && voided.has(name)) return undefined;
+    if (blind || (voided.size > 0 && voided.has(name))) return undefined;
     const page = attempt(() => store.find(key, variant))?.value;
     if (!page) return undefined;
     const found = createEntry(page, dress, {});
@@ -181,7 +183,18 @@ export function createShelf(options: ShelfOptions): Shelf {
   function has(ref: PageRef): boolean {
     const name = nameOf(ref.key, ref.variant);
     if (unwritten.has(name)) return true;
-    return !voided.has(name) && (attempt(() => store.has(ref.key, ref.variant))?.value ?? false);
+    return !blind && !voided.has(name) && (attempt(() => store.has(ref.key, ref.variant))?.value ?? false);
+  }
+
+  function remove(refs: readonly PageRef[]): void {
+    if (refs.length === 0) return;
+    for (const ref of refs) {
+      const name = nameOf(ref.key, ref.variant);
+      memory.delete(name);
+      dropUnwritten(name);
+    }
+    if (attempt(() => store.remove(refs))) for (const ref of refs) voided.delete(nameOf(ref.key, ref.variant));
+    else for (const ref of refs) voided.add(nameOf(ref.key, ref.variant));
   }
 
   /** What a change touches among the pages that the store does not know. */
@@ -208,8 +221,10 @@ export function createShelf(options: ShelfOptions): Shelf {
       else if (all || entry.page.tags.some((tag) => tags.includes(tag)))
         affected.push({ ...refOf(name), reads: entry.reads });
     }
-    const stored = attempt(() => store.tagged([...tags, ...withdrawn], all))?.value ?? [];
-    for (const page of stored) {
+    const stored = attempt(() => store.tagged([...tags, ...withdrawn], all))?.value;
+    // Which of its pages show what was is not known until the change is in it: until then none of them is handed out.
+    if (!stored) blind = true;
+    for (const page of stored ?? []) {
       if (page.tags.some((tag) => withdrawn.includes(tag))) gone.push(page);
       else affected.push({ key: page.key, variant: page.variant, reads: page.reads });
     }
@@ -296,16 +311,7 @@ export function createShelf(options: ShelfOptions): Shelf {
       }
       return true;
     },
-    remove(refs) {
-      if (refs.length === 0) return;
-      for (const ref of refs) {
-        const name = nameOf(ref.key, ref.variant);
-        memory.delete(name);
-        dropUnwritten(name);
-      }
-      if (attempt(() => store.remove(refs))) for (const ref of refs) voided.delete(nameOf(ref.key, ref.variant));
-      else for (const ref of refs) voided.add(nameOf(ref.key, ref.variant));
-    },
+    remove,
     change(tags, withdrawn) {
       const all = everything !== null && tags.includes(everything);
       const noted = attempt(() => store.change(tags, withdrawn, all, changes.latest))?.value;
@@ -338,9 +344,13 @@ export function createShelf(options: ShelfOptions): Shelf {
       while (unnoted.length > 0) {
         const [{ tags, withdrawn } = { tags: [], withdrawn: [] }] = unnoted;
         const all = everything !== null && tags.includes(everything);
-        if (!attempt(() => store.change(tags, withdrawn, all, changes.latest))) return;
+        const noted = attempt(() => store.change(tags, withdrawn, all, changes.latest))?.value;
+        if (!noted) return;
+        // Nobody has these in the queue: whoever asks next has them made.
+        if (blind) remove([...noted.withdrawn, ...noted.affected]);
         unnoted.shift();
       }
+      blind = false;
       changes.reach(attempt(() => store.latest())?.value ?? 0);
       for (const [name, { entry, bodies }] of unwritten) {
         // Marks stay: whatever changed since is still in the queue.

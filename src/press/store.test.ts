@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { silent } from '../lib/logging.ts';
 import { openPress } from './press.server.ts';
 import { openStore, type PageStore } from './store.server.ts';
@@ -317,6 +317,44 @@ describe('a full disk', () => {
     edition = 3;
     await opened.invalidate(['1']);
     expect(await text('/1')).toBe('/1 edition 3');
+    await opened.close();
+    store.close();
+  });
+
+  it('shows nothing of before when the pages of a change cannot even be looked up', async () => {
+    const disk = { away: false };
+    const wrap = (inner: StoreFile): StoreFile => {
+      const guarded =
+        <Run extends StoreFile['use']>(run: Run) =>
+        <T>(work: () => T): T => {
+          if (disk.away) throw new StoreUnavailable('disk I/O error');
+          return run(work);
+        };
+      return { ...inner, use: guarded(inner.use), write: guarded(inner.write) };
+    };
+    let edition = 1;
+    const render = async (key: string) =>
+      key === '/gone' && edition > 1
+        ? { ...html('gone'), status: 410, tags: ['x', 'gone'] }
+        : { ...html(`${key} edition ${edition} `.repeat(100)), tags: ['x', key.slice(1)] };
+    const store = openStore({ file, build: 'one', log: silent, wrap });
+    const opening = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
+    for (const key of ['/a', '/gone']) await opening.get(key, 'public');
+    await opening.close();
+    // Nothing of it is in memory now.
+    const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
+    edition = 2;
+    disk.away = true;
+    await opened.invalidate(['x'], { withdrawn: ['gone'] });
+    disk.away = false;
+    expect(opened.peek('/gone', 'public')).toBeUndefined();
+    expect(opened.peek('/a', 'public')).toBeUndefined();
+    expect((await opened.get('/gone', 'public')).page.status).toBe(410);
+    expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);
+    // Nor when the store has taken the change.
+    await vi.waitFor(() => expect(opened.durable).toBe(true));
+    expect((await opened.get('/gone', 'public')).page.status).toBe(410);
+    expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);
     await opened.close();
     store.close();
   });
