@@ -10,8 +10,13 @@ async function watchShifts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     Object.assign(window, { shifts: [] });
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries())
-        (window as unknown as { shifts: string[] }).shifts.push(JSON.stringify(entry));
+      for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
+        const what = entry.sources.map(({ node }) => {
+          const element = node instanceof Element ? node : node?.parentElement;
+          return element?.outerHTML.slice(0, 200);
+        });
+        (window as unknown as { shifts: string[] }).shifts.push(`${JSON.stringify(entry)} ${what.join(' | ')}`);
+      }
     }).observe({ type: 'layout-shift', buffered: true });
   });
 }

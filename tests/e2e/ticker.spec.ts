@@ -110,7 +110,7 @@ test.describe('without JavaScript', () => {
   }) => {
     await page.goto('/');
     await expect(strip(page).getByRole('listitem').first()).toContainText('S&P 500');
-    await expect(ticker(page)).toContainText(/As of \d+:\d\d [AP]M E[DS]T|–/);
+    await expect(ticker(page)).toContainText(/As of \d+:\d\d [AP]M E[DS]T|no price yet/);
     await expect(ticker(page).getByRole('button')).toHaveCount(0);
     const room = await ticker(page).boundingBox();
     const scripted = await (await browser.newContext({ javaScriptEnabled: true })).newPage();

@@ -19,7 +19,7 @@ describe('rows of the ticker', () => {
         change: '−35.10 (−0.52%)',
       },
       {
-        ...{ symbol: 'EUR/USD', name: 'Euro', price: '–', direction: 'same', sign: '', spoken: 'no price yet' },
+        ...{ symbol: 'EUR/USD', name: 'Euro', price: '', direction: 'same', sign: '', spoken: 'no price yet' },
         change: '',
       },
     ]);

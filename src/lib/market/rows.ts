@@ -30,7 +30,8 @@ export function faceOf({ price, change, changePercent }: TickerItem): TickerFace
   return { price: priceText(price), direction, sign, spoken, change: `${changeText(change, price)} ${changePercent}` };
 }
 
-const unknown: TickerFace = { price: '–', direction: 'same', sign: '', spoken: 'no price yet', change: '' };
+/** The dash in place of a price is the style's. */
+const unknown: TickerFace = { price: '', direction: 'same', sign: '', spoken: 'no price yet', change: '' };
 
 /** A row for every symbol, whether its price is known or not: the strip has its size from the start. */
 export function tickerRows(
