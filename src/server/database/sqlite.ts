@@ -29,6 +29,26 @@ const mostPrepared = 500;
 const busyMs = 10;
 const busyCode = 5;
 
+const isBusy = (error: unknown): boolean => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === busyCode;
+
+/**
+ * Processes that make the file together are in each other's way while it gets its write-ahead log, and SQLite does not wait there,
+ * whatever its time-out: one of them would end with an error.
+ */
+function patiently(work: () => void): void {
+  const until = performance.now() + 5000;
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > until) throw error;
+      Atomics.wait(sleeper, 0, 0, 5);
+    }
+  }
+}
+
 /** Whether this flow of control is inside a transaction: another connection would never come free for it. */
 const inside = new AsyncLocalStorage<{ holds: boolean }>();
 
@@ -41,7 +61,8 @@ export function openSqlite(file: string): DatabaseSync {
   try {
     const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
     // WAL: readers never wait. FULL: what was acknowledged survives a loss of power.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    patiently(() => database.exec('PRAGMA journal_mode = WAL'));
+    database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
     database.exec(`PRAGMA busy_timeout = ${busyMs}`);
     return database;
@@ -148,7 +169,7 @@ class Connection implements DatabaseConnection {
       try {
         return this.#run<R>(query);
       } catch (error) {
-        if ((error as { errcode?: number }).errcode !== busyCode) throw error;
+        if (!isBusy(error)) throw error;
         if (performance.now() > until) {
           throw new DatabaseUnavailable('The accounts database is locked by another program; see what holds it open.', {
             cause: error,
