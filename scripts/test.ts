@@ -94,6 +94,7 @@ export async function run(wanted: readonly string[]): Promise<number> {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     console.log(`\n── ${name}`);
     const began = Date.now();
+    const told = failures.length;
     let counts: Counts;
     try {
       counts = await check(world);
@@ -101,6 +102,7 @@ export async function run(wanted: readonly string[]): Promise<number> {
       console.error(error instanceof Stop ? error.message : error);
       counts = countCheck(false);
     }
+    if (counts.failed > 0 && failures.length === told) failures.push(`${name} › its output above says why`);
     results.push([name, counts]);
     console.log(`── ${name}: ${sentence(counts)} (${duration(Date.now() - began)})`);
   }

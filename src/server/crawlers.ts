@@ -26,9 +26,6 @@ const engines: Readonly<Record<CrawlerName, Engine>> = {
   duckduckgo: { agent: /DuckDuckBot/i, domains: [] },
 };
 
-/** Something in what each of them calls itself. */
-const anyAgent = /bot|Google-/i;
-
 export interface CrawlersConfig {
   readonly names: readonly CrawlerName[];
   /** Lists of address ranges, each a file or an address, in the form that Google publishes them. */
@@ -67,6 +64,7 @@ const longestList = 4 * 1024 * 1024;
 export function createCrawlers(options: CrawlersOptions): Crawlers {
   const { names, ranges, dns, log, now = Date.now } = options;
   const wanted = names.map((name) => [name, engines[name]] as const);
+  const anyAgent = new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i');
   const known = new Map<string, { readonly answer: boolean; readonly until: number }>();
   const asking = new Map<string, Promise<boolean>>();
   const lists = new Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>();

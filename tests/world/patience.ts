@@ -1,6 +1,6 @@
 /**
- * Waits for a condition end with the test's own time limit, not after a second: how soon something comes to pass on a busy machine is
- * no matter of these tests.
+ * Waits for a condition may last twenty seconds, not one: how soon something comes to pass on a busy machine is no matter of these
+ * tests, and what never comes fails them all the same.
  */
 import { vi } from 'vitest';
 
