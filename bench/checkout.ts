@@ -1,6 +1,6 @@
 /**
  * `npm run bench:checkout`: checkouts a second, with Stripe's part told apart; then what access costs (a decision in microseconds, the
- * check on the way of a stored page). Server and load have a core each. Takes about two minutes.
+ * check on the way of a stored page). Server and load have a core each. Takes about seven minutes.
  */
 import { benchAccess } from './checkout/access.ts';
 import { benchPurchases } from './checkout/purchases.ts';
