@@ -217,6 +217,42 @@ describe('pages', () => {
     expect(long.status).toBe(413);
   });
 
+  it.each([
+    ['of a length that it says', `Content-Length: ${4 * 1024 * 1024}`, [], []],
+    ['in pieces', 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
+  ])(
+    'tells whoever reads only after sending all of it, %s, that a body is too long',
+    async (_, header, before, after) => {
+      const { port } = await front();
+      const socket = connect(port, '127.0.0.1').pause();
+      const body = [...before, 'x'.repeat(4 * 1024 * 1024), ...after].join('');
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject);
+        socket.write(`POST /search HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`, () => resolve());
+      });
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk as Buffer);
+      expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 413 /);
+    },
+  );
+
+  it('cuts off what is longer than anybody would send', async () => {
+    const { port } = await front();
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.write('POST /search HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    let sent = 0;
+    // Not `once` of events: that rejects when the connection breaks, which it is to do.
+    const happens = (event: string) => new Promise<void>((resolve) => void socket.once(event, () => resolve()));
+    const closed = happens('close');
+    while (!socket.destroyed && sent < 64 * 1024 * 1024) {
+      if (!socket.write(piece)) await Promise.race([happens('drain'), closed]);
+      sent += piece.length;
+    }
+    await closed;
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
   it('refuses what is no address', async () => {
     const { port } = await front();
     expect((await ask(port, '/%zz')).status).toBe(400);

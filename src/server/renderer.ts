@@ -35,8 +35,13 @@ export interface Rendered {
   readonly tags: ReadonlySet<string>;
 }
 
-/** Largest request body that is read, bytes. */
+/** Largest request body that is taken, bytes. */
 const bodyLimit = 1024 * 1024;
+/**
+ * Largest one that is read to its end, and thrown away, before it is refused: a browser that is cut off while it sends shows a broken
+ * connection and not what it was told.
+ */
+const drainLimit = 8 * bodyLimit;
 
 /** A request that is refused before anything is rendered. */
 export class RefusedRequest extends Error {
@@ -162,14 +167,17 @@ export async function toRequest(incoming: IncomingMessage, url: URL, signal: Abo
 
 async function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const tooLong = () => new RefusedRequest(413, 'The request is too long.');
-  if (Number(incoming.headers['content-length'] ?? 0) > bodyLimit) throw tooLong();
+  const declared = Number(incoming.headers['content-length'] ?? 0);
+  if (declared > drainLimit) throw tooLong();
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     length += chunk.byteLength;
-    if (length > bodyLimit) throw tooLong();
-    chunks.push(chunk);
+    if (length > drainLimit) throw tooLong();
+    if (length > bodyLimit || declared > bodyLimit) chunks.length = 0;
+    else chunks.push(chunk);
   }
+  if (length > bodyLimit) throw tooLong();
   return Buffer.concat(chunks);
 }
 
