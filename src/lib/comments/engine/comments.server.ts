@@ -53,6 +53,7 @@ export function createComments(options: CommentsOptions): RunningComments {
         .where('wordpress_id', '=', commentId)
         .executeTakeFirst();
       if (mine) return failed({ kind: 'own' });
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       const over = await limiter.count('report', { address: caller.address, email: session.email });
       if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
       await database.transaction(async (tx) => {

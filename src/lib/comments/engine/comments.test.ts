@@ -216,6 +216,8 @@ onBothEngines('comments', (engines) => {
     const id = commentId ?? 0;
     desk.moderate(id, 'approved');
     expect(failure(await comments.report(session, id, caller()))).toBe('own');
+    const unconfirmed = { ...session, userId: 'made-by-the-dozen', emailVerified: false };
+    expect(failure(await comments.report(unconfirmed, id, caller()))).toBe('unconfirmed');
     desk.trouble = 'down';
     const { session: ben } = await join('ben@example.com');
     const { session: cleo } = await join('cleo@example.com');
