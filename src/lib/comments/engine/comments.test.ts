@@ -210,6 +210,19 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments).toEqual([]);
   });
 
+  it('asks for few at once, and for each in the end', async () => {
+    const { post, comments, desk, clock, mine } = await open();
+    for (let index = 0; index < 7; index++) value(await post({ content: `Thought ${index}.` }));
+    clock.pass(301);
+    const looks = () => desk.asked.filter((each) => /^GET \/wp\/v2\/comments\/\d+$/.test(each));
+    await mine();
+    expect(looks()).toHaveLength(5);
+    await comments.stop();
+    await mine();
+    await comments.stop();
+    expect(new Set(looks())).toHaveLength(7);
+  });
+
   it('counts a reader’s report once, and tells the editors until they have heard', async () => {
     const { post, comments, session, join, desk, mine, clock, database } = await open();
     const { commentId } = value(await post());
