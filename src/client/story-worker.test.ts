@@ -25,22 +25,23 @@ class FakeCache {
   }
 }
 
-/** Looked up when it is called, so that a test's clock counts. */
+/** Looked up when they are called, so that a test's clock counts. */
+const clock = { now: () => Date.now() };
 const later = (act: (value: undefined) => void, ms: number) => setTimeout(act, ms);
 
 /** Pages by path; what is missing is no answer at all. */
 type Network = Map<string, (path: string) => Response | Promise<Response>>;
 
 const html =
-  (text: string, init: ResponseInit = {}, redirected = false) =>
+  (text: string, init: ResponseInit = {}, redirected = false, type = 'basic') =>
   (): Response => {
     const answer = new Response(`<html lang="en">${text}</html>`, {
       headers: { 'content-type': 'text/html; charset=utf-8' },
       ...init,
     });
     // What only a browser's own fetch can make.
-    Object.defineProperties(answer, { type: { value: 'basic' }, redirected: { value: redirected } });
-    answer.clone = () => html(text, init, redirected)();
+    Object.defineProperties(answer, { type: { value: type }, redirected: { value: redirected } });
+    answer.clone = () => html(text, init, redirected, type)();
     return answer;
   };
 
@@ -49,8 +50,11 @@ function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new M
   const network: Network = new Map([['/offline', html('<link href="/_assets/a.css">Without a network')]]);
   network.set('/_assets/a.css', () => new Response('p{}'));
   const asked: string[] = [];
+  /** A disk that is full or damaged. */
+  const broken = { yes: false };
   const caches = {
     async open(name: string) {
+      if (broken.yes) throw new Error('Unexpected internal error');
       const found = stores.get(name) ?? new FakeCache();
       stores.set(name, found);
       return found;
@@ -75,7 +79,7 @@ function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new M
   };
   runInContext(
     workerText(settings),
-    createContext({ self, caches, fetch, URL, Headers, Response, Date, setTimeout: later }),
+    createContext({ self, caches, fetch, URL, Headers, Response, Date: clock, setTimeout: later }),
   );
 
   async function fire(name: string, event: object): Promise<Response | undefined> {
@@ -89,14 +93,16 @@ function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new M
       ...event,
     });
     const got = await answer;
-    await Promise.all(works);
+    // A browser only notes what fails behind an answer; a worker that cannot be installed does not come.
+    if (name === 'fetch') await Promise.allSettled(works);
+    else await Promise.all(works);
     return got;
   }
   const request = (path: string, more: object = {}) =>
     fire('fetch', { request: { url: at(path), method: 'GET', mode: 'cors', referrer: '', ...more } });
   const open = (path: string) => request(path, { mode: 'navigate' });
   const stories = () => [...(stores.get('broadsheet-stories')?.kept.keys() ?? [])].map((url) => new URL(url).pathname);
-  return { fire, request, open, stories, network, asked, stores, self };
+  return { fire, request, open, stories, network, asked, stores, self, broken };
 }
 
 let worker: ReturnType<typeof start>;
@@ -165,6 +171,43 @@ describe('the worker', () => {
     expect(await worker.request('/api/v1/me/saved')).toBeUndefined();
     expect(await worker.request('/image?url=x&w=640', { referrer: at('/section/politics') })).toBeUndefined();
     expect(worker.asked.length).toBe(before);
+  });
+
+  it('keeps a story for its days and no longer, whether a new build comes or not', async () => {
+    vi.useFakeTimers({ now: Date.parse('2026-11-01T12:00:00Z'), toFake: ['Date'] });
+    worker.network.set('/article/a', html('Story a'));
+    await worker.open('/article/a');
+    vi.setSystemTime(Date.parse('2026-11-08T12:00:00Z'));
+    worker.network.set('/article/b', html('Story b'));
+    await worker.open('/article/b');
+    vi.setSystemTime(Date.parse('2026-11-15T12:00:01Z'));
+    worker.network.clear();
+    expect(await (await worker.open('/article/b'))?.text()).toContain('Story b');
+    expect(await (await worker.open('/article/a'))?.text()).toContain('Without a network');
+    expect(worker.stories()).toEqual(['/article/b']);
+    vi.setSystemTime(Date.parse('2026-11-23T12:00:00Z'));
+    // The list of what is kept is made of what lies there.
+    await worker.open('/offline');
+    expect(worker.stories()).toEqual([]);
+  });
+
+  it('lets go of a story that has another address now', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    await worker.open('/article/a');
+    worker.network.set('/article/a', html('', {}, false, 'opaqueredirect'));
+    await worker.open('/article/a');
+    expect(worker.stories()).toEqual([]);
+  });
+
+  it('is no hindrance where the browser can store nothing', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    worker.network.set('/image', () => new Response('picture'));
+    worker.broken.yes = true;
+    expect(await (await worker.open('/article/a'))?.text()).toContain('Story a');
+    expect(await (await worker.open('/offline'))?.text()).toContain('Without a network');
+    expect(await (await worker.request('/_assets/a.css'))?.text()).toBe('p{}');
+    const picture = await worker.request('/image?url=p&w=640', { referrer: at('/article/a') });
+    expect(await picture?.text()).toBe('picture');
   });
 
   it('lets go of a story that was withdrawn', async () => {
@@ -241,6 +284,19 @@ describe('the worker', () => {
     await next.fire('activate', {});
     expect(next.stores.has('broadsheet-shell-one')).toBe(false);
     expect(next.stories()).toEqual(['/article/a']);
+  });
+
+  it('keeps what the page for no network is made of, however much else has come since', async () => {
+    for (let file = 0; file < 500; file++) {
+      worker.network.set(`/_assets/${file}.js`, () => new Response('0'));
+      await worker.request(`/_assets/${file}.js`);
+    }
+    const next = start({ build: 'two', stories: 3, days: 14 }, worker.stores);
+    await next.fire('install', {});
+    await next.fire('activate', {});
+    expect(worker.stores.get('broadsheet-assets')?.kept.size).toBe(401);
+    next.network.clear();
+    expect(await (await next.request('/_assets/a.css'))?.text()).toBe('p{}');
   });
 
   it('does not come where its page cannot be had', async () => {

@@ -51,6 +51,9 @@ const socialReturn = /^\/blaize\/oauth\/[^/]+\/callback$/;
 /** Counts those who came and went: what is under way for the one before is not kept. */
 let readers = 0;
 
+/** Storage can fail by itself, on a full or broken disk: then everything comes from the network as if there were no worker. */
+const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);
+
 const isStory = (path: string): boolean => /^\/article\/[^/]+$/.test(path);
 /** A story is one however it was linked to. */
 const keyOf = (url: URL): string => url.origin + url.pathname;
@@ -78,17 +81,23 @@ scope.addEventListener('fetch', (event) => {
 async function install(): Promise<void> {
   const answer = await fetch(offlinePage, { cache: 'reload', credentials: 'omit' });
   if (!answer.ok) throw new Error(`${offlinePage} answered ${answer.status}`);
-  const html = await answer.clone().text();
+  const copy = answer.clone();
   await (await caches.open(shellName)).put(offlinePage, answer);
-  await keepAssets([...html.matchAll(/(?:href|src)="(\/_assets\/[^"]+)"/g)].map((match) => match[1] as string));
+  await keepAssets(filesOf(await copy.text()));
   // Pages of the build before go on with this worker: it serves any build's files alike.
   await scope.skipWaiting();
 }
 
+const filesOf = (html: string): string[] =>
+  [...html.matchAll(/(?:href|src)="(\/_assets\/[^"]+)"/g)].map((match) => match[1] as string);
+
+const shell = async (): Promise<string> =>
+  (await (await (await caches.open(shellName)).match(offlinePage))?.text()) ?? '';
+
 async function activate(): Promise<void> {
   const others = (await caches.keys()).filter((name) => name.startsWith('broadsheet-shell-') && name !== shellName);
   await Promise.all(others.map((name) => caches.delete(name)));
-  await trim(await caches.open(assetsName), mostAssets);
+  await trim(await caches.open(assetsName), mostAssets, filesOf(await shell()));
   await dropOld();
   await scope.registration.navigationPreload?.enable();
   await scope.clients.claim();
@@ -108,7 +117,8 @@ async function navigate(event: Asked, url: URL): Promise<Response> {
       () => {},
     ),
   );
-  const kept = story ? await (await caches.open(storiesName)).match(keyOf(url)) : undefined;
+  if (url.pathname === offlinePage) await attempt(dropOld());
+  const kept = story ? await attempt(keptStory(url)) : undefined;
   try {
     const first = await (kept ? Promise.race([fresh, wait(patience)]) : fresh);
     if (first && (first.answer.status < 500 || !kept)) return first.answer;
@@ -116,14 +126,23 @@ async function navigate(event: Asked, url: URL): Promise<Response> {
     // No network.
   }
   if (kept) return marked(kept);
-  return (await (await caches.open(shellName)).match(offlinePage)) ?? Response.error();
+  await attempt(dropOld());
+  return (await attempt(offline())) ?? Response.error();
 }
 
-/** Keeps a story as it was answered; one that is withdrawn goes. */
+const offline = async (): Promise<Response | undefined> => (await caches.open(shellName)).match(offlinePage);
+
+/** What is kept of a story, unless its days are over. */
+async function keptStory(url: URL): Promise<Response | undefined> {
+  const kept = await (await caches.open(storiesName)).match(keyOf(url));
+  return kept && !isOld(kept) ? kept : undefined;
+}
+
+/** Keeps a story as it was answered; one that is withdrawn, or has another address now, goes. */
 async function remember(url: URL, answer: Response, asked: number): Promise<void> {
   if (asked !== readers) return;
   const stories = await caches.open(storiesName);
-  if (answer.status === 404 || answer.status === 410) {
+  if (answer.status === 404 || answer.status === 410 || answer.type === 'opaqueredirect') {
     await stories.delete(keyOf(url));
     return;
   }
@@ -138,6 +157,7 @@ async function remember(url: URL, answer: Response, asked: number): Promise<void
   // Taken out first, so that the order of the keys is that of the reading.
   await stories.delete(keyOf(url));
   await stories.put(keyOf(url), new Response(body, { headers }));
+  await dropOld();
   await trim(stories, settings.stories);
   if (asked !== readers) await forget();
 }
@@ -150,26 +170,27 @@ async function marked(kept: Response): Promise<Response> {
 
 /** Names of files carry the hash of what is in them: once fetched is for ever. */
 async function asset(event: Asked): Promise<Response> {
-  const assets = await caches.open(assetsName);
-  const kept = await assets.match(event.request, { ignoreVary: true });
+  const assets = await attempt(caches.open(assetsName));
+  const kept = assets && (await attempt(assets.match(event.request, { ignoreVary: true })));
   if (kept) return kept;
   const answer = await fetch(event.request);
-  if (answer.ok) event.waitUntil(assets.put(event.request, answer.clone()));
+  if (assets && answer.ok) event.waitUntil(attempt(assets.put(event.request, answer.clone())));
   return answer;
 }
 
 /** Pictures of stories come from the network, then from what is kept, in whatever width. */
 async function picture(event: Asked, url: URL): Promise<Response> {
   const asked = readers;
-  const pictures = await caches.open(picturesName);
+  const pictures = await attempt(caches.open(picturesName));
   try {
     const answer = await fetch(event.request);
-    if (answer.ok && asked === readers) {
+    if (pictures && answer.ok && asked === readers) {
       const copy = answer.clone();
-      event.waitUntil(pictures.put(event.request, copy).then(() => trim(pictures, mostPictures)));
+      event.waitUntil(attempt(pictures.put(event.request, copy).then(() => trim(pictures, mostPictures))));
     }
     return answer;
   } catch (error) {
+    if (!pictures) throw error;
     const exact = await pictures.match(event.request, { ignoreVary: true });
     if (exact) return exact;
     const wanted = url.searchParams.get('url');
@@ -217,17 +238,20 @@ async function forget(): Promise<void> {
 
 async function dropOld(): Promise<void> {
   const stories = await caches.open(storiesName);
-  const oldest = Date.now() - settings.days * 86_400_000;
   for (const request of await stories.keys()) {
-    const at = Number((await stories.match(request))?.headers.get(keptAt) ?? 0);
-    if (at < oldest) await stories.delete(request);
+    const kept = await stories.match(request);
+    if (kept && isOld(kept)) await stories.delete(request);
   }
 }
 
-/** The oldest go. */
-async function trim(cache: Cache, most: number): Promise<void> {
+const isOld = ({ headers }: Response): boolean =>
+  Number(headers.get(keptAt) ?? 0) < Date.now() - settings.days * 86_400_000;
+
+/** The oldest go, except what is needed. */
+async function trim(cache: Cache, most: number, needed: readonly string[] = []): Promise<void> {
   const keys = await cache.keys();
-  await Promise.all(keys.slice(0, Math.max(0, keys.length - most)).map((key) => cache.delete(key)));
+  const oldest = keys.slice(0, Math.max(0, keys.length - most)).filter(({ url }) => !needed.includes(pathOf(url)));
+  await Promise.all(oldest.map((key) => cache.delete(key)));
 }
 
 function ownAddress(text: unknown): URL | null {

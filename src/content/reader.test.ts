@@ -5,7 +5,7 @@ import { publication } from '../publication.ts';
 import { type Mirror, openMirror } from './mirror.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './store.server.ts';
-import { storeComment } from './store-comments.server.ts';
+import { storeComment, withdrawComment } from './store-comments.server.ts';
 import { storeTopStories } from './store-navigation.server.ts';
 
 let mirror: Mirror;
@@ -161,6 +161,28 @@ describe('a reader over an edition', () => {
     const reader = createReader(mirror);
     expect(reader.comments(1009, { parent: 21 }).total).toBe(2);
     expect(reader.comments(1009, {}).items[0]?.replies.total).toBe(2);
+  });
+
+  it('keeps a thread of thousands of answers to answers together, and ends in a cycle', () => {
+    mirror = fixtureMirror(1);
+    const comment = (id: number, parent: number) =>
+      storeComment(mirror, {
+        id,
+        post: 1009,
+        parent,
+        author: 'A',
+        contentHtml: '<p>x</p>',
+        date: '2026-11-21T09:00:00Z',
+      });
+    for (let id = 5000; id < 8000; id++) comment(id, id === 5000 ? 0 : id - 1);
+    // What was answered is taken out and comes back: all roots are looked for anew.
+    withdrawComment(mirror, 5001);
+    expect(createReader(mirror).comments(1009, { parent: 5000 }).total).toBe(0);
+    comment(5001, 5000);
+    expect(createReader(mirror).comments(1009, { parent: 5000 }).total).toBe(2999);
+    comment(21, 22);
+    comment(22, 21);
+    expect(createReader(mirror).comments(1009, {}).total).toBe(1);
   });
 
   it('lists videos, crosswords, authors and pages', () => {

@@ -8,15 +8,20 @@ function rootComments(mirror: Mirror, post: number): void {
   const rows = mirror.prepare('SELECT id, parent, root FROM comments WHERE post = ?').all(post);
   const parents = new Map(rows.map((row) => [Number(row.id), Number(row.parent)]));
   const update = mirror.prepare('UPDATE comments SET root = ? WHERE id = ?');
+  const roots = new Map<number, number>();
   for (const row of rows) {
-    let root = Number(row.id);
-    // WordPress does not make cycles; a broken database might, so the climb is bounded.
-    for (let climb = 0; climb < 1000; climb++) {
-      const parent = parents.get(root) ?? 0;
-      if (parent === 0) break;
-      root = parent;
+    const id = Number(row.id);
+    const climbed: number[] = [];
+    let at = id;
+    // Each is climbed from once, however deep. WordPress does not make cycles; in one of a broken database the climb ends, too.
+    while (!roots.has(at)) {
+      roots.set(at, at);
+      climbed.push(at);
+      at = parents.get(at) || at;
     }
-    if (root !== Number(row.root)) update.run(root, Number(row.id));
+    const root = roots.get(at) ?? at;
+    for (const each of climbed) roots.set(each, root);
+    if (root !== Number(row.root)) update.run(root, id);
   }
 }
 

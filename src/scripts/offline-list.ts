@@ -1,8 +1,9 @@
 /** Lists the stories that this browser keeps, the newest first, from what the service worker has stored (client/story-worker.ts). */
+import { forgetStories, keptStories } from '../lib/reading/leaving.ts';
+
 const list = document.querySelector<HTMLElement>('[data-kept]');
 const none = document.querySelector<HTMLElement>('[data-kept-none]');
 const clear = document.querySelector<HTMLButtonElement>('[data-kept-clear]');
-const names = ['broadsheet-stories', 'broadsheet-pictures'];
 
 /** One story: its headline and who wrote it, out of the page as it was kept. */
 async function item(request: Request, cache: Cache): Promise<HTMLElement | null> {
@@ -25,8 +26,8 @@ async function show(): Promise<void> {
   if (!list || !none || !clear) return;
   const entries: HTMLElement[] = [];
   // Asked for first: to open what is not there would make it.
-  if ('caches' in window && (await caches.has(names[0] as string))) {
-    const cache = await caches.open(names[0] as string);
+  if ('caches' in window && (await caches.has(keptStories))) {
+    const cache = await caches.open(keptStories);
     const found = await Promise.all((await cache.keys()).toReversed().map((request) => item(request, cache)));
     entries.push(...found.filter((entry) => entry !== null));
   }
@@ -36,7 +37,7 @@ async function show(): Promise<void> {
 }
 
 clear?.addEventListener('click', async () => {
-  await Promise.all(names.map((name) => caches.delete(name)));
+  await forgetStories();
   await show();
   none?.focus();
 });

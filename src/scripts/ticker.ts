@@ -20,18 +20,24 @@ function show(ticker: HTMLElement, items: readonly TickerItem[]): void {
       if (part.textContent !== text) part.textContent = text;
     }
   }
-  const since = staleSince(items);
-  const place = ticker.querySelector('[data-as-of]');
-  if (place) place.textContent = since === null ? '' : asOfText(since);
+  const place = ticker.querySelector<HTMLElement>('[data-as-of]');
+  if (!place) return;
+  // A price that nothing came for is as old as the oldest that stood there.
+  const known = new Set(items.map(({ symbol }) => symbol));
+  const left = [...ticker.querySelectorAll<HTMLElement>('[data-symbol]')].some(
+    (row) => !known.has(row.dataset.symbol ?? '') && row.querySelector('[data-part="price"]')?.textContent,
+  );
+  const [since] = [staleSince(items), left && place.dataset.asOf].filter((time) => typeof time === 'string').sort();
+  if (!left) place.dataset.asOf = items.map(({ asOf }) => asOf).sort()[0] ?? '';
+  place.textContent = since ? asOfText(since) : '';
 }
 
+/** Brings the newest prices. What stands there stays when none come, and says how old it is. */
 async function refresh(ticker: HTMLElement): Promise<void> {
-  try {
-    const response = await fetch('/api/v1/stocks/quote');
-    if (response.ok) show(ticker, (await response.json()) as TickerItem[]);
-  } catch {
-    // What stands there stays.
-  }
+  const items = await fetch('/api/v1/stocks/quote')
+    .then(async (response) => (response.ok ? ((await response.json()) as TickerItem[]) : []))
+    .catch(() => []);
+  show(ticker, items);
 }
 
 function start(ticker: HTMLElement): void {

@@ -13,6 +13,7 @@ import {
   subscription,
   switchPlan,
 } from '../../lib/billing/client.ts';
+import { forgetReader } from '../../lib/reading/leaving.ts';
 import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
 import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import { closePaywall, type PaywallPayload } from '../../stores/ui.ts';
@@ -60,7 +61,11 @@ export function PaywallDialog({ payload }: { payload: PaywallPayload }) {
       },
       payload,
       refreshSession,
-      signOut,
+      async signOut() {
+        const answer = await signOut();
+        if (answer.ok) await forgetReader();
+        return answer;
+      },
       onDone: (subscription, email, kind) => void complete(subscription, email, kind),
     }),
   );

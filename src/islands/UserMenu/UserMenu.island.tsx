@@ -7,6 +7,7 @@
 import { type FormEvent, type KeyboardEvent, type ToggleEvent, useRef, useState } from 'react';
 import { formActions } from '../../lib/accounts/forms.ts';
 import { type VisitorKind, visitorKinds } from '../../lib/accounts/visitor.ts';
+import { forgetReader } from '../../lib/reading/leaving.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
 import { useMenuKeys } from './menu-keys.ts';
@@ -70,6 +71,7 @@ export default function UserMenu({ items }: Props) {
     setLeaving(true);
     const answer = await signOut();
     if (answer.ok || answer.status === 401) {
+      await forgetReader();
       // What a page shows may depend on who is reading: an article's full text, the dashboard.
       location.reload();
       return;

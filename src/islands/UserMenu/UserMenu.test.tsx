@@ -5,6 +5,7 @@ import { act } from 'react';
 import { hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { keepDraft, readDraft } from '../../lib/comments/drafts.ts';
 import { $ui } from '../../stores/ui.ts';
 import UserMenu from './UserMenu.island.tsx';
 
@@ -116,7 +117,8 @@ describe('the reader’s menu', () => {
     expect(clicked).toHaveBeenCalledOnce();
   });
 
-  it('signs out everywhere, once however often it is asked', async () => {
+  it('signs out everywhere, once however often it is asked, and leaves nothing that was being written', async () => {
+    keepDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
     status = 500;
     await act(async () => {
       host.querySelector('form')?.requestSubmit();
@@ -124,7 +126,10 @@ describe('the reader’s menu', () => {
     });
     await vi.waitFor(() => expect(host.querySelector('[role="alert"]')?.textContent).toBe('Not now.'));
     expect(loggedOut).toEqual([{ where: 'EVERYWHERE' }]);
+    expect(readDraft(7, 0)).not.toBeNull();
+    status = 200;
     await leave();
     await vi.waitFor(() => expect(loggedOut).toHaveLength(2));
+    await vi.waitFor(() => expect(readDraft(7, 0)).toBeNull());
   });
 });

@@ -50,6 +50,8 @@ export const anonymousMeter = (total: number): MeterReading => ({
 
 /** Address of an article's page, which is also its key. */
 export const articlePath = (slug: string): string => `/article/${slug}`;
+/** Where the link of a gift leads. */
+const giftPath = (token: string): string => `/gift/${token}`;
 
 export function createAccess(options: AccessOptions): RunningAccess {
   const { database, rules, paid, pass, secure, now = Date.now } = options;
@@ -101,10 +103,15 @@ export function createAccess(options: AccessOptions): RunningAccess {
       return (await standing(session)).products.length > 0 ? gifts.give(session.userId, articleId) : null;
     },
 
-    peekGift: gifts.peek,
+    async peekGift(token, slugOf, header) {
+      const gift = await gifts.look(token);
+      const slug = gift && slugOf(gift.articleId);
+      if (!gift || slug === null) return null;
+      return gift.good || pass.opens(header ?? undefined, articlePath(slug)) ? gift : null;
+    },
 
     async useGift(token, slugOf, header) {
-      const seen = await gifts.peek(token);
+      const seen = await gifts.look(token);
       const slug = seen && slugOf(seen.articleId);
       if (!seen || slug === null) return null;
       const path = articlePath(slug);
@@ -114,10 +121,12 @@ export function createAccess(options: AccessOptions): RunningAccess {
       if (!gift) return null;
       const expires = Math.floor(gift.expires / 1000);
       const maxAge = expires - Math.floor(now() / 1000);
-      return {
-        path,
-        cookies: [setCookie(pass.name, pass.sign(path, expires), { maxAge, httpOnly: true, secure, path })],
-      };
+      const value = pass.sign(path, expires);
+      // For the article, and for the link itself: a cookie is sent to its own path alone, and the link has to know who comes again.
+      const cookies = [path, giftPath(token)].map((to) =>
+        setCookie(pass.name, value, { maxAge, httpOnly: true, secure, path: to }),
+      );
+      return { path, cookies };
     },
 
     exportData: async (userId) => ({

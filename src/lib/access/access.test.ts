@@ -275,7 +275,7 @@ onBothEngines('access', (engines) => {
       pay('sun-reader', day);
       const given = await access.give(session, 7);
       const token = given?.ok ? given.gift.token : '';
-      for (let look = 0; look < 5; look++) expect((await access.peekGift(token))?.articleId).toBe(7);
+      for (let look = 0; look < 5; look++) expect((await access.peekGift(token, slugOf, null))?.articleId).toBe(7);
 
       const first = await access.useGift(token, slugOf, null);
       expect(first?.path).toBe('/article/story-7');
@@ -289,13 +289,34 @@ onBothEngines('access', (engines) => {
       expect(await access.useGift(token, slugOf, jar)).toEqual({ path: '/article/story-7', cookies: [] });
       expect(await access.useGift(token, slugOf, null)).not.toBeNull();
       expect(await access.useGift(token, slugOf, null)).toBeNull();
-      expect(await access.peekGift(token)).toBeNull();
+      expect(await access.peekGift(token, slugOf, null)).toBeNull();
 
       const cookies = jar;
       const view = (id: number) =>
         access.view({ session: null, path: '/', article: article(id, 'subscriber'), cookies, count: true });
       expect(featureValue(await view(7), 'article-access').outputValue).toBe('FULL');
       expect(featureValue(await view(8), 'article-access').outputValue).toBe('OPENING');
+    });
+
+    it('know a browser that comes again, by what it sends to the link, also when they are used up', async () => {
+      const { access, session, pay } = await open();
+      pay('sun-reader', day);
+      const given = await access.give(session, 7);
+      const token = given?.ok ? given.gift.token : '';
+      const { cookies = [] } = (await access.useGift(token, slugOf, null)) ?? {};
+      // A browser sends a cookie to its own path and what is below it.
+      const sentTo = (path: string) => browser(cookies.filter((line) => line.includes(`; Path=${path};`)));
+      expect(sentTo('/article/story-7')).not.toBe('');
+      const again = sentTo(`/gift/${token}`);
+      for (let visit = 0; visit < 5; visit++) {
+        expect((await access.peekGift(token, slugOf, again))?.articleId).toBe(7);
+        expect(await access.useGift(token, slugOf, again)).toEqual({ path: '/article/story-7', cookies: [] });
+      }
+      expect(await access.useGift(token, slugOf, null)).not.toBeNull();
+      expect(await access.useGift(token, slugOf, null)).toBeNull();
+      expect(await access.peekGift(token, slugOf, null)).toBeNull();
+      expect((await access.peekGift(token, slugOf, again))?.articleId).toBe(7);
+      expect(await access.useGift(token, slugOf, again)).toEqual({ path: '/article/story-7', cookies: [] });
     });
 
     it('never open for more browsers than they may, however many come at once', async () => {
@@ -314,10 +335,10 @@ onBothEngines('access', (engines) => {
       const token = given?.ok ? given.gift.token : '';
       expect(await access.useGift(token, () => null, null)).toBeNull();
       for (const wrong of ['', 'x', 'A'.repeat(43), `${token}x`, token.toLowerCase()])
-        expect(await access.peekGift(wrong), wrong).toBeNull();
+        expect(await access.peekGift(wrong, slugOf, null), wrong).toBeNull();
       expect(JSON.stringify(await database.db.selectFrom('gifts').selectAll().execute())).not.toContain(token);
       clock.pass(14 * day);
-      expect(await access.peekGift(token)).toBeNull();
+      expect(await access.peekGift(token, slugOf, null)).toBeNull();
       expect(await access.useGift(token, slugOf, null)).toBeNull();
     });
 

@@ -33,6 +33,8 @@ export interface Gifts {
   left(userId: string): Promise<number>;
   /** What a link opens, without using it: mail scanners open links too. `null`: it is unknown, too old or used up. */
   peek(token: string): Promise<Gift | null>;
+  /** The same of one that is used up, too; `good`: it is not. */
+  look(token: string): Promise<(Gift & { readonly good: boolean }) | null>;
   /** Uses a link for one browser more. */
   use(token: string): Promise<Gift | null>;
   list(
@@ -52,16 +54,20 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
   const tokenOf = (id: string): string => hmac('token', id);
   const kept = (token: string): string => hmac('kept', token);
 
-  const usable = (queries: Database['db'], token: string) =>
-    queries
-      .selectFrom('gifts')
-      .select(['article_id', 'expires'])
-      .where('token', '=', kept(token))
-      .where('expires', '>', now())
-      .whereRef('readers', '<', 'most')
-      .executeTakeFirst();
   const giftOf = (token: string, row: { article_id: number; expires: number } | undefined): Gift | null =>
     row ? { token, articleId: Number(row.article_id), expires: Number(row.expires) } : null;
+
+  async function look(token: string) {
+    if (!form.test(token)) return null;
+    const row = await database.db
+      .selectFrom('gifts')
+      .select(['article_id', 'expires', 'readers', 'most'])
+      .where('token', '=', kept(token))
+      .where('expires', '>', now())
+      .executeTakeFirst();
+    const gift = giftOf(token, row);
+    return row && gift ? { ...gift, good: row.readers < row.most } : null;
+  }
 
   const recent = (queries: Database['db'], userId: string) =>
     queries
@@ -114,7 +120,11 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
         return { ok: true, gift: { token, articleId, expires }, left: left - 1 };
       }),
     left: async (userId) => Math.max(0, rules.most - (await recent(database.db, userId)).length),
-    peek: async (token) => (form.test(token) ? giftOf(token, await usable(database.db, token)) : null),
+    async peek(token) {
+      const gift = await look(token);
+      return gift?.good ? gift : null;
+    },
+    look,
     async use(token) {
       if (!form.test(token)) return null;
       const row = await database.db

@@ -30,13 +30,13 @@ export interface Access {
   view(question: Question): Promise<View>;
   /** Whether this reader may give articles away, and gives one. `null`: only subscribers may. */
   give(session: Session, articleId: number): Promise<Given | null>;
-  /** What a gift's link opens, without using it. */
-  peekGift(token: string): Promise<Gift | null>;
+  /** What a gift's link opens in this browser, without using it: one that is used up, too, where it was opened here. */
+  peekGift(token: string, slugOf: (articleId: number) => string | null, cookies: string | null): Promise<Gift | null>;
   /**
    * Uses a link for one browser more.
    *
    * @param slugOf the article's slug by its id; `null`: it is gone
-   * @returns where to go, and the whole `Set-Cookie` value; `null`: the link opens nothing (any more)
+   * @returns where to go, and whole `Set-Cookie` values; `null`: the link opens nothing (any more)
    */
   useGift(
     token: string,

@@ -15,6 +15,7 @@ const words: Readonly<Record<Exclude<CommentFailure['kind'], 'invalid' | 'limite
   'too-late': [403, 'The time in which you can change this comment is over.'],
   busy: [409, 'Your comment is being sent. Please wait a moment.'],
   own: [409, 'This comment is your own.'],
+  unconfirmed: [403, 'Please confirm your email address first: open the link that we mailed to you.'],
   away: [503, awayWords],
 };
 

@@ -50,6 +50,14 @@ export function dropDraft(articleId: number, parentId: number): void {
   attempt(() => localStorage.removeItem(nameOf(articleId, parentId)));
 }
 
+/** Everything that was typed in this browser, and where something waits: for when its reader leaves. */
+export function forgetDrafts(): void {
+  attempt(() => {
+    for (const name of Object.keys(localStorage))
+      if (name.startsWith(prefix) || name === waitingName) localStorage.removeItem(name);
+  });
+}
+
 /** Articles under which a comment of this browser waits: only there the page asks for it by itself. */
 const readWaiting = (): readonly string[] =>
   (attempt(() => localStorage.getItem(waitingName)) ?? '').split(',').filter((id) => id !== '');

@@ -15,6 +15,8 @@ export type CommentFailure =
   /** The same draft is being sent at this moment. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'own' }
+  /** Nobody has proved to own the reader's address: such accounts are made by the dozen, and a few reports take a comment down. */
+  | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'limited'; readonly retryAfter: number }
   /** WordPress does not answer; nothing is lost, and the same draft may be sent again. */
   | { readonly kind: 'away' };

@@ -123,6 +123,25 @@ describe('an author’s own change', () => {
       `update_option( 'comment_moderation', 1 ); update_option( 'moderation_keys', '' ); return true;`,
     );
   });
+
+  it('goes where a new comment with disallowed words goes', async () => {
+    await newsroom.php(`update_option( 'disallowed_keys', 'snake oil' ); return true;`);
+    const fresh = await write({ content: 'Buy snake oil.' });
+    const { json } = await write();
+    await approve(json.id);
+    expect((await change(json.id, 'Buy snake oil here.')).json.status).toBe('trash');
+    expect(fresh.json.status).toBe('trash');
+    await newsroom.php(`update_option( 'disallowed_keys', '' ); return true;`);
+  });
+});
+
+it('waits under an address that nobody has proved to own, also where WordPress trusts it', async () => {
+  await newsroom.php(`update_option( 'comment_moderation', 0 ); return true;`);
+  await approve((await write({ newsroom_key: 'of-the-one-who-is-trusted' })).json.id);
+  expect((await write({ newsroom_key: 'trusted-as-before' })).json.status).toBe('approved');
+  const unconfirmed = { newsroom_key: 'of-somebody-else', newsroom_unconfirmed: true };
+  expect((await write(unconfirmed)).json.status).toBe('hold');
+  await newsroom.php(`update_option( 'comment_moderation', 1 ); return true;`);
 });
 
 describe('reports', () => {

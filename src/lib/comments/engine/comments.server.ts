@@ -3,6 +3,7 @@ import { createKeyed } from '../../accounts/engine/keyed.server.ts';
 import { createLimiter } from '../../accounts/engine/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../accounts/limits.ts';
 import type { Comments } from '../service.ts';
+import { cleanComment } from '../text.ts';
 import { createOwn } from './own.server.ts';
 import { type CommentParts, done, failed } from './parts.ts';
 import { createPosting } from './posting.server.ts';
@@ -32,7 +33,14 @@ export function createComments(options: CommentsOptions): RunningComments {
   const tasks = createTasks(parts, posting);
 
   return {
-    post: posting.post,
+    async post(session, draft, caller) {
+      const outcome = await posting.post(session, draft, caller);
+      if (!outcome.ok || outcome.value.content === cleanComment(draft.content)) return outcome;
+      // WordPress had taken it with other words, and nobody knew: these are a change of it, or, later, another comment.
+      const changed = await own.edit(session, outcome.value.id, draft.content, caller);
+      if (changed.ok || !['too-late', 'gone'].includes(changed.failure.kind)) return changed;
+      return posting.post(session, { ...draft, draft: undefined }, caller);
+    },
     mine: own.mine,
     edit: own.edit,
     remove: own.remove,
@@ -45,6 +53,7 @@ export function createComments(options: CommentsOptions): RunningComments {
         .where('wordpress_id', '=', commentId)
         .executeTakeFirst();
       if (mine) return failed({ kind: 'own' });
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       const over = await limiter.count('report', { address: caller.address, email: session.email });
       if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
       await database.transaction(async (tx) => {

@@ -210,12 +210,27 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments).toEqual([]);
   });
 
+  it('asks for few at once, and for each in the end', async () => {
+    const { post, comments, desk, clock, mine } = await open();
+    for (let index = 0; index < 7; index++) value(await post({ content: `Thought ${index}.` }));
+    clock.pass(301);
+    const looks = () => desk.asked.filter((each) => /^GET \/wp\/v2\/comments\/\d+$/.test(each));
+    await mine();
+    expect(looks()).toHaveLength(5);
+    await comments.stop();
+    await mine();
+    await comments.stop();
+    expect(new Set(looks())).toHaveLength(7);
+  });
+
   it('counts a reader’s report once, and tells the editors until they have heard', async () => {
     const { post, comments, session, join, desk, mine, clock, database } = await open();
     const { commentId } = value(await post());
     const id = commentId ?? 0;
     desk.moderate(id, 'approved');
     expect(failure(await comments.report(session, id, caller()))).toBe('own');
+    const unconfirmed = { ...session, userId: 'made-by-the-dozen', emailVerified: false };
+    expect(failure(await comments.report(unconfirmed, id, caller()))).toBe('unconfirmed');
     desk.trouble = 'down';
     const { session: ben } = await join('ben@example.com');
     const { session: cleo } = await join('cleo@example.com');
@@ -228,6 +243,52 @@ onBothEngines('comments', (engines) => {
     expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
     expect((await mine(ben)).reported).toEqual([id]);
     await comments.stop();
+  });
+
+  it('takes words that were mended after all was settled for a change, and later for another comment', async () => {
+    const { post, comments, desk, clock, mine } = await open();
+    const lose = async (draft: string, content: string) => {
+      desk.trouble = 'lost';
+      expect(failure(await post({ draft, content }))).toBe('away');
+      desk.trouble = 'none';
+      clock.pass(180);
+      await comments.tasks.round();
+    };
+    await lose('draft-one', 'Well said.');
+    expect(value(await post({ draft: 'draft-one', content: 'Well said, indeed.' })).content).toBe('Well said, indeed.');
+    expect(desk.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.']);
+    await lose('draft-two', 'Once more.');
+    clock.pass(300);
+    expect(value(await post({ draft: 'draft-two', content: 'Once more, please.' })).content).toBe('Once more, please.');
+    expect(desk.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.', 'Once more.', 'Once more, please.']);
+    expect((await mine()).comments).toHaveLength(3);
+    await comments.stop();
+  });
+
+  it('that was taken back can be said again, and counts again', async () => {
+    const { post, comments, session, desk, mine } = await open();
+    const first = value(await post());
+    expect((await comments.remove(session, first.id)).ok).toBe(true);
+    const again = value(await post());
+    expect(again.id).not.toBe(first.id);
+    expect(desk.all().map(({ status }) => status)).toEqual(['trash', 'hold']);
+    expect((await mine()).comments.map(({ id }) => id)).toEqual([again.id]);
+    const most = defaultLimits.comment.email?.most ?? 0;
+    const kinds: unknown[] = [];
+    for (let index = 0; index < most; index++) {
+      const { comments: own } = await mine();
+      if (own[0]) await comments.remove(session, own[0].id);
+      kinds.push(failure(await post()));
+    }
+    expect(kinds.slice(-2)).toEqual(['limited', 'limited']);
+  });
+
+  it('waits for the editors where nobody has proved to own the address, whomever WordPress trusts there', async () => {
+    const { post, desk, session } = await open();
+    desk.trusting = true;
+    expect(value(await post({ content: 'Trusted.' })).status).toBe('published');
+    const somebody = { ...session, emailVerified: false };
+    expect(value(await post({ content: 'As somebody else.' }, somebody)).status).toBe('waiting');
   });
 
   it('is limited for a reader wherever they are, atomically', async () => {

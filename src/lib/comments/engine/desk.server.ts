@@ -29,6 +29,8 @@ export interface NewComment {
   readonly parentId: number;
   readonly name: string;
   readonly email: string;
+  /** Whether the reader has proved to be whose address it is; nobody is trusted for another's. */
+  readonly confirmed: boolean;
   /** Network address of the reader. */
   readonly address: string;
   /** Markup, see text.ts. */
@@ -108,7 +110,7 @@ export function createDesk(settings: DeskSettings): Desk {
   }
 
   return {
-    post: ({ articleId, parentId, name, email, address, content, date, key }) =>
+    post: ({ articleId, parentId, name, email, confirmed, address, content, date, key }) =>
       ask('POST', '/wp/v2/comments', {
         post: articleId,
         parent: parentId,
@@ -118,6 +120,7 @@ export function createDesk(settings: DeskSettings): Desk {
         content,
         date: `${new Date(date).toISOString().slice(0, 19)}Z`,
         newsroom_key: key,
+        ...(!confirmed && { newsroom_unconfirmed: true }),
       }),
     edit: (id, content) => ask('POST', `/wp/v2/comments/${id}`, { content, newsroom_author: true }),
     remove: (id) => ask('DELETE', `/wp/v2/comments/${id}`),

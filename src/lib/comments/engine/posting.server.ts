@@ -69,6 +69,7 @@ export function createPosting(parts: CommentParts): Posting {
       .selectAll()
       .where('user_id', '=', userId)
       .where('draft', '=', draft)
+      .where('state', '<>', 'removed')
       .executeTakeFirst();
 
   /** Makes the row of a draft, or takes it over where nobody is sending it. Of several at once one gets it. */
@@ -86,6 +87,14 @@ export function createPosting(parts: CommentParts): Posting {
         .where('created', '>', fresh.created - day)
         .executeTakeFirst();
       if (said) return { kind: 'failed', failure: { kind: 'duplicate' } };
+      // Taken back: the same words in the same place are a new comment.
+      await tx
+        .updateTable('comment_posts')
+        .set({ draft: `removed-${fresh.id}` })
+        .where('user_id', '=', fresh.user_id)
+        .where('draft', '=', fresh.draft)
+        .where('state', '=', 'removed')
+        .execute();
       const made = await tx
         .insertInto('comment_posts')
         .values(fresh)
@@ -137,7 +146,7 @@ export function createPosting(parts: CommentParts): Posting {
     }
     return desk.post({
       ...{ articleId: Number(row.article_id), parentId: Number(row.parent_id), name: row.name, email: session.email },
-      ...{ address: caller.address, content, date: Number(row.created), key: row.id },
+      ...{ address: caller.address, content, date: Number(row.created), key: row.id, confirmed: session.emailVerified },
     });
   }
 

@@ -1,0 +1,31 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { keepDraft, noteWaiting } from '../comments/drafts.ts';
+import { forgetReader } from './leaving.ts';
+
+beforeEach(() => localStorage.clear());
+afterEach(() => vi.unstubAllGlobals());
+
+function kept(): Set<string> {
+  const names = new Set(['broadsheet-stories', 'broadsheet-pictures', 'broadsheet-assets']);
+  vi.stubGlobal('caches', { delete: async (name: string) => names.delete(name) });
+  return names;
+}
+
+it('leaves nothing that a reader wrote or could read, and what is the browser’s own', async () => {
+  const caches = kept();
+  keepDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
+  keepDraft(7, 3, { text: 'And an answer', key: 'key-two' });
+  noteWaiting(7, true);
+  localStorage.setItem('text-size', 'large');
+  await forgetReader();
+  expect(Object.keys(localStorage)).toEqual(['text-size']);
+  expect([...caches]).toEqual(['broadsheet-assets']);
+});
+
+it('fails nowhere: without storage, without caches, with both broken', async () => {
+  await expect(forgetReader()).resolves.toBeUndefined();
+  vi.stubGlobal('caches', { delete: () => Promise.reject(new Error('Unexpected internal error')) });
+  vi.stubGlobal('localStorage', undefined);
+  await expect(forgetReader()).resolves.toBeUndefined();
+});

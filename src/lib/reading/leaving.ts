@@ -1,0 +1,24 @@
+/**
+ * What this browser has kept of a reader who signs out: what they were writing, and the stories that could be read without a network.
+ * The browser may be somebody else's next. A session that only ran out leaves both, for then nobody has left.
+ */
+import { forgetDrafts } from '../comments/drafts.ts';
+
+/** Where the service worker keeps stories, and their pictures (src/client/story-worker.ts). */
+export const keptStories = 'broadsheet-stories';
+const keptPictures = 'broadsheet-pictures';
+
+/** Removes the stories, whether the worker knows of this page or not: of one that was reloaded past it, it hears nothing. */
+export async function forgetStories(): Promise<void> {
+  try {
+    await Promise.all([keptStories, keptPictures].map((name) => caches.delete(name)));
+  } catch {
+    // Without storage there is none.
+  }
+}
+
+/** Never fails. */
+export async function forgetReader(): Promise<void> {
+  forgetDrafts();
+  await forgetStories();
+}
