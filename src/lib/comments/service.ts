@@ -10,6 +10,8 @@ export type CommentFailure =
   | { readonly kind: 'gone' }
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'subscribers-only' }
+  /** Nobody has shown yet that the account's address is theirs, under which WordPress would have the comment. */
+  | { readonly kind: 'unconfirmed' }
   /** The time in which it may be changed is over. */
   | { readonly kind: 'too-late' }
   /** The same draft is being sent at this moment. */

@@ -38,6 +38,8 @@ export function createComments(options: CommentsOptions): RunningComments {
     remove: own.remove,
 
     async report(session, commentId, caller) {
+      // So many reports take a comment off the page: accounts that cost nothing but an invented address have no say in it.
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       const mine = await database.db
         .selectFrom('comment_posts')
         .select('id')

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { commentDesk } from '../../../../tests/fixtures/comment-desk.ts';
 import { fakeWordPress } from '../../../../tests/fixtures/wordpress.ts';
-import { bench, caller, secret } from '../../../../tests/world/accounts.ts';
+import { bench, caller, elsewhere, got, secret } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../accounts/limits.ts';
 import type { Session } from '../../accounts/service.ts';
@@ -227,6 +227,24 @@ onBothEngines('comments', (engines) => {
     expect(desk.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
     expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
     expect((await mine(ben)).reported).toEqual([id]);
+    await comments.stop();
+  });
+
+  it('neither takes comments nor counts reports of accounts whose address nobody has shown to be theirs', async () => {
+    const { post, comments, accounts, desk, database } = await open();
+    const { commentId } = value(await post());
+    desk.moderate(commentId ?? 0, 'approved');
+    const before = desk.asked.length;
+    for (const number of [1, 2, 3]) {
+      const made = got(await accounts.create(`made-up-${number}@example.com`, elsewhere(number), '/', 'enter'));
+      const stranger = made.signedIn?.session as Session;
+      expect(failure(await comments.report(stranger, commentId ?? 0, elsewhere(number)))).toBe('unconfirmed');
+      expect(failure(await post({ content: `Under another’s address ${number}.` }, stranger))).toBe('unconfirmed');
+    }
+    await comments.tasks.round();
+    expect(desk.asked).toHaveLength(before);
+    expect(desk.all()).toMatchObject([{ status: 'approved' }]);
+    expect(await database.db.selectFrom('comment_reports').selectAll().execute()).toEqual([]);
     await comments.stop();
   });
 

@@ -147,6 +147,8 @@ export function createPosting(parts: CommentParts): Posting {
       const { place } = draft;
       if (place === null) return failed({ kind: 'gone' });
       if (!place.open) return failed({ kind: 'closed' });
+      // WordPress goes by name and address when it publishes without asking, and a stranger's address is anybody's to type.
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       if (rules.level === 'subscriber' && !(await parts.isPaying(session))) return failed({ kind: 'subscribers-only' });
       const words = checkedWords(draft.content, rules.longest);
       if (!words.ok) return words;
