@@ -5,7 +5,7 @@ import { defaultLimits, type Limits } from '../../accounts/limits.ts';
 import type { Comments } from '../service.ts';
 import { createOwn } from './own.server.ts';
 import { type CommentParts, done, failed } from './parts.ts';
-import { createPosting } from './posting.server.ts';
+import { claimMs, createPosting } from './posting.server.ts';
 import { createTasks, type Tasks } from './tasks.server.ts';
 
 export interface CommentsOptions extends Omit<CommentParts, 'limiter' | 'now'> {
@@ -89,11 +89,12 @@ export function createComments(options: CommentsOptions): RunningComments {
       await database.transaction(async (tx) => {
         const rows = await tx
           .selectFrom('comment_posts')
-          .select(['id', 'wordpress_id'])
+          .select(['id', 'wordpress_id', 'claimed'])
           .where('user_id', '=', userId)
           .execute();
-        for (const { id, wordpress_id } of rows) {
-          if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id);
+        for (const { id, wordpress_id, claimed } of rows) {
+          // One that is being sent at this moment may reach WordPress after the question whether it has it.
+          if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id, Math.max(now(), Number(claimed) + claimMs));
           else await tasks.add(tx, 'erase', Number(wordpress_id));
         }
         await tx.deleteFrom('comment_posts').where('user_id', '=', userId).execute();
