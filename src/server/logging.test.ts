@@ -22,3 +22,12 @@ it('tells of an error what it says and where, not what it carries', () => {
   expect(line).toContain('logging.test.ts');
   expect(line).not.toMatch(/ada@|secret/);
 });
+
+it('tells of an address where it leads, not what it opens', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  for (const url of ['/account/unsubscribe?token=secret', '/gift/secret?utm_source=mail', '/article/a#secret']) {
+    log.error({ url }, 'It failed');
+  }
+  expect(lines.map((line) => JSON.parse(line).url)).toEqual(['/account/unsubscribe', '/gift/[left out]', '/article/a']);
+});
