@@ -152,6 +152,21 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
+  it('stops after the question that is under way, however many there are', async () => {
+    const { post, desk, comments, clock, slow } = await open();
+    desk.trouble = 'lost';
+    for (const one of ['one', 'two', 'three']) await post({ draft: `draft-${one}`, content: one });
+    clock.pass(180);
+    const before = desk.asked.length;
+    let stopping: Promise<void> | undefined;
+    slow.wait = async () => {
+      stopping ??= comments.stop();
+    };
+    await comments.tasks.round();
+    await stopping;
+    expect(desk.asked.slice(before)).toEqual(['GET /newsroom/v1/comments']);
+  });
+
   it.each([
     ['comment_duplicate', 409, 'duplicate'],
     ['comment_flood', 400, 'limited'],

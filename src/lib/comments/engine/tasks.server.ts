@@ -93,6 +93,8 @@ export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'sett
       .limit(step)
       .execute();
     for (const row of rows) {
+      // WordPress may take long over each.
+      if (stopped) return;
       const answer = await desk.find(row.id);
       if (answer.ok) await settle(row, answer);
       else if (isMissing(answer) && Number(row.created) < time - day) {
