@@ -250,6 +250,21 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments).toEqual([]);
   });
 
+  it('asks about a few of those that wait at once, and about the others the next time', async () => {
+    const { post, desk, mine, clock, comments } = await open();
+    for (const content of ['1', '2', '3', '4', '5', '6']) value(await post({ content }));
+    for (const { id } of desk.all()) desk.moderate(Number(id), 'trash');
+    clock.pass(600);
+    const states = async () => {
+      const { comments: own } = await mine();
+      await comments.stop();
+      return own.filter(({ status }) => status === 'declined').length;
+    };
+    expect(await states()).toBe(0);
+    expect(await states()).toBe(4);
+    expect(await states()).toBe(6);
+  });
+
   it('counts a reader’s report once, and tells the editors until they have heard', async () => {
     const { post, comments, session, join, desk, mine, clock, database } = await open();
     const { commentId } = value(await post());

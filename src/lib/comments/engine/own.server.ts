@@ -10,6 +10,8 @@ import { checkedWords, nameOf } from './posting.server.ts';
 const day = 24 * 60 * 60 * 1000;
 /** WordPress is asked at most this often what became of a comment that the page does not show. */
 const lookAgainMs = 5 * 60 * 1000;
+/** Comments that WordPress is asked about at once, for all readers: it is there for its editors first. */
+const mostLooks = 4;
 /** Comments of one reader under one article that are shown as waiting. */
 const most = 50;
 
@@ -42,6 +44,7 @@ export function createOwn(parts: CommentParts): Own {
   /** The reader waits for none of it: what is found is shown the next time. */
   function lookLater(row: CommentPostsTable): void {
     if (row.wordpress_id === null || Number(row.checked) > now() - lookAgainMs || looking.has(row.id)) return;
+    if (looking.size >= mostLooks) return;
     const work = async (): Promise<void> => {
       const answer = await desk.look(Number(row.wordpress_id));
       const values: Partial<CommentPostsTable> = { checked: now() };
