@@ -31,3 +31,14 @@ it('tells of an address where it leads, not what it opens', () => {
   }
   expect(lines.map((line) => JSON.parse(line).url)).toEqual(['/account/unsubscribe', '/gift/[left out]', '/article/a']);
 });
+
+it('leaves addresses out of the sentences of errors, however long they are', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  const said = 'Key (email)=(ada@example.com) is there; "bob.b@mail.example.org", x@y@cleo@example.com. ';
+  // Without bounds this would take minutes.
+  log.error({ err: new Error(said + 'a.'.repeat(100_000)) }, 'It failed');
+  const { message } = JSON.parse(lines[0] ?? '').err as { message: string };
+  expect(message).toContain('Key (email)=([left out]) is there; "[left out]", x@y@[left out]. a.a.');
+  expect(lines[0]).not.toMatch(/ada@|bob\.b|cleo/);
+});

@@ -44,9 +44,12 @@ function withoutBaggage(error: unknown): unknown {
   );
 }
 
+/** Only looked for where a word begins: from each of its letters on, a long one would take its length squared. */
+const address = /(?<=^|[\s"'<>()@])[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi;
+
 /** Sentences of Stripe's and of databases may name whom they are about. */
 const withoutAddresses = (value: unknown): unknown =>
-  typeof value === 'string' ? value.replace(/[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi, '[left out]') : value;
+  typeof value === 'string' ? value.replace(address, '[left out]') : value;
 
 /** An address without its query and fragment, which may carry signatures and e-mail addresses, and without what a gift's link opens it by. */
 function withoutSecrets(url: unknown): unknown {
