@@ -22,3 +22,23 @@ it('tells of an error what it says and where, not what it carries', () => {
   expect(line).toContain('logging.test.ts');
   expect(line).not.toMatch(/ada@|secret/);
 });
+
+it('tells of an address where it leads, not what it opens', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  for (const url of ['/account/unsubscribe?token=secret', '/gift/secret?utm_source=mail', '/article/a#secret']) {
+    log.error({ url }, 'It failed');
+  }
+  expect(lines.map((line) => JSON.parse(line).url)).toEqual(['/account/unsubscribe', '/gift/[left out]', '/article/a']);
+});
+
+it('leaves addresses out of the sentences of errors, however long they are', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  const said = 'Key (email)=(ada@example.com) is there; "bob.b@mail.example.org", x@y@cleo@example.com. ';
+  // Without bounds this would take minutes.
+  log.error({ err: new Error(said + 'a.'.repeat(100_000)) }, 'It failed');
+  const { message } = JSON.parse(lines[0] ?? '').err as { message: string };
+  expect(message).toContain('Key (email)=([left out]) is there; "[left out]", x@y@[left out]. a.a.');
+  expect(lines[0]).not.toMatch(/ada@|bob\.b|cleo/);
+});

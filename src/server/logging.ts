@@ -27,7 +27,7 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: withoutBaggage, url: withoutQuery },
+    serializers: { err: withoutBaggage, url: withoutSecrets },
     redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
   };
   return destination ? pino(options, destination) : pino(options);
@@ -44,11 +44,14 @@ function withoutBaggage(error: unknown): unknown {
   );
 }
 
+/** Only looked for where a word begins: from each of its letters on, a long one would take its length squared. */
+const address = /(?<=^|[\s"'<>()@])[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi;
+
 /** Sentences of Stripe's and of databases may name whom they are about. */
 const withoutAddresses = (value: unknown): unknown =>
-  typeof value === 'string' ? value.replace(/[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi, '[left out]') : value;
+  typeof value === 'string' ? value.replace(address, '[left out]') : value;
 
-/** An address without its query and fragment, which may carry signatures and e-mail addresses. */
-export function withoutQuery(url: unknown): unknown {
-  return typeof url === 'string' ? url.replace(/[?#].*$/s, '') : url;
+/** An address without its query and fragment, which may carry signatures and e-mail addresses, and without what a gift's link opens it by. */
+function withoutSecrets(url: unknown): unknown {
+  return typeof url === 'string' ? url.replace(/[?#].*$/s, '').replace(/(\/gift\/)[^/]+/g, '$1[left out]') : url;
 }

@@ -12,10 +12,13 @@ const words: Readonly<Record<Exclude<CommentFailure['kind'], 'invalid' | 'limite
   gone: [404, 'What you wanted to answer is not there any more.'],
   duplicate: [409, 'You have already said that here.'],
   'subscribers-only': [403, 'Subscribers can write comments.'],
+  unconfirmed: [
+    403,
+    'Please confirm your email address first: open the link that we mailed you, or sign in with your email once more.',
+  ],
   'too-late': [403, 'The time in which you can change this comment is over.'],
   busy: [409, 'Your comment is being sent. Please wait a moment.'],
   own: [409, 'This comment is your own.'],
-  unconfirmed: [403, 'Please confirm your email address first: open the link that we mailed to you.'],
   away: [503, awayWords],
 };
 

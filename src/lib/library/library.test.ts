@@ -1,4 +1,5 @@
 /** The library on both engines: what is saved, what was read, and that it goes with its reader. */
+import type { KyselyPlugin } from 'kysely';
 import { expect, it } from 'vitest';
 import { bench, caller } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -72,6 +73,33 @@ onBothEngines('the library', (engines) => {
     expect(await library.prune()).toBe(1);
     expect(await library.prune()).toBe(0);
     expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
+  });
+
+  it('deletes what is too old in a few writes, however much there is', async () => {
+    const { clock, ada, bob, database } = await open();
+    for (const { userId } of [ada, bob]) {
+      const old = Array.from({ length: 900 }, (_, article) => ({ user_id: userId, article_id: article + 1, at: 1 }));
+      await database.db.insertInto('reading_history').values(old).execute();
+    }
+    await database.db
+      .insertInto('reading_history')
+      .values({ user_id: ada.userId, article_id: 5000, at: clock.now })
+      .execute();
+    let asked = 0;
+    const counting: KyselyPlugin = {
+      transformQuery: ({ node }) => {
+        asked++;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    const rules = { saved: 3, historyDays: 90, history: 4 };
+    const watched = { ...database, db: database.db.withPlugin(counting) };
+    const library = createLibrary({ database: watched, rules, log: silent, now: () => clock.now });
+    expect(await library.prune()).toBe(1800);
+    expect(asked).toBeLessThan(5);
+    expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
+    await library.stop();
   });
 
   it('keeps no history of whoever wants none', async () => {

@@ -91,6 +91,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   /** Whether the last look failed. */
   let unread = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
+  let pruning: Promise<void> = Promise.resolve();
 
   /** Looks now, or once more when a look is under way. */
   function nudge(): void {
@@ -129,7 +130,9 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     note(await queue.expire(db, now()));
     if (now() - prunedAt > pruneEveryMs) {
       prunedAt = now();
-      await queue.prune(db, now() - keptMs);
+      pruning = queue
+        .prune(db, now() - keptMs, () => running)
+        .catch((error: unknown) => log.warn({ err: error }, 'What became of old messages could not be forgotten yet'));
     }
     if (carrier && free() > 0 && silence.until <= now()) {
       for (const held of await queue.take(database, sealer, free(), now())) {
@@ -240,6 +243,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       running = false;
       clearTimeout(timer);
       await looking;
+      await pruning;
       const limit = setTimeout(() => stopping.abort(), stopMs);
       while (sending.size > 0) await Promise.all(sending);
       clearTimeout(limit);

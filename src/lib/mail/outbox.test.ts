@@ -6,7 +6,7 @@ import { createSealer } from '../sealed.server.ts';
 import type { Rendered } from './messages/letter.ts';
 import type { Paper } from './messages/paper.ts';
 import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
-import { leaseMs, take } from './queue.server.ts';
+import { leaseMs, prune, take } from './queue.server.ts';
 import type { Message } from './service.ts';
 import type { Carrier, Delivered } from './smtp.server.ts';
 
@@ -131,6 +131,29 @@ onBothEngines('the outbox', (engines) => {
     expect(await box.waiting()).toEqual({ count: 0, oldest: null });
     await box.stop();
     expect(box.stats()).toMatchObject({ sent: 1, refused: 0, expired: 0, failedTries: 0 });
+  });
+
+  it('forgets what became of messages after a week, some at a time', async () => {
+    const database = await engines.open();
+    const ended = (id: number, at: number) => ({
+      ...{ id: String(id), kind: 'newsletter', recipient: null, payload: null, created: at, expires: at, due: at },
+      ...{ claim: null, tries: 1, ended: at, outcome: 'sent', detail: null },
+    });
+    const some = 700;
+    for (let from = 0; from < 6 * some; from += some) {
+      const old = Array.from({ length: some }, (_, at) => ended(from + at, 1));
+      await database.db.insertInto('mail_outbox').values(old).execute();
+    }
+    const count = async () => (await rows(database)).length;
+    let steps = 0;
+    await prune(database.db, 2, () => ++steps <= 2);
+    expect(await count()).toBe(200);
+
+    await database.db.insertInto('mail_outbox').values(ended(5000, Date.now())).execute();
+    const box = open(database, fakeCarrier().carrier);
+    box.start();
+    await vi.waitFor(async () => expect(await count()).toBe(1));
+    await box.stop();
   });
 
   it('sends each message once when two processes look at the same table', async () => {

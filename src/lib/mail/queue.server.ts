@@ -1,5 +1,6 @@
 /** The outbox table: who may send which message when. Two processes on one database never hold the same message. */
 import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { Sealer } from '../sealed.server.ts';
@@ -131,9 +132,24 @@ export async function expire(db: Db, now: number): Promise<Readonly<Record<strin
   return counts;
 }
 
-/** Forgets what ended before `before`. */
-export async function prune(db: Db, before: number): Promise<void> {
-  await db.deleteFrom('mail_outbox').where('ended', '<', before).execute();
+/** Rows that are forgotten at once: few enough not to be waited for, and enough that it does not come to a write to the disk for each. */
+const step = 2000;
+
+/**
+ * Forgets what ended before `before`, some at a time: a week after a newsletter that is a row for each of its readers, and nobody is to
+ * wait for all of them.
+ *
+ * @param goOn asked before each step
+ */
+export async function prune(db: Db, before: number, goOn: () => boolean): Promise<void> {
+  for (let more = true; more && goOn(); ) {
+    const { numDeletedRows } = await db
+      .deleteFrom('mail_outbox')
+      .where('id', 'in', (from) => from.selectFrom('mail_outbox').select('id').where('ended', '<', before).limit(step))
+      .executeTakeFirstOrThrow();
+    more = Number(numDeletedRows) === step;
+    await turn();
+  }
 }
 
 export async function remove(db: Db, to: string): Promise<void> {

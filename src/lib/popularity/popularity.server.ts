@@ -224,7 +224,8 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     },
     async stop() {
       clearInterval(timer);
-      await turn();
+      // A process beside the serving one, such as a newsletter's, has nothing to write, and the lists are not its to make anew.
+      if (timer || waiting.size > 0) await turn();
       if (waiting.size > 0) log.error({ articles: waiting.size }, 'Readings could not be written and are lost');
     },
   };

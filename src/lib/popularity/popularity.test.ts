@@ -1,5 +1,5 @@
 /** The popularity service on both engines: counting, lists, what pages print, restarts, several processes. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -112,6 +112,16 @@ onBothEngines('popularity', (engines) => {
     const again = await open({ database: await engines.open(place) });
     await again.popularity.turn();
     expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
+  });
+
+  it('leaves the lists to the process that serves: one that never began writes none', async () => {
+    const { read, file, database } = await open();
+    await read(1010, 2);
+    const before = readFileSync(file, 'utf8');
+    const beside = await open({ database, file, at: { now: start + 86_400_000 } });
+    await beside.popularity.stop();
+    expect(beside.changes).toEqual([]);
+    expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
   it('keeps what it counts while the database is away', async () => {

@@ -57,7 +57,14 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
       if (hosted) fallbacks++;
       return own(content, query, filter);
     },
-    changed: (tags) => hosted?.feed?.changed(tags),
+    changed(tags) {
+      try {
+        hosted?.feed?.changed(tags);
+      } catch (error) {
+        // A full disk, for one. The paper's own pages are told of the change all the same.
+        log.error({ err: error }, 'The hosted search could not be told of a change');
+      }
+    },
     stats: () => {
       const fed = hosted?.feed?.stats();
       return {

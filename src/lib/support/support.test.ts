@@ -99,6 +99,21 @@ onBothEngines('the support desk', (engines) => {
     expect(await support.take(fields, asking())).toEqual({ ok: true });
   });
 
+  it('hears a reader who is signed in, however much others have written under the same address', async () => {
+    const { database, support, asking } = await open();
+    const house = await bench(database);
+    const { session } = await house.join('ada@example.com');
+    for (let count = 0; count < 10; count++) await support.take(fields, asking({ caller: elsewhere(count) }));
+    expect(await support.take(fields, asking({ caller: elsewhere(10) }))).toMatchObject({ ok: false });
+    for (let count = 0; count < 10; count++) {
+      expect(await support.take(fields, asking({ caller: elsewhere(count + 20), session }))).toEqual({ ok: true });
+    }
+    // Nor does another address in the form make a reader another one.
+    const other = { ...fields, email: 'another@example.com' };
+    expect(await support.take(other, asking({ caller: elsewhere(40), session }))).toMatchObject({ ok: false });
+    await house.stop();
+  });
+
   it('gives a reader what is theirs, forgets it with them, and everything after its time', async () => {
     const { database, support, clock, asking } = await open();
     const house = await bench(database);

@@ -1,18 +1,19 @@
 import { type Kysely, sql } from 'kysely';
+import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
 /** Where the choice of newsletters stood before: slugs in an attribute of the profile. */
 const attribute = 'newsletters';
 
 interface Before {
-  profiles: { user_id: string; data: string };
+  profiles: { user_id: string; data: string; updated: number };
   mail_choices: { user_id: string; choice: string; since: number };
 }
 
 /** What readers want by mail, the letters that went out, and what was written to the support desk. */
 export const letters: Migration = {
   name: '0006-letters',
-  async up(db: Kysely<unknown>): Promise<void> {
+  async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     await db.schema
       .createTable('mail_choices')
       .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
@@ -47,34 +48,46 @@ export const letters: Migration = {
     await db.schema.createIndex('support_by_time').on('support_messages').column('created').execute();
     await db.schema.createIndex('support_by_email').on('support_messages').column('email').execute();
     await sql`create index support_by_user on support_messages (user_id) where user_id is not null`.execute(db);
-    await moveChoices(db as Kysely<Before>);
+    await moveChoices(db as Kysely<Before>, engine);
   },
 };
 
-/** Takes what was chosen out of the profiles, a few at a time. */
-async function moveChoices(db: Kysely<Before>): Promise<void> {
+/**
+ * Takes what was chosen out of the profiles, a few hundred at a time: where a process of the version before still serves, it waits for the
+ * end of it with each new account.
+ */
+async function moveChoices(db: Kysely<Before>, engine: Engine): Promise<void> {
   for (let after = ''; ; ) {
     const rows = await db
       .selectFrom('profiles')
-      .select(['user_id', 'data'])
+      .select(['user_id', 'data', 'updated'])
       .where('data', 'like', `%"${attribute}"%`)
       .where('user_id', '>', after)
       .orderBy('user_id')
       .limit(500)
+      // What its reader saves at this moment is not written over.
+      .$if(engine === 'postgres', (rows) => rows.forUpdate())
       .execute();
     const last = rows.at(-1);
     if (!last) return;
     after = last.user_id;
-    for (const { user_id, data } of rows) {
+    const choices: Before['mail_choices'][] = [];
+    const profiles = rows.map(({ user_id, data, updated }) => {
       const { [attribute]: chosen, ...rest } = JSON.parse(data) as Record<string, unknown>;
       const slugs = [...new Set(String(chosen ?? '').split(','))].filter((slug) => /^[a-z][a-z-]{0,40}$/.test(slug));
-      const values = slugs.map((choice) => ({ user_id, choice, since: Date.now() }));
-      if (values.length > 0) await db.insertInto('mail_choices').values(values).execute();
+      choices.push(...slugs.map((choice) => ({ user_id, choice, since: Date.now() })));
+      return { user_id, updated, data: JSON.stringify(rest) };
+    });
+    for (let from = 0; from < choices.length; from += 500) {
       await db
-        .updateTable('profiles')
-        .set({ data: JSON.stringify(rest) })
-        .where('user_id', '=', user_id)
+        .insertInto('mail_choices')
+        .values(choices.slice(from, from + 500))
         .execute();
     }
+    await db
+      .insertInto('profiles')
+      .values(profiles)
+      .onConflict((conflict) => conflict.column('user_id').doUpdateSet((is) => ({ data: is.ref('excluded.data') })))
+      .execute();
   }
 }

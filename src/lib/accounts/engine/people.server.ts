@@ -139,6 +139,12 @@ export async function createPeople(
       await tx.deleteFrom('profiles').where('user_id', '=', id).execute();
       await tx.deleteFrom('extended_profiles').where('user_id', '=', id).execute();
       await tx.deleteFrom('mail_choices').where('user_id', '=', id).execute();
+      // What somebody else has read and saved is nobody's business, nor is it the owner's.
+      for (const table of ['saved_articles', 'reading_history', 'history_refusals', 'article_reads'] as const) {
+        await tx.deleteFrom(table).where('user_id', '=', id).execute();
+      }
+      // The desk keeps what it was asked.
+      await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', id).execute();
     },
     async addIdentity(tx, userId, provider, subject) {
       if (await (await rows(tx)).findAccountByKey({ providerId: provider, accountId: subject })) return;

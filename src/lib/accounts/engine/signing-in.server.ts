@@ -1,6 +1,7 @@
 /**
  * Turns proofs into sessions. Whoever proves an address for the first time gets the account without anything that somebody
- * put there before who had not: neither sessions nor social accounts nor a profile (unless this very browser is signed in to it).
+ * put there before who had not: neither sessions nor social accounts, neither a profile nor what was read and saved (unless this very
+ * browser is signed in to it).
  */
 import type { AccountsTransaction } from '../../database.ts';
 import { proofSeconds } from '../limits.ts';

@@ -6,7 +6,7 @@ import type { Comments } from '../service.ts';
 import { cleanComment } from '../text.ts';
 import { createOwn } from './own.server.ts';
 import { type CommentParts, done, failed } from './parts.ts';
-import { createPosting } from './posting.server.ts';
+import { claimMs, createPosting } from './posting.server.ts';
 import { createTasks, type Tasks } from './tasks.server.ts';
 
 export interface CommentsOptions extends Omit<CommentParts, 'limiter' | 'now'> {
@@ -46,6 +46,8 @@ export function createComments(options: CommentsOptions): RunningComments {
     remove: own.remove,
 
     async report(session, commentId, caller) {
+      // So many reports take a comment off the page: accounts that cost nothing but an invented address have no say in it.
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       const mine = await database.db
         .selectFrom('comment_posts')
         .select('id')
@@ -53,7 +55,6 @@ export function createComments(options: CommentsOptions): RunningComments {
         .where('wordpress_id', '=', commentId)
         .executeTakeFirst();
       if (mine) return failed({ kind: 'own' });
-      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       const over = await limiter.count('report', { address: caller.address, email: session.email });
       if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
       await database.transaction(async (tx) => {
@@ -96,11 +97,12 @@ export function createComments(options: CommentsOptions): RunningComments {
       await database.transaction(async (tx) => {
         const rows = await tx
           .selectFrom('comment_posts')
-          .select(['id', 'wordpress_id'])
+          .select(['id', 'wordpress_id', 'claimed'])
           .where('user_id', '=', userId)
           .execute();
-        for (const { id, wordpress_id } of rows) {
-          if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id);
+        for (const { id, wordpress_id, claimed } of rows) {
+          // One that is being sent at this moment may reach WordPress after the question whether it has it.
+          if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id, Math.max(now(), Number(claimed) + claimMs));
           else await tasks.add(tx, 'erase', Number(wordpress_id));
         }
         await tx.deleteFrom('comment_posts').where('user_id', '=', userId).execute();

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { commentDesk } from '../../../../tests/fixtures/comment-desk.ts';
 import { fakeWordPress } from '../../../../tests/fixtures/wordpress.ts';
-import { bench, caller, secret } from '../../../../tests/world/accounts.ts';
+import { bench, caller, elsewhere, got, secret } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../accounts/limits.ts';
 import type { Session } from '../../accounts/service.ts';
@@ -32,10 +32,16 @@ onBothEngines('comments', (engines) => {
     const own = await bench(database);
     const desk = commentDesk(fakeWordPress());
     const paying = new Set<string>();
+    /** What the way to WordPress waits for. */
+    const slow: { wait: (() => Promise<void>) | null } = { wait: null };
+    const way: typeof fetch = async (...asked) => {
+      await slow.wait?.();
+      return desk.fetch(...asked);
+    };
     const comments = createComments({
       ...{ database, secret, log: silent, rules: { ...usual, ...rules }, now: () => own.clock.now },
       accounts: own.accounts,
-      desk: createDesk({ url: 'https://desk.example', user: 'site', password: 'x', fetch: desk.fetch }),
+      desk: createDesk({ url: 'https://desk.example', user: 'site', password: 'x', fetch: way }),
       isPaying: async ({ userId }) => paying.has(userId),
     });
     const { session } = await own.join('ada@example.com');
@@ -46,7 +52,7 @@ onBothEngines('comments', (engines) => {
     const post = (more: Partial<Draft> = {}, who: Session = session) => comments.post(who, draft(more), caller());
     const mine = async (who: Session = session) =>
       comments.mine(who, 7, (id) => desk.all().some((each) => each.id === id && each.status === 'approved'));
-    return { ...own, database, comments, desk, session, post, mine, paying };
+    return { ...own, database, comments, desk, session, post, mine, paying, slow };
   }
 
   it('hands a comment to WordPress as spec section 7 has it, and tells its author alone', async () => {
@@ -125,6 +131,40 @@ onBothEngines('comments', (engines) => {
     expect(await database.db.selectFrom('comment_posts').select('content').execute()).toEqual([
       { content: 'Well said.' },
     ]);
+  });
+
+  it('keeps a draft that WordPress may have for as long as it does not say that it has not', async () => {
+    const { post, desk, comments, clock, mine } = await open();
+    desk.trouble = 'lost';
+    await post({ draft: 'draft-one' });
+    for (const [code, status] of [
+      ['rest_forbidden', 401],
+      ['rest_no_route', 404],
+    ] as const) {
+      desk.trouble = () => Response.json({ code }, { status });
+      clock.pass(2 * 86_400);
+      await comments.tasks.round();
+    }
+    desk.trouble = 'none';
+    clock.pass(180);
+    await comments.tasks.round();
+    expect((await mine()).comments).toHaveLength(1);
+    await comments.stop();
+  });
+
+  it('stops after the question that is under way, however many there are', async () => {
+    const { post, desk, comments, clock, slow } = await open();
+    desk.trouble = 'lost';
+    for (const one of ['one', 'two', 'three']) await post({ draft: `draft-${one}`, content: one });
+    clock.pass(180);
+    const before = desk.asked.length;
+    let stopping: Promise<void> | undefined;
+    slow.wait = async () => {
+      stopping ??= comments.stop();
+    };
+    await comments.tasks.round();
+    await stopping;
+    expect(desk.asked.slice(before)).toEqual(['GET /newsroom/v1/comments']);
   });
 
   it.each([
@@ -291,6 +331,23 @@ onBothEngines('comments', (engines) => {
     expect(value(await post({ content: 'As somebody else.' }, somebody)).status).toBe('waiting');
   });
 
+  it('counts no reports of accounts whose address nobody has shown to be theirs', async () => {
+    const { post, comments, accounts, desk, database } = await open();
+    const { commentId } = value(await post());
+    desk.moderate(commentId ?? 0, 'approved');
+    const before = desk.asked.length;
+    for (const number of [1, 2, 3]) {
+      const made = got(await accounts.create(`made-up-${number}@example.com`, elsewhere(number), '/', 'enter'));
+      const stranger = made.signedIn?.session as Session;
+      expect(failure(await comments.report(stranger, commentId ?? 0, elsewhere(number)))).toBe('unconfirmed');
+    }
+    await comments.tasks.round();
+    expect(desk.asked).toHaveLength(before);
+    expect(desk.all()).toMatchObject([{ status: 'approved' }]);
+    expect(await database.db.selectFrom('comment_reports').selectAll().execute()).toEqual([]);
+    await comments.stop();
+  });
+
   it('is limited for a reader wherever they are, atomically', async () => {
     const { comments, session } = await open();
     const most = defaultLimits.comment.email?.most ?? 0;
@@ -331,6 +388,27 @@ onBothEngines('comments', (engines) => {
       ['Taken unseen.', 'A former reader', '', ''],
     ]);
     expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
+    await comments.stop();
+  });
+
+  it('forgets them at WordPress too where a comment was still on its way when they left', async () => {
+    const { post, comments, session, desk, clock, slow } = await open();
+    const arrived = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    slow.wait = async () => {
+      slow.wait = null;
+      arrived.resolve();
+      await held.promise;
+    };
+    const posting = post();
+    await arrived.promise;
+    await comments.forget(session.userId);
+    await comments.tasks.round();
+    held.resolve();
+    await posting;
+    clock.pass(3600);
+    await comments.tasks.round();
+    expect(desk.all()).toMatchObject([{ author_name: 'A former reader', author_email: '', author_ip: '' }]);
     await comments.stop();
   });
 });

@@ -12,7 +12,7 @@ import type { DeskAnswer } from './desk.server.ts';
 import { type CommentParts, done, failed, failureOf, ownOf, stateOf } from './parts.ts';
 
 /** Longer than the desk waits for an answer: after it nobody is sending the draft any more. */
-const claimMs = 30_000;
+export const claimMs = 30_000;
 const day = 24 * 60 * 60 * 1000;
 
 /** Profile attribute of the name that a reader has chosen for comments. */

@@ -18,8 +18,12 @@ const longestWaitMs = 15 * minute;
 const step = 20;
 
 export interface Tasks {
-  /** Notes a task within a transaction; {@link Tasks.nudge} after it. */
-  add(tx: AccountsTransaction, kind: CommentTasksTable['kind'], subject: string | number): Promise<void>;
+  /**
+   * Notes a task within a transaction; {@link Tasks.nudge} after it.
+   *
+   * @param due not before, epoch milliseconds; at once unless given
+   */
+  add(tx: AccountsTransaction, kind: CommentTasksTable['kind'], subject: string | number, due?: number): Promise<void>;
   /** Does at once what is due. */
   nudge(): void;
   /** One round, for tests. */
@@ -27,6 +31,10 @@ export interface Tasks {
   start(): void;
   stop(): Promise<void>;
 }
+
+/** WordPress has no such comment. A refusal for any other reason, such as a password that was changed, says nothing of it. */
+const isMissing = (answer: DeskAnswer): boolean =>
+  !answer.ok && answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route';
 
 export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'settle'>): Tasks {
   const { database, desk, rules, log, now } = parts;
@@ -60,7 +68,7 @@ export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'sett
             .set({ due: now() + backOff(task.tries + 1, minute / 2, longestWaitMs), tries: task.tries + 1 })
             .where('id', '=', task.id)
             .execute();
-    if (answer.ok || (answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route')) {
+    if (answer.ok || isMissing(answer)) {
       await same('done');
       return;
     }
@@ -85,9 +93,11 @@ export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'sett
       .limit(step)
       .execute();
     for (const row of rows) {
+      // WordPress may take long over each.
+      if (stopped) return;
       const answer = await desk.find(row.id);
       if (answer.ok) await settle(row, answer);
-      else if (answer.kind === 'refused' && Number(row.created) < time - day) {
+      else if (isMissing(answer) && Number(row.created) < time - day) {
         await database.db.deleteFrom('comment_posts').where('id', '=', row.id).execute();
       } else {
         await database.db.updateTable('comment_posts').set({ checked: time }).where('id', '=', row.id).execute();
@@ -127,13 +137,13 @@ export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'sett
   }
 
   return {
-    async add(tx, kind, subject) {
+    async add(tx, kind, subject, due = now()) {
       const task = {
         id: `${kind}:${subject}`,
         kind,
         subject: String(subject),
         stamp: randomUUID(),
-        due: now(),
+        due,
         tries: 0,
       };
       await tx

@@ -1,14 +1,20 @@
 /** Full-text search (spec sections 3 and 7): `?q=` and, beyond it, `section`, `from`, `to`, `page` (from 1) and `limit`. */
 import { refuse } from '../../../../lib/accounts/answers.ts';
-import { only, readCall } from '../../../../lib/accounts/http.server.ts';
+import { callerOf, only, readCall } from '../../../../lib/accounts/http.server.ts';
+import { tooManyTries } from '../../../../lib/accounts/waiting.ts';
 import { pageNumber } from '../../../../lib/paging.ts';
 import { answerOf } from '../../../../lib/search/answer.ts';
+import { searchWait } from '../../../../lib/search/limit.server.ts';
 import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
 import { publication } from '../../../../publication.ts';
 
 const mostHits = 20;
 
-export const GET = readCall(async ({ url: { searchParams }, locals }) => {
+export const GET = readCall(async (context) => {
+  const {
+    url: { searchParams },
+    locals,
+  } = context;
   const read = readQuestion(searchParams);
   if (!read.ok) return refuse(400, read.message);
   const { query, section } = read.question;
@@ -19,6 +25,8 @@ export const GET = readCall(async ({ url: { searchParams }, locals }) => {
   if (!Number.isInteger(limit) || limit < 1 || limit > mostHits) {
     return refuse(400, `Please give a limit from 1 to ${mostHits}.`);
   }
+  const wait = searchWait(callerOf(context).address);
+  if (wait > 0) return refuse(429, tooManyTries(wait), { retryAfter: wait });
   const found = await locals.services.search.find(locals.content, query, {
     ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },
     ...(section !== '' && { section }),

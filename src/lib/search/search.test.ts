@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { silent } from '../logging.ts';
+import type { HostedFeed } from './hosted.ts';
+import { createSearch } from './search.server.ts';
+
+it('keeps what goes wrong with a hosted engine from whoever tells it of a change', () => {
+  const said: string[] = [];
+  const feed: HostedFeed = {
+    changed() {
+      throw new Error('ENOSPC: no space left on device');
+    },
+    stats: () => ({ pending: 0, failed: 0, problem: null }),
+    start: () => {},
+    stop: async () => {},
+    idle: async () => {},
+  };
+  const search = createSearch({
+    hosted: { query: async () => ({ ok: false, problem: 'away' }), feed },
+    log: { ...silent, error: (_, text) => void said.push(text ?? '') },
+  });
+  search.changed(['article:1']);
+  expect(said).toEqual(['The hosted search could not be told of a change']);
+});
