@@ -41,9 +41,6 @@ export interface Mirror {
   get(id: string): Promise<Kept | null>;
 }
 
-/** Name of the note that a customer was a reader who is forgotten. */
-export const forgottenKey = (customer: string): string => `forgotten:${customer}`;
-
 export interface MirrorOptions {
   readonly stripe: Stripe;
   readonly database: Database;
@@ -95,18 +92,12 @@ export function createMirror(options: MirrorOptions): Mirror {
     return { subscription, invoices: invoices.data, charges: charges.data };
   }
 
-  /** Whose reader has left: a late answer must not bring them back. */
-  async function isForgotten(customer: string): Promise<boolean> {
-    const key = forgottenKey(customer);
-    return (await db.selectFrom('billing_notes').select('key').where('key', '=', key).executeTakeFirst()) !== undefined;
-  }
-
   /** Whose it is: by our own note, or by the one at Stripe where ours was lost. */
   async function ownerOf({ subscription }: Asked): Promise<string | null> {
     const customer = idOf(subscription.customer) ?? '';
     const known = await customers.userOf(customer);
     const noted = subscription.metadata.user;
-    if (known !== null || !noted || (await isForgotten(customer))) return known;
+    if (known !== null || !noted || (await customers.isForgotten(customer))) return known;
     const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
     if (!user) return null;
     await db
