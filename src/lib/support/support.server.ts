@@ -65,7 +65,8 @@ export function createSupport(options: SupportOptions): Support {
     stamp: () => sealer.seal(purpose, now(), stampSeconds),
     async take(fields, { caller, session, trap, stamp }) {
       const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
-      const over = await limiter.count('support', { address: caller.address, email });
+      // Anybody can type an address: who is signed in is counted apart from what others write under theirs.
+      const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
       if (over) {
         log.info({ limit: 'support', scope: over.scope }, 'A limit of the support desk is reached');
         return { ok: false, retryAfter: over.retryAfter };

@@ -99,6 +99,19 @@ onBothEngines('the support desk', (engines) => {
     expect(await support.take(fields, asking())).toEqual({ ok: true });
   });
 
+  it('takes a reader’s message however much others have written under their address', async () => {
+    const { database, support, asking } = await open();
+    const { session } = await (await bench(database)).join('ada@example.com');
+    for (let count = 0; count < 11; count++) await support.take(fields, asking({ caller: elsewhere(count) }));
+    expect(await support.take(fields, asking({ caller: elsewhere(50) }))).toMatchObject({ ok: false });
+    for (let count = 0; count < 10; count++) {
+      expect(await support.take(fields, asking({ session, caller: elsewhere(100 + count) }))).toEqual({ ok: true });
+    }
+    // Under whatever address, it is the same reader.
+    const other = { ...fields, email: 'work@example.com' };
+    expect(await support.take(other, asking({ session, caller: elsewhere(150) }))).toMatchObject({ ok: false });
+  });
+
   it('gives a reader what is theirs, forgets it with them, and everything after its time', async () => {
     const { database, support, clock, asking } = await open();
     const house = await bench(database);
