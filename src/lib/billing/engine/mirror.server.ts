@@ -10,10 +10,10 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import { type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
-import { digestOf, isRunning, isSettled, renewsAt, type StripeState } from '../state.ts';
+import { digestOf, isEnding, isRunning, isSettled, renewsAt, type StripeState } from '../state.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
-import { dropSubscription } from './dropping.server.ts';
+import { dropSubscription, goOn } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Purchase, Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
@@ -179,6 +179,21 @@ export function createMirror(options: MirrorOptions): Mirror {
     return true;
   }
 
+  /** Who pays for more after a cancellation does not mean to leave, by whatever way we hear of the payment. */
+  async function stays(state: StripeState): Promise<boolean> {
+    if (!isEnding(state) || !isRunning(state) || state.schedule !== null) return false;
+    const change = await db
+      .selectFrom('purchases')
+      .selectAll()
+      .where('state', '=', 'open')
+      .where('kind', '=', 'switch')
+      .where('subscription', '=', state.id)
+      .executeTakeFirst();
+    if (!change || outcomeOf(change, state) !== 'done') return false;
+    await goOn(stripe, state);
+    return true;
+  }
+
   async function sync(id: string, announced = false): Promise<Kept | null> {
     return inTurn(id, async () => {
       const asked = await number(id);
@@ -188,7 +203,7 @@ export function createMirror(options: MirrorOptions): Mirror {
         let answer = await ask(id);
         await catalogue.learn(pricesIn(answer));
         state = readState(answer, catalogue.known);
-        if (await dropStray(state)) {
+        if ((await dropStray(state)) || (await stays(state))) {
           answer = await ask(id);
           state = readState(answer, catalogue.known);
         }
