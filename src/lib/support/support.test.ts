@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits } from '../accounts/limits.ts';
@@ -69,6 +69,34 @@ onBothEngines('the support desk', (engines) => {
     expect(mail).toEqual([]);
     expect(said).toHaveLength(3);
     expect(JSON.stringify(said)).not.toMatch(/ada|whitlock|212/i);
+  });
+
+  it('shows what is held, counts it, and mails it after all when it is told to, once', async () => {
+    const { database, support, mail, clock, asking } = await open();
+    const { session } = await (await bench(database)).join('ada@example.com');
+    await support.take(fields, asking({ session }));
+    await support.take({ ...fields, message: 'Hers, and in the trap' }, asking({ session, trap: 'x' }));
+    clock.now += 1;
+    await support.take({ ...fields, message: 'A stranger’s' }, asking({ trap: 'x', caller: elsewhere(1) }));
+    const held = await support.heldMessages();
+    expect(held).toMatchObject([
+      { message: 'A stranger’s', held: 'trap', created: clock.now },
+      { message: 'Hers, and in the trap', name: 'Ada Whitlock', email: 'ada@example.com', phone: '2125550183' },
+    ]);
+    support.start();
+    await vi.waitFor(() => expect(support.stats()).toEqual({ held: 2 }));
+    await support.take({ ...fields, message: 'One more' }, asking({ trap: 'x', caller: elsewhere(2) }));
+    expect(support.stats()).toEqual({ held: 3 });
+    const [stranger, hers] = held.map(({ id }) => id);
+    expect(await Promise.all([support.release(hers ?? ''), support.release(hers ?? '')])).toContain(false);
+    expect(await support.release(stranger ?? '')).toBe(true);
+    expect(await support.release('unknown')).toBe(false);
+    expect(mail.slice(1)).toMatchObject([
+      { to: desk, message: 'Hers, and in the trap', at: clock.now - 1, known: true },
+      { to: desk, message: 'A stranger’s', known: false },
+    ]);
+    await vi.waitFor(() => expect(support.stats()).toEqual({ held: 1 }));
+    await support.stop();
   });
 
   it('knows its own stamp: a minute later it is a person’s, a day later or forged it says nothing', async () => {
