@@ -8,9 +8,9 @@ import type Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
-import { type NoticeRules, noticesOf } from '../notices.ts';
+import { cancelledKey, type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
-import { digestOf, isEnding, isRunning, isSettled, renewsAt, type StripeState } from '../state.ts';
+import { digestOf, isEnding, isRunning, isSettled, paidUntil, renewsAt, type StripeState } from '../state.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import { dropSubscription, goOn } from './dropping.server.ts';
@@ -150,6 +150,11 @@ export function createMirror(options: MirrorOptions): Mirror {
       .where('state', '=', 'open')
       .where('id', '=', state.purchase ?? '')
       .executeTakeFirst();
+    const until = paidUntil(state);
+    if (until !== null && isRunning(state) && !isEnding(state)) {
+      // Who cancels, goes on and cancels again has it in writing both times.
+      await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state, until)).execute();
+    }
     // Nobody is welcomed who is still at the till.
     const notices = noticesOf(state, now(), rules, announced).filter(
       ({ message }) => message.kind !== 'welcome-tier' || !pending,
