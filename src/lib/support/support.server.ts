@@ -32,6 +32,8 @@ const purpose = 'support form';
 const stampSeconds = 24 * 60 * 60;
 const dayMs = 24 * 60 * 60 * 1000;
 const pruneEveryMs = 60 * 60 * 1000;
+/** The same words from the same address are one message for so long. */
+const sameMs = 10 * 60 * 1000;
 const countEveryMs = 60 * 1000;
 /** How long a message waits for the mail server, minutes; it is kept longer in any case. */
 const patienceMinutes = 30 * 24 * 60;
@@ -95,15 +97,26 @@ export function createSupport(options: SupportOptions): Support {
       }
       const reason = held(fields, { trap, drawn: drawnAt(stamp), known: session !== null }, now());
       const at = now();
-      await database.transaction(async (tx) => {
+      const fresh = await database.transaction(async (tx) => {
+        // Pressed twice, or sent again because its answer was lost: the desk has it.
+        const before = await tx
+          .selectFrom('support_messages')
+          .select('id')
+          .where('email', '=', email)
+          .where('created', '>', at - sameMs)
+          .where('message', '=', fields.message)
+          .where('held', 'is not distinct from', reason)
+          .executeTakeFirst();
+        if (before) return false;
         await tx
           .insertInto('support_messages')
           .values({ ...fields, id: randomUUID(), created: at, user_id: session?.userId ?? null, email, held: reason })
           .execute();
-        if (reason !== null) return;
         const known = session?.emailVerified === true && session.email === email;
-        await toDesk(tx, { ...fields, email }, at, known);
+        if (reason === null) await toDesk(tx, { ...fields, email }, at, known);
+        return true;
       });
+      if (!fresh) return { ok: true };
       if (reason === null) outbox.nudge();
       else {
         log.info({ reason }, 'A message to the support desk was kept and not mailed');

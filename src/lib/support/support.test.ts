@@ -48,6 +48,16 @@ onBothEngines('the support desk', (engines) => {
     expect(mail).toMatchObject([{ kind: 'support', to: desk, email: 'ada@example.com', known: false }]);
   });
 
+  it('takes a message once that is sent twice, and again when it is written again later', async () => {
+    const { database, support, mail, clock, asking } = await open();
+    for (let press = 0; press < 2; press++) expect(await support.take(fields, asking())).toEqual({ ok: true });
+    expect([(await rows(database)).length, mail.length]).toEqual([1, 1]);
+    await support.take({ ...fields, message: 'It came after all.' }, asking());
+    clock.now += 10 * 60_000;
+    await support.take(fields, asking());
+    expect([(await rows(database)).length, mail.length]).toEqual([3, 3]);
+  });
+
   it('keeps nothing of what it could not hand to the mail: who is told of an error may send it again', async () => {
     const { database, support, asking } = await open({ failing: true });
     await expect(support.take(fields, asking())).rejects.toThrow('away');
