@@ -20,6 +20,7 @@ const commands = {
   build: './build.ts',
   press: './press.ts',
   newsletter: './newsletter.ts',
+  support: './support.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:accounts': '../bench/accounts.ts',
   'bench:checkout': '../bench/checkout.ts',

@@ -100,6 +100,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         images: () => ({ made: house.services.images.made() }),
         ...(house.mailStats && { mail: house.mailStats }),
         ...(house.billingStats && { billing: house.billingStats }),
+        ...(house.services.support && { support: house.services.support.stats }),
       },
       log,
     );

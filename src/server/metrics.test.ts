@@ -25,6 +25,7 @@ const all: MetricSources = {
   indexNow: () => ({ off: null, announced: 20, failed: 1, pending: 2, requests: 1, problem: null }),
   images: () => ({ made: 33 }),
   mail: () => ({ sent: 40, refused: 2, expired: 3, failedTries: 5, waiting: 6, oldest: 8000, problem: 'away' }),
+  support: () => ({ held: 9 }),
   now: () => 17_500,
 };
 
@@ -54,6 +55,7 @@ test('shows every source', async () => {
   expect(metrics.contentType).toMatch(/^text\/plain/);
   const samples = read(await metrics.text());
   expect(Object.fromEntries([...samples].filter(([name]) => /^broadsheet_(?!.*_seconds_)/.test(name)))).toEqual({
+    broadsheet_support_held: 9,
     broadsheet_page_hits_total: 12,
     broadsheet_page_not_modified_total: 3,
     broadsheet_page_misses_total: 2,

@@ -8,6 +8,7 @@ import type { CdnStats } from '../lib/cdn/cdn.server.ts';
 import type { IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
+import type { SupportStats } from '../lib/support/service.ts';
 
 /** Answers of the front since the start; each number only grows. */
 export interface FrontCounts {
@@ -54,6 +55,7 @@ export interface MetricSources {
   readonly images?: () => ImageCounts;
   readonly mail?: () => MailStats;
   readonly billing?: () => BillingStats;
+  readonly support?: () => SupportStats;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
 }
@@ -159,6 +161,10 @@ const billingSamples = (billing: BillingStats): Sample[] => [
   ),
 ];
 
+const supportSamples = ({ held }: SupportStats): Sample[] => [
+  gauge('broadsheet_support_held', 'Messages to the support desk that were kept and not mailed.', held),
+];
+
 /** The process itself, under the names that dashboards for Node know. */
 function processSamples(): Sample[] {
   const memory = process.memoryUsage();
@@ -194,7 +200,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { front, press, sync, cdn, indexNow, images, mail, billing } = sources;
+  const { front, press, sync, cdn, indexNow, images, mail, billing, support } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     front: front && (() => frontSamples(front())),
     press: press && (() => pressSamples(press())),
@@ -204,6 +210,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     images: images && (() => imageSamples(images())),
     mail: mail && (() => mailSamples(mail(), now())),
     billing: billing && (() => billingSamples(billing())),
+    support: support && (() => supportSamples(support())),
     process: processSamples,
   };
 

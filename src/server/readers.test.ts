@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
 import { parseConfig } from './config.ts';
@@ -110,17 +110,24 @@ describe('billing in the house', () => {
   it('starts while Stripe is away, is part of what a reader gets, and forgets with the account', async () => {
     const house = await open({ ...mail, ...stripe });
     if (!house?.billing) throw new Error('Billing is off.');
-    expect(house.billing.prices()).toEqual([]);
-    const session = {
-      ...{ id: 's', userId: 'nobody', trackingId: 't', email, emailVerified: true, createdAt: 0 },
-    };
+    const { billing } = house;
+    expect(billing.prices()).toEqual([]);
+    await house.accounts.create(email, caller);
+    const { id: userId } = await house.database.db.selectFrom('users').select('id').executeTakeFirstOrThrow();
+    const session = { ...{ id: 's', userId, trackingId: 't', email, emailVerified: true, createdAt: 0 } };
     const shipping = {
       ...{ name: 'Ada' },
       address: { line1: '1', city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
     };
-    await house.billing.saveShipping(session, shipping);
+    await billing.saveShipping(session, shipping);
     expect(await house.accounts.exportData(session)).toMatchObject({ billing: { shipping, purchases: [] } });
+    // What comes in between, from another tab, goes too.
+    const { forget } = billing;
+    vi.spyOn(billing, 'forget').mockImplementationOnce(async (id) => {
+      await forget(id);
+      expect(await billing.saveShipping(session, shipping)).toMatchObject({ ok: true });
+    });
     await house.accounts.forget(session, caller);
-    expect(await house.billing.shipping(session)).toBeNull();
+    expect(await billing.shipping(session)).toBeNull();
   });
 });

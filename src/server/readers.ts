@@ -93,7 +93,7 @@ export async function openReaders(
   const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
-  const known = withCorrespondence(billing ? withBilling(own, billing) : own, correspondence);
+  const known = withCorrespondence(billing ? withBilling(own, billing, log) : own, correspondence);
   const comments = openComments(config, {
     ...{ database, secret, accounts: own, limits, log, rules: publication.comments },
     isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
@@ -165,7 +165,7 @@ const withComments = (accounts: Accounts, comments: RunningComments): Accounts =
 });
 
 /** Who leaves is billed no more, and gets what is known of the bills too. */
-const withBilling = (accounts: Accounts, billing: RunningBilling): Accounts => ({
+const withBilling = (accounts: Accounts, billing: RunningBilling, log: Logger): Accounts => ({
   ...accounts,
   async exportData(session) {
     return { ...(await accounts.exportData(session)), billing: await billing.exportData(session.userId) };
@@ -173,6 +173,11 @@ const withBilling = (accounts: Accounts, billing: RunningBilling): Accounts => (
   async forget(session, caller) {
     // First: an account that is left over can be deleted again, a subscription of nobody would be charged for ever.
     await billing.forget(session.userId);
-    return accounts.forget(session, caller);
+    const cookies = await accounts.forget(session, caller);
+    // And once more: what was under way in between was a reader's still, and is found now.
+    await billing.forget(session.userId).catch((error: unknown) => {
+      log.error({ err: error }, 'What was bought while its reader left could not be looked for');
+    });
+    return cookies;
   },
 });

@@ -57,6 +57,15 @@ test('a widget that is blocked leaves our own form', async ({ page, house }) => 
   await expect(page.getByRole('heading', { name: 'Your subscription is cancelled' })).toBeVisible();
 });
 
+test('where not even our own script comes, the form comes forward by itself', async ({ page, house }) => {
+  await subscribeAt(house.shop, page.context(), 'reader-monthly');
+  await page.route(/\/_assets\/Retention\./, (route) => route.abort());
+  await page.goto('/cancel');
+  await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden();
+  await page.getByRole('button', { name: 'Continue' }).click({ timeout: 20_000 });
+  await expect(page.getByRole('button', { name: 'Cancel subscription' })).toBeVisible();
+});
+
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
   test('it takes two presses, and who is not signed in is led to sign in first', async ({ page, house }) => {

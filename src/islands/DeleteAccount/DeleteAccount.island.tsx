@@ -17,10 +17,20 @@ interface Props {
 }
 
 const other = 'That is not the address of this account. Nothing was deleted.';
+/** Some of what hangs on the account may be gone already, and the subscription with it. */
+const failed = 'That did not work, and your account is still there. Please try again in a minute.';
+/** By the status of the answer. */
+const refusals: Readonly<Record<number, string>> = {
+  401: 'You are signed out here, and nothing was deleted. Sign in again first.',
+  409: 'Somebody else is signed in here now. Nothing was deleted.',
+};
+/** Signed out after an answer that never came: that may have been the deletion. */
+const perhaps = 'You are signed out here. Your account may be deleted already: sign in again to see.';
 
 export default function DeleteAccount({ email, problem: first }: Props) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
+  const unheard = useRef(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(first ?? null);
   const [scripted, setScripted] = useState(false);
@@ -29,24 +39,23 @@ export default function DeleteAccount({ email, problem: first }: Props) {
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
     if (busy) return;
-    const typed = input.current?.value.trim().toLowerCase();
+    const typed = input.current?.value.trim().toLowerCase() ?? '';
     if (typed !== email.toLowerCase()) {
       setProblem(other);
       return input.current?.focus();
     }
     setBusy(true);
     setProblem(null);
-    const answer = await forgetMe();
-    if (answer.ok || answer.status === 401) {
+    const answer = await forgetMe(typed);
+    if (answer.ok) {
       forgetProfileCopies();
       return location.assign(formPages.deleted);
     }
+    const { status } = answer;
     setBusy(false);
-    setProblem(
-      answer.status === 0
-        ? messages.offline
-        : 'That did not work, and nothing was deleted. Please try again in a minute.',
-    );
+    unheard.current ||= status === 0;
+    if (status === 401 && unheard.current) setProblem(perhaps);
+    else setProblem(status === 0 ? messages.offline : (refusals[status] ?? failed));
   }
 
   return (

@@ -48,16 +48,32 @@ describe('deleting the account', () => {
     await type(address(), ' Ada@Example.com ');
     await submit(form());
     await vi.waitFor(() => expect(went).toHaveBeenCalledWith('/account/deleted'));
-    expect(fetched.mock.calls.map(([path]) => path)).toEqual(['/blaize/forget-me']);
+    expect(fetched.mock.calls.map(([path, { body }]) => [path, body])).toEqual([
+      ['/blaize/forget-me', JSON.stringify({ email: 'ada@example.com' })],
+    ]);
     expect(localStorage.getItem('email')).toBeNull();
   });
 
-  it('says that nothing was deleted when nothing was', async () => {
-    fetched.mockImplementation(async () => Response.json({ message: 'stack' }, { status: 503 }));
+  it.each([
+    ['is still there, where the server is broken', 503, /your account is still there/],
+    ['was not asked about, where nobody is signed in any more', 401, /signed out here, and nothing was deleted/],
+    ['is not the one that is signed in now', 409, /Somebody else.*Nothing was deleted/],
+  ])('says that the account %s', async (_what, status, words) => {
+    fetched.mockImplementation(async () => Response.json({ message: 'stack' }, { status }));
     await type(address(), 'ada@example.com');
     await submit(form());
-    await vi.waitFor(() => expect(alerts().join()).toMatch(/nothing was deleted/));
+    await vi.waitFor(() => expect(alerts().join()).toMatch(words));
     expect(went).not.toHaveBeenCalled();
+  });
+
+  it('claims nothing when it was not heard what became of it', async () => {
+    fetched.mockRejectedValueOnce(new TypeError('offline'));
+    await type(address(), 'ada@example.com');
+    await submit(form());
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/cannot be reached/));
+    fetched.mockImplementation(async () => Response.json({}, { status: 401 }));
+    await submit(form());
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/may be deleted already/));
   });
 });
 

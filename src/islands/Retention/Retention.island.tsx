@@ -18,11 +18,9 @@ interface Props extends WidgetSettings {
 const patience = 6000;
 const account = '/dashboard/account#plan';
 
-/** Our own form, which the server has drawn behind this. */
-function showOwn(): void {
-  const own = document.querySelector<HTMLElement>('[data-own-flow]');
-  own?.setAttribute('data-open', '');
-}
+/** Our own form, which the server has drawn behind this; it comes forward by itself when nothing holds it back in time (cancel.astro). */
+const ownForm = () => document.querySelector<HTMLElement>('[data-own-flow]');
+const showOwn = (): void => ownForm()?.setAttribute('data-open', '');
 
 export default function Retention({ email, appId, scriptUrl, mode }: Props) {
   const [state, setState] = useState<'opening' | 'open' | 'closed' | 'own'>('opening');
@@ -57,6 +55,13 @@ export default function Retention({ email, appId, scriptUrl, mode }: Props) {
   useEffect(() => {
     if (begun.current) return;
     begun.current = true;
+    const own = ownForm();
+    // This script was long in coming, and the reader has our own form in front of them.
+    if (own && getComputedStyle(own).visibility === 'visible') {
+      showOwn();
+      return setState('own');
+    }
+    own?.setAttribute('data-held', '');
     void open();
   }, []);
 

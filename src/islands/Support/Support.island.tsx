@@ -2,8 +2,8 @@
  * Premium Support (spec section 2, "Contact tab"): a button that opens the form in a sheet, "How can we help?". Without a script the
  * button is a link to the page of the form, which draws the same form `inline`.
  */
-import { useEffect, useState } from 'react';
-import { contactPage } from '../../lib/support/form.ts';
+import { useEffect, useRef, useState } from 'react';
+import { contactPage, type SupportFields } from '../../lib/support/form.ts';
 import { supportHours } from '../../lib/support/hours.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import styles from './Support.module.css';
@@ -16,6 +16,8 @@ interface Props extends SupportFormProps {
 
 export default function Support({ inline = false, ...form }: Props) {
   const [open, setOpen] = useState(false);
+  // A sheet is closed by a slip of the hand; what was written waits for it.
+  const typed = useRef<Partial<SupportFields>>({});
   if (inline) return <SupportForm {...form} />;
   return (
     <>
@@ -36,7 +38,13 @@ export default function Support({ inline = false, ...form }: Props) {
           onClose={() => setOpen(false)}
         >
           <Presence />
-          <SupportForm {...form} />
+          <SupportForm
+            {...form}
+            fields={{ ...form.fields, ...typed.current }}
+            onTyped={(now) => {
+              typed.current = now;
+            }}
+          />
         </Dialog>
       )}
     </>

@@ -55,6 +55,27 @@ it('opens in a sheet that says whether somebody is there, anew each minute', asy
   expect(document.querySelector('dialog')).toBeNull();
 });
 
+it('keeps what was written in a sheet that is closed before it was sent, and not after', async () => {
+  drawn = await draw(<Support stamp="s" fields={known} />);
+  await click(named('a', 'Premium Support'));
+  await type(field('Name'), 'Adele');
+  await act(async () => {
+    message().value = 'Where is my paper?';
+    message().dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await click(button('Close'));
+  await click(named('a', 'Premium Support'));
+  expect([field('Name').value, field('Email').value, message().value]).toEqual([
+    ...['Adele', 'ada@example.com', 'Where is my paper?'],
+  ]);
+  fetched.mockImplementation(async () => Response.json({ message: 'ok' }));
+  await submit(form());
+  await vi.waitFor(() => expect(document.querySelector('form')).toBeNull());
+  await click(button('Close'));
+  await click(named('a', 'Premium Support'));
+  expect([field('Name').value, message().value]).toEqual(['Ada Whitlock', '']);
+});
+
 it('asks for all four, then a message takes the place of the form', async () => {
   drawn = await draw(<Support inline stamp="stamp-1" fields={known} />);
   await submit(form());

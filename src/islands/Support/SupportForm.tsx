@@ -32,7 +32,13 @@ export interface SupportFormProps {
   sent?: boolean;
 }
 
-export function SupportForm({ stamp, fields, errors: first = {}, problem: wrong, sent = false }: SupportFormProps) {
+interface Props extends SupportFormProps {
+  /** Told what stands in the fields, as it is typed; nothing, when it was sent. */
+  onTyped?: (fields: Partial<SupportFields>) => void;
+}
+
+export function SupportForm(props: Props) {
+  const { stamp, fields, errors: first = {}, problem: wrong, sent = false, onTyped } = props;
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const thanks = useRef<HTMLDivElement>(null);
@@ -60,14 +66,16 @@ export function SupportForm({ stamp, fields, errors: first = {}, problem: wrong,
     const hidden = Object.values(hiddenFields).map((name) => [name, String(data.get(name) ?? '')]);
     const answer = await ask<SupportAnswer>(supportPath, { body: { ...typed, ...Object.fromEntries(hidden) } });
     setState(answer.ok ? 'sent' : 'idle');
-    if (answer.ok) return;
+    if (answer.ok) return onTyped?.({});
     setProblem(
       answer.status === 400 || answer.status === 429 ? (answer.message ?? supportSaid.failed) : supportSaid.failed,
     );
   }
 
   /** What is being mended is not called wrong any more. */
-  function mend({ target }: FormEvent<HTMLFormElement>) {
+  function mend({ target, currentTarget }: FormEvent<HTMLFormElement>) {
+    const data = new FormData(currentTarget);
+    onTyped?.(Object.fromEntries(supportFields.map((each) => [each, String(data.get(each) ?? '')])));
     const { name } = target as HTMLInputElement;
     if (!(name in errors)) return;
     const { [name as SupportField]: _mended, ...others } = errors;

@@ -92,7 +92,7 @@ describe('account calls of the browser (spec section 7)', () => {
     ['sessions', () => client.sessions(), 'GET', '/api/v1/me/sessions', null],
     ['logout, everywhere', () => client.logout(), 'POST', '/blaize/logout', { where: 'EVERYWHERE' }],
     ['logout, here', () => client.logout('THIS_DEVICE'), 'POST', '/blaize/logout', { where: 'THIS_DEVICE' }],
-    ['forgetMe', () => client.forgetMe(), 'POST', '/blaize/forget-me', {}],
+    ['forgetMe', () => client.forgetMe('a@example.com'), 'POST', '/blaize/forget-me', { email: 'a@example.com' }],
     [
       'beginSocial',
       () => client.beginSocial('/a', '/b'),

@@ -14,6 +14,7 @@ import type {
   DecisionEngineBody,
   DeliveryBody,
   EmailBody,
+  ForgetBody,
   GeoAnswer,
   IdentifiersBody,
   MessageAnswer,
@@ -121,8 +122,9 @@ export const saveProfile = (attributes: ProfileBody): Promise<Answer<MessageAnsw
 /** Where the reader is signed in. */
 export const sessions = (): Promise<Answer<SessionsAnswer>> => ask('/api/v1/me/sessions');
 
-/** Deletes the reader who is signed in. */
-export const forgetMe = (): Promise<Answer<MessageAnswer | null>> => ask('/blaize/forget-me', { body: {} });
+/** Deletes the reader who is signed in. @param email as typed to confirm; 409 says that it is somebody else's */
+export const forgetMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
+  ask('/blaize/forget-me', { body: { email } satisfies ForgetBody });
 
 /** Address of the window of a social sign-in; its end is posted to the opener. */
 export const socialAddress = (provider: SocialProvider): string => `/blaize/oauth/${provider}?popup=1`;

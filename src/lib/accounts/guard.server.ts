@@ -21,8 +21,9 @@ const personal = 'private, no-store';
  * @param to where to; the sign-in page unless given, which leads back here
  */
 export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
-  const { session, cookies } = await known(page);
-  if (!session) return lead(to ?? signInPage(null, page.url.pathname + page.url.search), cookies);
+  const { session, cookies, away } = await known(page);
+  // Who may well be signed in is told that this cannot be seen, and led back here by trying again.
+  if (!session) return lead(to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies);
   pass(page, cookies);
   return session;
 }
@@ -53,10 +54,10 @@ async function known({ request, locals, url }: Page) {
   try {
     const header = request.headers.get('cookie');
     const found = await locals.services.sessions?.session(header);
-    return found ?? { session: null, cookies: [] };
+    return { ...(found ?? { session: null, cookies: [] }), away: false };
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, 'Who is reading could not be found out');
-    return { session: null, cookies: [] };
+    return { session: null, cookies: [], away: true };
   }
 }
 

@@ -87,6 +87,10 @@ export const logoutBody = z.looseObject({
 });
 export type LogoutBody = z.input<typeof logoutBody>;
 
+/** POST /blaize/forget-me. With an address the account is deleted only if it is this one's. */
+export const forgetBody = z.looseObject({ email: z.string().max(320).optional() });
+export type ForgetBody = z.infer<typeof forgetBody>;
+
 /** POST /blaize/oauth/state. */
 export const oauthStateBody = z.looseObject({ start_url: target.optional(), target_url: target.optional() });
 export type OauthStateBody = z.infer<typeof oauthStateBody>;

@@ -77,12 +77,15 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   ];
 }
 
-/** Once for each paid time: when it is cancelled, or when it ends without having been. */
+/** Name of the note that a cancellation was told. */
+export const cancelledKey = ({ id }: Pick<StripeState, 'id'>, until: number): string => `cancelled:${id}:${until}`;
+
+/** Once for each paid time: when it is cancelled, or when it ends without having been. Told anew when it was taken back in between. */
 function cancelled(state: StripeState, now: number, until: number | null): Notice[] {
   const ended = state.status === 'canceled';
   if (until === null || (!ended && !(isRunning(state) && isEnding(state)))) return [];
   if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
-  return [{ key: `cancelled:${state.id}:${until}`, message: { kind: 'cancelled', plan: state.price.name, until } }];
+  return [{ key: cancelledKey(state, until), message: { kind: 'cancelled', plan: state.price.name, until } }];
 }
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {

@@ -22,10 +22,10 @@ describe('the four fields', () => {
     [{ email: 'ada@example' }, 'email'],
     [{ email: 'ada@example.com, eve@example.com' }, 'email'],
     [{ email: `${'a'.repeat(250)}@example.com` }, 'email'],
-    [{ email: 'ada..w@example.com' }, 'email'],
-    [{ email: 'ada.@example.com' }, 'email'],
-    [{ email: 'ada@example..com' }, 'email'],
-    [{ email: 'ada@-example.com' }, 'email'],
+    // The mail knows no way to answer these, and would drop the message that the reader was thanked for.
+    ...['.ada@example.com', 'ada.@example.com', 'ada..w@example.com', 'ada@-example.com', 'ada@example..com'].map(
+      (email) => [{ email }, 'email'] as const,
+    ),
     [{ phone: '12' }, 'phone'],
     [{ phone: 'call me at 2125550183' }, 'phone'],
     [{ name: 'x'.repeat(201) }, 'name'],

@@ -61,8 +61,8 @@ export function checkSupport(fields: SupportFields): SupportErrors {
     if (fields[name] === '') errors[name] = missing[name];
     else if (fields[name].length > longest[name]) errors[name] = `This is longer than ${longest[name]} characters.`;
   }
-  // What the mail could not name as the one to answer would be thanked for and never arrive.
-  if (!errors.email && !(isAddress(fields.email) && /@.+\.[^.]+$/u.test(fields.email))) {
+  // What no mail could be answered to would never reach the desk: it is asked for here what the mail asks for.
+  if (!errors.email && !(isAddress(fields.email) && /@[^@]+\.[^@.]+$/u.test(fields.email))) {
     errors.email = 'Please enter a valid email address, such as name@example.com.';
   }
   const digits = fields.phone.replace(/\D/gu, '').length;

@@ -1,6 +1,7 @@
 /** The support desk as routes and pages see it. */
 import type { Caller, Session } from '../accounts/service.ts';
 import type { SupportFields } from './form.ts';
+import type { Held } from './spam.ts';
 
 export interface Asking {
   readonly caller: Caller;
@@ -10,6 +11,19 @@ export interface Asking {
   readonly trap: string;
   /** The stamp that came with the form; empty when there was none. */
   readonly stamp: string;
+}
+
+/** A message that was kept and not mailed. */
+export interface HeldMessage extends SupportFields {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  readonly held: Held;
+}
+
+export interface SupportStats {
+  /** Messages that were not mailed; a minute old, `null` before they were counted. */
+  readonly held: number | null;
 }
 
 export interface Support {
@@ -25,6 +39,11 @@ export interface Support {
     fields: SupportFields,
     asking: Asking,
   ): Promise<{ readonly ok: true } | { readonly ok: false; readonly retryAfter: number }>;
+  /** What was not mailed, newest first. */
+  heldMessages(): Promise<readonly HeldMessage[]>;
+  /** Hands a message that was held to the mail after all. @returns `false` where none of this number is held */
+  release(id: string): Promise<boolean>;
+  stats(): SupportStats;
   /** What this reader wrote, for the export of everything kept. */
   exportData(session: Session): Promise<Readonly<Record<string, unknown>>>;
   /** Deletes what this reader wrote. */

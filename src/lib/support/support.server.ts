@@ -9,7 +9,8 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/service.ts';
 import { createSealer } from '../sealed.server.ts';
-import type { Support } from './service.ts';
+import type { SupportFields } from './form.ts';
+import type { HeldMessage, Support } from './service.ts';
 import { held } from './spam.ts';
 
 export interface SupportOptions {
@@ -31,6 +32,9 @@ const purpose = 'support form';
 const stampSeconds = 24 * 60 * 60;
 const dayMs = 24 * 60 * 60 * 1000;
 const pruneEveryMs = 60 * 60 * 1000;
+/** The same words from the same address are one message for so long. */
+const sameMs = 10 * 60 * 1000;
+const countEveryMs = 60 * 1000;
 /** How long a message waits for the mail server, minutes; it is kept longer in any case. */
 const patienceMinutes = 30 * 24 * 60;
 
@@ -38,7 +42,9 @@ export function createSupport(options: SupportOptions): Support {
   const { database, outbox, desk, keepDays, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
   const limiter = createLimiter(database, createKeyed(options.secret), options.limits, now);
-  let timer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  let waiting: number | null = null;
+  let counting: Promise<void> = Promise.resolve();
   let pruning: Promise<void> = Promise.resolve();
 
   const drawnAt = (stamp: string): number | null => {
@@ -61,11 +67,29 @@ export function createSupport(options: SupportOptions): Support {
       );
   }
 
+  const heldOnes = () => database.db.selectFrom('support_messages').where('held', 'is not', null);
+
+  function count(): void {
+    counting = heldOnes()
+      .select((is) => is.fn.countAll<number | string | bigint>().as('count'))
+      .executeTakeFirstOrThrow()
+      .then(
+        (row) => {
+          waiting = Number(row.count);
+        },
+        // The database says itself what is wrong with it.
+        () => {},
+      );
+  }
+
+  const toDesk = (tx: AccountsTransaction, fields: SupportFields, at: number, known: boolean): Promise<void> =>
+    outbox.enqueue(tx, { kind: 'support', to: desk, ...fields, at, known, minutes: patienceMinutes });
+
   return {
     stamp: () => sealer.seal(purpose, now(), stampSeconds),
     async take(fields, { caller, session, trap, stamp }) {
       const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
-      // Who is signed in counts as that: under an address that anybody can type, anybody could use up its owner's messages.
+      // Anybody can type an address: who is signed in is counted apart from what others write under theirs.
       const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
       if (over) {
         log.info({ limit: 'support', scope: over.scope }, 'A limit of the support desk is reached');
@@ -73,19 +97,69 @@ export function createSupport(options: SupportOptions): Support {
       }
       const reason = held(fields, { trap, drawn: drawnAt(stamp), known: session !== null }, now());
       const at = now();
-      await database.transaction(async (tx) => {
+      const fresh = await database.transaction(async (tx) => {
+        // Pressed twice, or sent again because its answer was lost: the desk has it.
+        const before = await tx
+          .selectFrom('support_messages')
+          .select('id')
+          .where('email', '=', email)
+          .where('created', '>', at - sameMs)
+          .where('message', '=', fields.message)
+          .where('held', 'is not distinct from', reason)
+          .executeTakeFirst();
+        if (before) return false;
         await tx
           .insertInto('support_messages')
           .values({ ...fields, id: randomUUID(), created: at, user_id: session?.userId ?? null, email, held: reason })
           .execute();
-        if (reason !== null) return;
         const known = session?.emailVerified === true && session.email === email;
-        await outbox.enqueue(tx, { kind: 'support', to: desk, ...fields, email, at, known, minutes: patienceMinutes });
+        if (reason === null) await toDesk(tx, { ...fields, email }, at, known);
+        return true;
       });
+      if (!fresh) return { ok: true };
       if (reason === null) outbox.nudge();
-      else log.info({ reason }, 'A message to the support desk was kept and not mailed');
+      else {
+        log.info({ reason }, 'A message to the support desk was kept and not mailed');
+        if (waiting !== null) waiting++;
+      }
       return { ok: true };
     },
+    async heldMessages() {
+      const columns = ['id', 'created', 'name', 'email', 'phone', 'message', 'held'] as const;
+      const rows = await heldOnes().select(columns).orderBy('created', 'desc').execute();
+      return rows.map((row) => ({ ...row, held: row.held as HeldMessage['held'] }));
+    },
+    async release(id) {
+      const released = await database.transaction(async (tx) => {
+        // Of two who release the same message one finds it held.
+        const row = await tx
+          .updateTable('support_messages')
+          .set({ held: null })
+          .where('id', '=', id)
+          .where('held', 'is not', null)
+          .returningAll()
+          .executeTakeFirst();
+        if (!row) return false;
+        const { name, email, phone, message, user_id: userId } = row;
+        const user =
+          userId === null
+            ? undefined
+            : await tx
+                .selectFrom('users')
+                .select('id')
+                .where('id', '=', userId)
+                .where('email', '=', email)
+                .where('emailVerified', '=', 1)
+                .executeTakeFirst();
+        await toDesk(tx, { name, email, phone, message }, row.created, user !== undefined);
+        return true;
+      });
+      if (!released) return false;
+      outbox.nudge();
+      count();
+      return true;
+    },
+    stats: () => ({ held: waiting }),
     async exportData(session) {
       const { userId, email } = of(session);
       const rows = await database.db
@@ -107,12 +181,14 @@ export function createSupport(options: SupportOptions): Support {
     },
     start() {
       prune();
-      timer = setInterval(prune, pruneEveryMs);
-      timer.unref();
+      count();
+      timers.push(setInterval(prune, pruneEveryMs), setInterval(count, countEveryMs));
+      for (const timer of timers) timer.unref();
     },
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await pruning;
+      await counting;
     },
   };
 }

@@ -134,11 +134,13 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('cancelled')).toBe(1);
     expect(paid(await house.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
     paid(await house.billing.cancel(session, null));
+    // What was taken back in between is told once more, and its end is not.
+    expect(mailed('cancelled')).toBe(2);
     await house.pass(32 * day);
     await house.deliver();
     expect(await opens(session)).toBeNull();
     expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
-    expect(mailed('cancelled')).toBe(1);
+    expect(mailed('cancelled')).toBe(2);
     expect(await charged()).toHaveLength(1);
     expect(await house.billing.cancel(session, null)).toMatchObject({ ok: false, status: 404 });
     paid(await house.billing.subscribe(session, monthly));

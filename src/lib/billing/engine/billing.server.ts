@@ -14,7 +14,7 @@ import { createCoupons } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import { billed, no, ok } from './errors.ts';
 import { createLeaving, forgetLeaving, leavingOf } from './leaving.server.ts';
-import { createMirror, forgottenKey } from './mirror.server.ts';
+import { createMirror } from './mirror.server.ts';
 import type { BillingRules, Parts } from './parts.ts';
 import { createPaying } from './paying.server.ts';
 import { createPurchases } from './purchases.server.ts';
@@ -76,9 +76,9 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const stripe = options.stripe ?? openStripe(access);
   const { db } = database;
   const catalogue = createCatalogue({ stripe, database, onPrices: () => onPrices(), log, now });
-  const customers = createCustomers(stripe, database, now);
-  const purchases = createPurchases(database, now);
   const questions = createQuestions(database, now);
+  const customers = createCustomers(stripe, database, questions, now);
+  const purchases = createPurchases(database, now);
   const mirror = createMirror({
     ...{ stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now },
   });
@@ -204,18 +204,9 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     },
     forget: (userId) =>
       inTurn(userId, async () => {
-        const customer = await customers.find(userId);
         await database.transaction(async (tx) => {
-          if (customer !== null) {
-            await questions.ask(tx, `forget:${customer}`);
-            await tx
-              .insertInto('billing_notes')
-              .values({ key: forgottenKey(customer), value: '', at: now() })
-              .onConflict((conflict) => conflict.doNothing())
-              .execute();
-          }
+          await customers.forget(tx, userId);
           await forgetLeaving(tx, userId);
-          await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
           // What was bought and charged stays, without saying by whom.
           await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
           await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();

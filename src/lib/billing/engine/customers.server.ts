@@ -2,24 +2,42 @@
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import type { Database } from '../../database.ts';
+import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Shipping } from '../wire.ts';
-import { isMissing } from './errors.ts';
+import { isMissing, refuse } from './errors.ts';
+import type { Questions } from './questions.server.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
 export interface Customers {
   /** `cus_…`; `null`: there is none yet. */
   find(userId: string): Promise<string | null>;
-  /** Makes one unless there is one; however often and from wherever it is called, a reader has one customer. */
+  /**
+   * Makes one unless there is one; however often and from wherever it is called, a reader has one customer.
+   *
+   * @throws Refused for whose account is deleted: what was under way meanwhile must not bring them back
+   */
   ensure(reader: Pick<Session, 'userId' | 'email'>): Promise<string>;
   userOf(customer: string): Promise<string | null>;
+  /** Whether it was a reader's who has left: a late answer must not bring them back. */
+  isForgotten(customer: string): Promise<boolean>;
+  /** Takes what is known of a reader away, and writes down that Stripe is to forget them too. */
+  forget(tx: AccountsTransaction, userId: string): Promise<void>;
   shipping(userId: string): Promise<Shipping | null>;
+  /** @throws Refused as {@link ensure} */
   saveShipping(userId: string, shipping: Shipping): Promise<void>;
   /** Tells Stripe an address that it does not have yet. @throws StripeError */
   sendShipping(userId: string): Promise<void>;
 }
 
-export function createCustomers(stripe: Stripe, database: Database, now: () => number): Customers {
+/** Name of the note that a customer was a reader who is forgotten. */
+const forgottenKey = (customer: string): string => `forgotten:${customer}`;
+
+export function createCustomers(
+  stripe: Stripe,
+  database: Database,
+  questions: Pick<Questions, 'ask'>,
+  now: () => number,
+): Customers {
   const { db } = database;
   const inTurn: InTurn = createTurns();
 
@@ -28,12 +46,53 @@ export function createCustomers(stripe: Stripe, database: Database, now: () => n
     return row?.customer ?? null;
   }
 
+  async function isForgotten(customer: string): Promise<boolean> {
+    const key = forgottenKey(customer);
+    return (await db.selectFrom('billing_notes').select('key').where('key', '=', key).executeTakeFirst()) !== undefined;
+  }
+
+  async function forget(tx: AccountsTransaction, userId: string): Promise<void> {
+    const row = await tx.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
+    if (!row) return;
+    if (row.customer !== null) {
+      await questions.ask(tx, `forget:${row.customer}`);
+      await tx
+        .insertInto('billing_notes')
+        .values({ key: forgottenKey(row.customer), value: '', at: now() })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+    await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
+  }
+
+  /**
+   * Asked before anything is made for a reader, and once more after it is written down: the call may have waited while the account
+   * was deleted, and nothing hangs on the account that would have kept the row out.
+   */
+  async function stillHere(userId: string): Promise<void> {
+    if (await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()) return;
+    await database.transaction((tx) => forget(tx, userId));
+    refuse(403, 'This account is deleted.');
+  }
+
   /** One that was made before a crash, or before the database was restored from a backup. */
   async function made(userId: string, email: string): Promise<string | null> {
     for await (const customer of stripe.customers.list({ email, limit: 100 })) {
-      if (customer.metadata.user === userId) return customer.id;
+      if (customer.metadata.user === userId && !(await isForgotten(customer.id))) return customer.id;
     }
     return null;
+  }
+
+  async function create(userId: string, email: string): Promise<string> {
+    // Of two processes that ask at once both get the same customer.
+    const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
+    let { id } = await stripe.customers.create({ email, metadata: { user: userId } }, { idempotencyKey: key });
+    // Whose deletion was cut off in the middle is a reader still, and the key leads to the customer that is gone.
+    while (await isForgotten(id)) {
+      const again = { idempotencyKey: `${key}:${id}` };
+      ({ id } = await stripe.customers.create({ email, metadata: { user: userId } }, again));
+    }
+    return id;
   }
 
   async function shippingRow(userId: string) {
@@ -51,15 +110,8 @@ export function createCustomers(stripe: Stripe, database: Database, now: () => n
       inTurn(userId, async () => {
         const known = await find(userId);
         if (known !== null) return known;
-        const customer =
-          (await made(userId, email)) ??
-          (
-            await stripe.customers.create(
-              { email, metadata: { user: userId } },
-              // Of two processes that ask at once both get the same customer.
-              { idempotencyKey: `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}` },
-            )
-          ).id;
+        await stillHere(userId);
+        const customer = (await made(userId, email)) ?? (await create(userId, email));
         const row = await db
           .insertInto('customers')
           .values({ user_id: userId, customer, shipping: null, shipping_sent: 0, updated: now() })
@@ -71,8 +123,11 @@ export function createCustomers(stripe: Stripe, database: Database, now: () => n
           )
           .returning('customer')
           .executeTakeFirstOrThrow();
+        await stillHere(userId);
         return row.customer ?? customer;
       }),
+    isForgotten,
+    forget,
     async userOf(customer) {
       const row = await db
         .selectFrom('customers')
@@ -89,6 +144,7 @@ export function createCustomers(stripe: Stripe, database: Database, now: () => n
         .values({ user_id: userId, customer: null, ...values })
         .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
         .execute();
+      await stillHere(userId);
     },
     async sendShipping(userId) {
       const row = await shippingRow(userId);

@@ -1,6 +1,9 @@
-/** Takes back at Stripe what is not paid and nobody waits for, so that it can neither be paid later nor kept for nothing. */
+/**
+ * Takes back at Stripe what is not paid and nobody waits for, so that it can neither be paid later nor kept for nothing; and what a
+ * reader thinks better of.
+ */
 import Stripe from 'stripe';
-import { isRunning } from '../state.ts';
+import { isRunning, type StripeState } from '../state.ts';
 import { isMissing } from './errors.ts';
 
 const retrieve = async (stripe: Stripe, id: string) => {
@@ -28,6 +31,15 @@ export async function end(stripe: Stripe, id: string, params: Stripe.Subscriptio
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
+}
+
+/** Takes a cancellation back, however it was made. */
+export async function goOn(
+  stripe: Stripe,
+  { id, cancelAtPeriodEnd, cancelAt }: Pick<StripeState, 'id' | 'cancelAtPeriodEnd' | 'cancelAt'>,
+): Promise<void> {
+  if (cancelAtPeriodEnd) await stripe.subscriptions.update(id, { cancel_at_period_end: false });
+  else if (cancelAt !== null) await stripe.subscriptions.update(id, { cancel_at: '' });
 }
 
 /** A new subscription: its bill first, which only Stripe can decide against its payment; what was paid stays. */

@@ -96,6 +96,19 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
     return shown((await mirror.sync(fresh.id))?.state ?? fresh);
   }
 
+  async function leave(session: Session, reason: string | null): Promise<Billed<Subscription>> {
+    const { userId } = session;
+    const [row, state] = await Promise.all([openRow(userId), runningOf(userId)]);
+    const known = leavingReason(reason);
+    const said: Farewell = row
+      ? { reason: leavingReason(row.reason), words: row.words }
+      : { reason: known, words: known === null && reason ? reason.slice(0, longestWords) : null };
+    const cancelled = await running.cancel(session, detailsOf(said));
+    if (!cancelled.ok || !state || isEnding(state)) return cancelled;
+    await end(row?.id ?? (await note(userId, state, said, null)), 'cancelled');
+    return cancelled;
+  }
+
   return {
     beginLeaving: ({ userId }, { reason, words }) =>
       inTurn(userId, () =>
@@ -115,18 +128,8 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
       return same ? (JSON.parse(row.offer as string) as StayOffer) : null;
     },
     stay: (session) => inTurn(session.userId, () => billed(() => acceptOffer(session))),
-    async cancel(session, reason = null) {
-      const { userId } = session;
-      const [row, state] = await Promise.all([openRow(userId), runningOf(userId)]);
-      const known = leavingReason(reason);
-      const said: Farewell = row
-        ? { reason: leavingReason(row.reason), words: row.words }
-        : { reason: known, words: known === null && reason ? reason.slice(0, longestWords) : null };
-      const cancelled = await running.cancel(session, detailsOf(said));
-      if (!cancelled.ok || !state || isEnding(state)) return cancelled;
-      await end(row?.id ?? (await note(userId, state, said, null)), 'cancelled');
-      return cancelled;
-    },
+    // In a turn of its own, around that of the subscription: pressed twice, it is one leaving.
+    cancel: (session, reason = null) => inTurn(`leaving ${session.userId}`, () => leave(session, reason)),
     async resume(session) {
       const resumed = await running.resume(session);
       if (!resumed.ok) return resumed;

@@ -94,6 +94,13 @@ onBothEngines('leaving', (engines) => {
     expect(await kept()).toMatchObject([{ user_id: null, words: null, reason: 'elsewhere' }]);
   });
 
+  it('is one leaving, pressed twice at once', async () => {
+    const session = await subscribed();
+    const both = await Promise.all([house.billing.cancel(session), house.billing.cancel(session)]);
+    for (const one of both) expect(paid(one)).toMatchObject({ cancelAtPeriodEnd: true });
+    expect(await house.billing.leavingCounts(0)).toEqual([{ reason: 'skipped', outcome: 'cancelled', count: 1 }]);
+  });
+
   it('keeps the words of a call that gives no reason of ours, and notes nothing where nothing runs', async () => {
     const session = await subscribed();
     paid(await house.billing.cancel(session, 'moved away'));

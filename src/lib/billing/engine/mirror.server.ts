@@ -8,12 +8,12 @@ import type Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
-import { type NoticeRules, noticesOf } from '../notices.ts';
+import { cancelledKey, type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
-import { digestOf, isRunning, isSettled, renewsAt, type StripeState } from '../state.ts';
+import { digestOf, isEnding, isRunning, isSettled, paidUntil, renewsAt, type StripeState } from '../state.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
-import { dropSubscription } from './dropping.server.ts';
+import { dropSubscription, goOn } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Purchase, Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
@@ -40,9 +40,6 @@ export interface Mirror {
   ofUser(userId: string): Promise<readonly Kept[]>;
   get(id: string): Promise<Kept | null>;
 }
-
-/** Name of the note that a customer was a reader who is forgotten. */
-export const forgottenKey = (customer: string): string => `forgotten:${customer}`;
 
 export interface MirrorOptions {
   readonly stripe: Stripe;
@@ -95,18 +92,12 @@ export function createMirror(options: MirrorOptions): Mirror {
     return { subscription, invoices: invoices.data, charges: charges.data };
   }
 
-  /** Whose reader has left: a late answer must not bring them back. */
-  async function isForgotten(customer: string): Promise<boolean> {
-    const key = forgottenKey(customer);
-    return (await db.selectFrom('billing_notes').select('key').where('key', '=', key).executeTakeFirst()) !== undefined;
-  }
-
   /** Whose it is: by our own note, or by the one at Stripe where ours was lost. */
   async function ownerOf({ subscription }: Asked): Promise<string | null> {
     const customer = idOf(subscription.customer) ?? '';
     const known = await customers.userOf(customer);
     const noted = subscription.metadata.user;
-    if (known !== null || !noted || (await isForgotten(customer))) return known;
+    if (known !== null || !noted || (await customers.isForgotten(customer))) return known;
     const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
     if (!user) return null;
     await db
@@ -159,6 +150,11 @@ export function createMirror(options: MirrorOptions): Mirror {
       .where('state', '=', 'open')
       .where('id', '=', state.purchase ?? '')
       .executeTakeFirst();
+    const until = paidUntil(state);
+    if (until !== null && isRunning(state) && !isEnding(state)) {
+      // Who cancels, goes on and cancels again has it in writing both times.
+      await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state, until)).execute();
+    }
     // Nobody is welcomed who is still at the till.
     const notices = noticesOf(state, now(), rules, announced).filter(
       ({ message }) => message.kind !== 'welcome-tier' || !pending,
@@ -188,6 +184,21 @@ export function createMirror(options: MirrorOptions): Mirror {
     return true;
   }
 
+  /** Who pays for more after a cancellation does not mean to leave, by whatever way we hear of the payment. */
+  async function stays(state: StripeState): Promise<boolean> {
+    if (!isEnding(state) || !isRunning(state) || state.schedule !== null) return false;
+    const change = await db
+      .selectFrom('purchases')
+      .selectAll()
+      .where('state', '=', 'open')
+      .where('kind', '=', 'switch')
+      .where('subscription', '=', state.id)
+      .executeTakeFirst();
+    if (!change || outcomeOf(change, state) !== 'done') return false;
+    await goOn(stripe, state);
+    return true;
+  }
+
   async function sync(id: string, announced = false): Promise<Kept | null> {
     return inTurn(id, async () => {
       const asked = await number(id);
@@ -197,7 +208,7 @@ export function createMirror(options: MirrorOptions): Mirror {
         let answer = await ask(id);
         await catalogue.learn(pricesIn(answer));
         state = readState(answer, catalogue.known);
-        if (await dropStray(state)) {
+        if ((await dropStray(state)) || (await stays(state))) {
           answer = await ask(id);
           state = readState(answer, catalogue.known);
         }

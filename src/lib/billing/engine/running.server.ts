@@ -5,7 +5,7 @@ import { idOf } from '../read-state.ts';
 import type { Billed, Billing } from '../service.ts';
 import { isRunning, subscriptionOf } from '../state.ts';
 import type { Subscription } from '../wire.ts';
-import { end } from './dropping.server.ts';
+import { end, goOn } from './dropping.server.ts';
 import { billed, no, ok, refuse, said } from './errors.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
@@ -25,7 +25,11 @@ const noted = [
   ...['device_type', 'geo_city', 'geo_country'],
 ];
 
-export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'>, inTurn: InTurn): Running {
+export function createRunning(
+  parts: Parts,
+  { unplan, leaveOff }: Pick<Switching, 'unplan' | 'leaveOff'>,
+  inTurn: InTurn,
+): Running {
   const { stripe, customers, mirror, rules, now } = parts;
 
   async function mine(userId: string): Promise<Kept> {
@@ -86,6 +90,8 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
   return {
     cancel: (session, details) =>
       turn(session, async () => {
+        // What the bank is still asked about was decided before.
+        await leaveOff(session.userId);
         const { state } = await mine(session.userId);
         const comment = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
         await unplan(state);
@@ -99,8 +105,7 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
       turn(session, async () => {
         const { state } = await mine(session.userId);
         await unplan(state);
-        if (state.cancelAtPeriodEnd) await stripe.subscriptions.update(state.id, { cancel_at_period_end: false });
-        else if (state.cancelAt !== null) await stripe.subscriptions.update(state.id, { cancel_at: '' });
+        await goOn(stripe, state);
         return told(state.id);
       }),
     saveMetadata: (session, id, given) =>

@@ -6,9 +6,9 @@ import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
-import { isRunning, type StripeState, switchKind } from '../state.ts';
+import { isEnding, isRunning, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
-import { dropSwitch } from './dropping.server.ts';
+import { dropSwitch, goOn } from './dropping.server.ts';
 import { billed, isUncertain, no, ok, refuse } from './errors.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
@@ -31,6 +31,8 @@ export interface Switching {
   quote(state: StripeState, price: Price): Promise<QuoteAnswer>;
   /** Goes back to what is, without what was planned for the next bill. */
   unplan(state: StripeState): Promise<void>;
+  /** Gives up a change that is not paid yet. @throws StripeError */
+  leaveOff(userId: string): Promise<void>;
 }
 
 export const switchSaid = {
@@ -112,17 +114,27 @@ export function createSwitching(
       await purchases.end(database.db, purchase.id, 'given up');
       return answer;
     }
-    const done = answer.value.paymentIntentStatus === 'succeeded';
-    // Who pays for more does not mean to leave.
-    if (done && (state.cancelAtPeriodEnd || state.cancelAt !== null)) {
-      await stripe.subscriptions.update(state.id, { cancel_at_period_end: false });
-      await mirror.sync(state.id);
-    }
     return ok<SwitchAnswer>({ ...answer.value, effective: 'now' });
   }
 
   async function downgrade(session: Session, state: StripeState, price: Price, ask: SwitchAsk) {
     const purchase = await begin(session, state, price, ask);
+    // Who takes a smaller plan means to stay.
+    await goOn(stripe, state);
+    try {
+      await plan(purchase, state, price);
+    } catch (error) {
+      if (isEnding(state)) await stripe.subscriptions.update(state.id, { cancel_at_period_end: true }).catch(() => {});
+      throw error;
+    }
+    const kept = await mirror.sync(state.id);
+    if (!kept) return no(404, checkoutSaid.unknown);
+    await purchases.end(database.db, purchase.id, kept.state.next?.plan === purchase.plan ? 'done' : 'given up');
+    return ok(granted(kept, 'renewal'));
+  }
+
+  /** The other plan, from the next bill on. */
+  async function plan(purchase: Purchase, state: StripeState, price: Price): Promise<void> {
     const schedule =
       state.schedule !== null
         ? await stripe.subscriptionSchedules.retrieve(state.schedule)
@@ -136,10 +148,6 @@ export function createSwitching(
       { end_behavior: 'release', proration_behavior: 'none', phases: phases(state, present, price) },
       { idempotencyKey: `planned:${purchase.id}` },
     );
-    const kept = await mirror.sync(state.id);
-    if (!kept) return no(404, checkoutSaid.unknown);
-    await purchases.end(database.db, purchase.id, kept.state.next?.plan === purchase.plan ? 'done' : 'given up');
-    return ok(granted(kept, 'renewal'));
   }
 
   async function switchNow(session: Session, ask: SwitchAsk): Promise<Billed<SwitchAnswer>> {
@@ -176,6 +184,10 @@ export function createSwitching(
     switchPlan: (session, ask) => inTurn(session.userId, () => billed(() => switchNow(session, ask))),
     quote: (state, price) => quote(state, price),
     unplan,
+    async leaveOff(userId) {
+      const open = await purchases.open(userId);
+      if (open?.kind === 'switch') await abandon(open);
+    },
   };
 }
 

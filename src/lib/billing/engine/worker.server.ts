@@ -4,6 +4,7 @@
  */
 import type Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
+import { dropSubscription, dropSwitch } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Parts } from './parts.ts';
 import type { Question } from './questions.server.ts';
@@ -130,7 +131,14 @@ export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
   };
 }
 
-/** Stripe cancels at once whatever a customer has, and forgets the person; the bills stay, as the law wants. */
+/**
+ * Stripe cancels at once whatever a customer has, and forgets the person; the bills stay, as the law wants. A bill that is still at
+ * the till is taken back before: Stripe leaves it open, and a bank that is being asked just now would have it paid.
+ */
 async function forget(stripe: Stripe, customer: string): Promise<void> {
+  for await (const { id, status, pending_update: update } of stripe.subscriptions.list({ customer, status: 'all' })) {
+    if (status === 'incomplete') await dropSubscription(stripe, id);
+    else if (update !== null) await dropSwitch(stripe, id);
+  }
   await stripe.customers.del(customer);
 }

@@ -1,0 +1,54 @@
+/**
+ * `npm run support`: shows the messages to the support desk that were not mailed because they look as if no person had written them;
+ * `npm run support -- release <number>` mails one after all. With `npm run serve` beside it, which sends.
+ */
+import type { HeldMessage } from '../src/lib/support/service.ts';
+import { checkSettings, readSettings, siteFolder } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+
+/** Beside `npm start` and its sandbox, whose site knows the mail server: here a message is only written down. */
+const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
+
+/** @returns the number to release; `null`: they are to be listed @throws Stop with how it should look */
+export function readWish(args: readonly string[]): string | null {
+  const [what, id = '', ...more] = args;
+  if (what === undefined) return null;
+  if (what === 'release' && /^[\da-f-]{36}$/.test(id) && more.length === 0) return id;
+  throw new Stop('Say what to do: npm run support, or npm run support -- release <the number that it shows>');
+}
+
+const why: Readonly<Record<HeldMessage['held'], string>> = {
+  trap: 'filled in what nobody sees',
+  hasty: 'sent within three seconds',
+  links: 'full of links',
+};
+
+/** A message as it is shown. */
+export const asText = ({ id, created, held, name, email, phone, message }: HeldMessage): string =>
+  [
+    `${id}  ${new Date(created).toISOString().slice(0, 16).replace('T', ' ')} UTC  ${why[held]}`,
+    `  ${name} <${email}> ${phone}`,
+    ...message.split('\n').map((line) => `  | ${line}`),
+  ].join('\n');
+
+export async function run(args: readonly string[]): Promise<number> {
+  const id = readWish(args);
+  process.env.NODE_ENV = 'production';
+  const settings = readSettings();
+  const config = checkSettings(settings);
+  // The same folder as `npm start` and `npm run serve` use.
+  const demo = config.wordpress === null && !settings.SMTP_URL;
+  const env = { ...settings, ...(demo && waiting), DATA_DIR: siteFolder(settings, config.wordpress !== null) };
+  const { listHeld, releaseMessage } = await import('../src/server/held-messages.ts');
+  const explained = (error: Error) => {
+    throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
+  };
+  if (id !== null) {
+    const released = await releaseMessage(env, id).catch(explained);
+    console.log(released ? 'It goes to the desk as soon as the mail server takes it.' : 'No such message is held.');
+    return released ? 0 : 1;
+  }
+  const held = await listHeld(env).catch(explained);
+  console.log(held.length === 0 ? 'Nothing is held.' : held.map(asText).join('\n\n'));
+  return 0;
+}

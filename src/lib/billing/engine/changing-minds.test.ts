@@ -1,0 +1,83 @@
+/** Leaving, and changing to another plan, in either order: what was decided last counts. On both databases. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const reader = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+const member = { ...reader, product_id: 'sun-member', plan_id: 'member-monthly' };
+
+onBothEngines('whoever changes their mind', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function subscribed(plan = reader): Promise<{ session: Session; id: string }> {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    const { subscriptionId: id } = paid(await house.billing.subscribe(session, plan));
+    await house.deliver();
+    return { session, id };
+  }
+  /** From now on the bank asks about every payment. */
+  async function askingBank(id: string): Promise<void> {
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+  }
+  const agree = (secret: string | null) => house.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
+  const now = (session: Session) => house.billing.subscription(session);
+
+  it('stays who cancels and then pays for more', async () => {
+    const { session } = await subscribed();
+    paid(await house.billing.cancel(session));
+    paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
+    expect(await now(session)).toMatchObject({ planId: 'member-monthly', cancelAtPeriodEnd: false });
+  });
+
+  it.each(['the browser says so', 'only Stripe says so'])('stays whose bank asked before, once %s', async (how) => {
+    const { session, id } = await subscribed();
+    paid(await house.billing.cancel(session));
+    await askingBank(id);
+    const { clientSecret } = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    // Nothing is paid, so nothing is taken back.
+    expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
+    agree(clientSecret);
+    if (how === 'the browser says so') paid(await house.billing.confirm(session, id));
+    else await house.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'member-yearly', cancelAtPeriodEnd: false });
+  });
+
+  it('leaves who cancels while the bank is asked about more, and is charged nothing for it', async () => {
+    const { session, id } = await subscribed();
+    await askingBank(id);
+    const { clientSecret } = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    paid(await house.billing.cancel(session));
+    expect(() => agree(clientSecret)).toThrow();
+    await house.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
+    const charges = (await house.dashboard.charges.list()).data.filter(({ paid: was }) => was);
+    expect(charges.map(({ amount }) => amount)).toEqual([1200]);
+  });
+
+  it('stays, for less from the next bill on, who cancels and then takes a smaller plan', async () => {
+    const { session } = await subscribed(member);
+    paid(await house.billing.cancel(session));
+    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'reader-monthly' } });
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
+  });
+
+  it('leaves at the end of what is paid who takes a smaller plan and then cancels', async () => {
+    const { session } = await subscribed(member);
+    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await house.billing.cancel(session));
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'member-monthly', status: 'canceled' });
+    // Too late to take it back: it says so, and nothing begins.
+    expect(await house.billing.resume(session)).toMatchObject({ ok: false, status: 404 });
+    expect((await house.dashboard.charges.list()).data).toHaveLength(1);
+  });
+});

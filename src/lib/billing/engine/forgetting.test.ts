@@ -1,0 +1,96 @@
+/** Readers who leave while something is under way: by way of the real SDK and the sandbox's Stripe, on both databases. */
+import { afterEach, expect, it } from 'vitest';
+import { caller } from '../../../../tests/world/accounts.ts';
+import { type BillingBench, billingBench, home, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+
+onBothEngines('a reader who leaves', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function begin(): Promise<Session> {
+    house = await billingBench(await engines.open());
+    return house.readers.join('ada@example.com');
+  }
+  /** As the site does it, see `withBilling` in src/server/readers.ts. */
+  async function leave(session: Session): Promise<void> {
+    await house.billing.forget(session.userId);
+    await house.accounts.accounts.forget(session, caller());
+    await house.billing.forget(session.userId);
+  }
+  const charged = async () =>
+    (await house.dashboard.charges.list({ limit: 100 })).data
+      .filter(({ paid: was }) => was)
+      .map(({ amount }) => amount);
+  const statuses = async () =>
+    (await house.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
+  /** The bank says yes, unless it is not asked any more. */
+  function agree(secret: string | null): void {
+    try {
+      house.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
+    } catch (error) {
+      expect(String(error)).toMatch(/cancel|challenge/i);
+    }
+  }
+
+  it('while a bank is asked about the first payment is not charged afterwards', async () => {
+    const session = await begin();
+    const card = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
+    const { clientSecret } = paid(await house.billing.subscribe(session, card));
+    await leave(session);
+    await house.billing.drain();
+    agree(clientSecret);
+    await house.deliver();
+    expect(await charged()).toEqual([]);
+    expect(await statuses()).toEqual(['canceled']);
+  });
+
+  it('while a bank is asked about an upgrade is not charged afterwards', async () => {
+    const session = await begin();
+    const { subscriptionId: id } = paid(await house.billing.subscribe(session, monthly));
+    const [customer] = (await house.dashboard.customers.list()).data;
+    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
+      customer: customer?.id ?? '',
+    });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+    const { clientSecret } = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    expect(clientSecret).not.toBeNull();
+    await leave(session);
+    await house.billing.drain();
+    agree(clientSecret);
+    await house.deliver();
+    expect(await charged()).toEqual([1200]);
+    expect(await statuses()).toEqual(['canceled']);
+  });
+
+  it('is not brought back by a call that was under way', async () => {
+    const session = await begin();
+    await leave(session);
+    for (const refused of [
+      await house.billing.subscribe(session, monthly),
+      await house.billing.setupIntent(session),
+      await house.billing.usePaymentMethod(session, 'pm_card_visa'),
+      await house.billing.saveShipping(session, home),
+    ]) {
+      expect(refused).toMatchObject({ ok: false, status: 403 });
+    }
+    expect(await house.database.db.selectFrom('customers').selectAll().execute()).toEqual([]);
+    expect((await house.dashboard.customers.list()).data).toEqual([]);
+    expect(await statuses()).toEqual([]);
+  });
+
+  it('buys anew where the deletion was cut off in the middle, and keeps that', async () => {
+    const session = await begin();
+    paid(await house.billing.subscribe(session, monthly));
+    // The process died before the account was deleted, and before Stripe was told.
+    await house.billing.forget(session.userId);
+    paid(await house.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));
+    await house.billing.drain();
+    await house.deliver();
+    expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
+    expect(await house.billing.entitlements(session.userId)).toHaveLength(1);
+  });
+});
