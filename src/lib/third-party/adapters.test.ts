@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
 import { forgetThirdParty } from './forget.ts';
 import { makeReferral } from './referral.ts';
-import { hasThirdParties, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
+import { hasThirdParties, isSecretAddress, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
 import { makeTagManager } from './tag-manager.ts';
 import { makeWebPush } from './web-push.ts';
 
@@ -122,5 +122,6 @@ it('readers are asked about what is set up alone, and secret addresses load nobo
   expect(at('/', noThirdParties as never)).toBe(false);
   expect(at('/article/a-gift')).toBe(true);
   for (const path of ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'])
-    expect(at(path), path).toBe(false);
+    expect([at(path), isSecretAddress(path)], path).toEqual([false, true]);
+  expect(isSecretAddress('/article/a-gift')).toBe(false);
 });
