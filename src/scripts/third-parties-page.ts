@@ -41,6 +41,7 @@ async function run(): Promise<void> {
     return {
       name,
       allowed: (consent) => consent[purpose] || always,
+      remembers: (consent) => consent[purpose],
       load: () => load(name, data),
       forget: () => forgetThirdParty(name),
     };
@@ -49,11 +50,7 @@ async function run(): Promise<void> {
     console.warn(`${thirdPartyPurposes[name].name} could not be started.`, error),
   );
 
-  $consent.subscribe((consent) => {
-    running.consent(consent);
-    // What was left behind before the choice was changed on another page.
-    if (consent.status === 'chosen') for (const { allowed, forget } of parties) if (!allowed(consent)) forget();
-  });
+  $consent.subscribe(running.consent);
   $session.subscribe((session) => {
     const type = visitorType(session);
     if (type) running.visitor(type);

@@ -111,6 +111,23 @@ it('what a vendor has left is taken away, and nothing else', () => {
   expect(Object.keys(localStorage)).toEqual(['trackedArticles']);
 });
 
+it('notifications leave neither a worker nor a database behind', async () => {
+  const [deleteDatabase, unregister] = [vi.fn(), vi.fn(async () => true)];
+  vi.stubGlobal('indexedDB', { deleteDatabase });
+  const registrations = ['/push/onesignal/', '/'].map((scope) => ({ scope: `http://localhost${scope}`, unregister }));
+  Object.defineProperty(navigator, 'serviceWorker', {
+    value: { getRegistrations: async () => registrations },
+    configurable: true,
+  });
+  forgetThirdParty('ads');
+  expect(deleteDatabase).not.toHaveBeenCalled();
+  forgetThirdParty('webPush');
+  expect(deleteDatabase).toHaveBeenCalledExactlyOnceWith('ONE_SIGNAL_SDK_DB');
+  await vi.waitFor(() => expect(unregister).toHaveBeenCalledOnce());
+  Reflect.deleteProperty(navigator, 'serviceWorker');
+  vi.unstubAllGlobals();
+});
+
 it('readers are asked about what is set up alone, and secret addresses load nobody', () => {
   const ads = { network: '1', scriptUrl: '', limitedScriptUrl: '', withoutConsent: 'house' as const };
   const all = ['measurement', 'marketing', 'advertising'] as const;
