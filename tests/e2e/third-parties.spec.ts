@@ -139,7 +139,8 @@ test('an appointment is made in a popup of at most 1000 x 680, or by the link', 
 
 test('pages whose address is a secret load nobody, and other pages say nothing of a reader', async ({ request }) => {
   const hidesItself = '<meta name="referrer" content="strict-origin">';
-  for (const path of ['/account/signed-out', '/gift/none', '/blaize/token-exchange?token=none', '/preview?id=1']) {
+  const secret = ['/account/signed-out', '/gift/none', '/blaize/token-exchange?token=none', '/preview?id=1'];
+  for (const path of [...secret, '/socialLogin?return=%2Fgift%2Fnone']) {
     const html = await (await request.get(path)).text();
     expect(html, path).not.toContain('id="third-parties"');
     // Nor does the page after it learn the address.

@@ -138,7 +138,11 @@ it('readers are asked about what is set up alone, and secret addresses load nobo
   expect(at('/')).toBe(true);
   expect(at('/', noThirdParties as never)).toBe(false);
   expect(at('/article/a-gift')).toBe(true);
-  for (const path of ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'])
-    expect([at(path), isSecretAddress(path)], path).toEqual([false, true]);
-  expect(isSecretAddress('/article/a-gift')).toBe(false);
+  const isSecret = (path: string) => isSecretAddress(new URL(path, 'https://paper.example'));
+  const secret = ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'];
+  // From a gift's page a reader may go to sign in, and comes back to the gift.
+  for (const path of [...secret, `/socialLogin?return=${encodeURIComponent('/gift/abc')}`])
+    expect([at(path), isSecret(path)], path).toEqual([false, true]);
+  for (const path of ['/article/a-gift', '/socialLogin', '/socialLogin?return=%2Fdashboard%2Faccount'])
+    expect([at(path), isSecret(path)], path).toEqual([true, false]);
 });
