@@ -133,12 +133,16 @@ test('lists and times that come late move nothing', async ({ page, context, base
     await route.continue();
   });
   // Scripts of the page come after it has been painted.
+  const painted = Promise.withResolvers<void>();
   await page.route(/\/_assets\/.*\.js/, async (route) => {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await painted.promise;
     await route.continue();
   });
   await page.setViewportSize({ width: 390, height: 800 });
-  await page.goto(article);
+  await page.goto(article, { waitUntil: 'commit' });
+  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
+  painted.resolve();
+  await page.waitForLoadState('load');
   const ranking = page.locator('.most-read ol');
   await ranking.scrollIntoViewIfNeeded();
   late.resolve();
