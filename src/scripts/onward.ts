@@ -15,30 +15,26 @@ const lengthOf = ({ dataset }: HTMLElement): number => Number(dataset.limit);
 
 async function fetched(fragment: string): Promise<Document> {
   const response = await fetch(fragment);
-  if (!response.ok) throw new Error(`${fragment} answered ${response.status}`);
+  if (!response.ok) throw new Error(fragment);
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
 /** A list that stays empty goes, with its heading; in sight it leaves its room behind, for what stands below would jump into it. */
-function vacate(section: HTMLElement | null): void {
-  if (!section) return;
+function vacate(section: HTMLElement): void {
   if (section.getBoundingClientRect().top > innerHeight) section.remove();
   else section.style.visibility = 'hidden';
 }
 
 function fill(place: HTMLElement, page: Document): void {
-  const here = new Set<string>();
+  const shown = document.querySelectorAll<HTMLAnchorElement>(headlines);
   // A ranking stays whole.
-  if (place.dataset.ranked === undefined) {
-    here.add(location.pathname);
-    for (const { pathname } of document.querySelectorAll<HTMLAnchorElement>(headlines)) here.add(pathname);
-  }
+  const here = 'ranked' in place.dataset ? [] : [location.pathname, ...[...shown].map(({ pathname }) => pathname)];
   const items = [...page.body.children].filter((item) => {
-    const link = item.querySelector<HTMLAnchorElement>(`${headlines}, a`);
-    return link && !here.has(link.pathname);
+    const link = item.querySelector('a');
+    return link && !here.includes(link.pathname);
   });
   if (items.length > 0) place.replaceChildren(...items.slice(0, lengthOf(place)));
-  else if (place.children.length === 0) vacate(place.closest('section'));
+  else if (place.children.length === 0) vacate(place.closest('section') as HTMLElement);
   dispatchEvent(new Event('broadsheet:stories'));
 }
 
