@@ -3,6 +3,7 @@ import { visitorType } from '../lib/audience/visitor-type.ts';
 import type { Adapter, AdapterContext } from '../lib/third-party/adapter.ts';
 import { forgetThirdParty } from '../lib/third-party/forget.ts';
 import { type PageData, readPageData } from '../lib/third-party/page-data.ts';
+import { hidePayment } from '../lib/third-party/payment-address.ts';
 import { runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
 import { publication } from '../publication.ts';
@@ -34,6 +35,7 @@ async function run(): Promise<void> {
   // A newsletter's link may hold an address, which is taken out of the address bar before anybody else's script can read it.
   if (hasAddress()) await import('./session-page.ts').catch(() => {});
   if (hasAddress()) return;
+  hidePayment();
 
   const parties = presentThirdParties(settings).map((name): Startable => {
     const { purpose } = thirdPartyPurposes[name];

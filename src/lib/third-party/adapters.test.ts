@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
 import { forgetThirdParty } from './forget.ts';
+import { hidePayment } from './payment-address.ts';
 import { makeReferral } from './referral.ts';
 import { hasThirdParties, isSecretAddress, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
 import { makeTagManager } from './tag-manager.ts';
@@ -126,6 +127,21 @@ it('notifications leave neither a worker nor a database behind', async () => {
   await vi.waitFor(() => expect(unregister).toHaveBeenCalledOnce());
   Reflect.deleteProperty(navigator, 'serviceWorker');
   vi.unstubAllGlobals();
+});
+
+it('what a bank’s page led back with is taken out of the address, and nothing else', () => {
+  history.replaceState(
+    { own: 1 },
+    '',
+    '/thankyou?plan=reader&payment_intent=pi_1&payment_intent_client_secret=s&redirect_status=succeeded#top',
+  );
+  hidePayment();
+  expect(location.pathname + location.search + location.hash).toBe('/thankyou?plan=reader#top');
+  expect(history.state).toEqual({ own: 1 });
+  history.replaceState(null, '', '/search?q=a+b');
+  hidePayment();
+  expect(location.search).toBe('?q=a+b');
+  history.replaceState(null, '', '/');
 });
 
 it('readers are asked about what is set up alone, and secret addresses load nobody', () => {
