@@ -99,7 +99,9 @@ function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new M
     return got;
   }
   const request = (path: string, more: object = {}) =>
-    fire('fetch', { request: { url: at(path), method: 'GET', mode: 'cors', referrer: '', ...more } });
+    fire('fetch', {
+      request: { url: at(path), method: 'GET', mode: 'cors', referrer: '', headers: new Headers(), ...more },
+    });
   const open = (path: string) => request(path, { mode: 'navigate' });
   const stories = () => [...(stores.get('broadsheet-stories')?.kept.keys() ?? [])].map((url) => new URL(url).pathname);
   return { fire, request, open, stories, network, asked, stores, self, broken };
@@ -131,6 +133,15 @@ describe('the worker', () => {
     worker.network.clear();
     expect(await (await worker.open('/article/a'))?.text()).toBe('<html data-offline lang="en">Story a</html>');
     expect(await (await worker.open('/article/b'))?.text()).toContain('Without a network');
+  });
+
+  it('leaves what is fetched ahead of a reader to the network, and keeps none of it', async () => {
+    worker.network.set('/article/a', html('Story a'));
+    const ahead = { mode: 'navigate', headers: new Headers({ 'sec-purpose': 'prefetch' }) };
+    expect(await worker.request('/article/a', ahead)).toBeUndefined();
+    expect(worker.stories()).toEqual([]);
+    await worker.open('/article/a');
+    expect(worker.stories()).toEqual(['/article/a']);
   });
 
   it('shows a kept story where the network takes too long or the site is broken', async () => {

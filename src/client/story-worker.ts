@@ -71,6 +71,8 @@ scope.addEventListener('fetch', (event) => {
     return;
   }
   if (request.mode === 'navigate') {
+    // What a browser fetches ahead is not read yet, and may never be.
+    if (request.headers.get('sec-purpose')?.startsWith('prefetch')) return;
     if (socialReturn.test(url.pathname)) event.waitUntil(forget());
     event.respondWith(navigate(event, url));
   } else if (url.pathname.startsWith('/_assets/')) event.respondWith(asset(event));

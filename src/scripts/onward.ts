@@ -10,27 +10,31 @@ const ahead = 800;
 /** Links of the stories that a page shows already. */
 const headlines = '.headline a, .rail-list h3 a';
 
-const pathOf = (link: HTMLAnchorElement | null): string => (link ? new URL(link.href).pathname : '');
+/** Stories that a list takes. */
+const lengthOf = ({ dataset }: HTMLElement): number => Number(dataset.limit);
 
 async function fetched(fragment: string): Promise<Document> {
   const response = await fetch(fragment);
-  if (!response.ok) throw new Error(`${fragment} answered ${response.status}`);
+  if (!response.ok) throw new Error(fragment);
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
+/** A list that stays empty goes, with its heading; in sight it leaves its room behind, for what stands below would jump into it. */
+function vacate(section: HTMLElement): void {
+  if (section.getBoundingClientRect().top > innerHeight) section.remove();
+  else section.style.visibility = 'hidden';
+}
+
 function fill(place: HTMLElement, page: Document): void {
-  const here = new Set<string>();
+  const shown = document.querySelectorAll<HTMLAnchorElement>(headlines);
   // A ranking stays whole.
-  if (place.dataset.ranked === undefined) {
-    here.add(location.pathname);
-    for (const link of document.querySelectorAll<HTMLAnchorElement>(headlines)) here.add(pathOf(link));
-  }
+  const here = 'ranked' in place.dataset ? [] : [location.pathname, ...[...shown].map(({ pathname }) => pathname)];
   const items = [...page.body.children].filter((item) => {
-    const link = item.querySelector<HTMLAnchorElement>(`${headlines}, a`);
-    return link !== null && !here.has(pathOf(link));
+    const link = item.querySelector('a');
+    return link && !here.includes(link.pathname);
   });
-  if (items.length > 0) place.replaceChildren(...items.slice(0, Number(place.dataset.limit ?? '6')));
-  else if (place.children.length === 0) place.closest('section')?.remove();
+  if (items.length > 0) place.replaceChildren(...items.slice(0, lengthOf(place)));
+  else if (place.children.length === 0) vacate(place.closest('section') as HTMLElement);
   dispatchEvent(new Event('broadsheet:stories'));
 }
 
@@ -49,12 +53,10 @@ async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> 
   delete place.dataset.fragment;
 }
 
-/** The shorter lists first: what they take, the longer ones can do without. */
-const lengthOf = ({ dataset }: HTMLElement): number => Number(dataset.limit ?? '6');
-
 const near = new IntersectionObserver(
   (entries) => {
     const places = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target as HTMLElement);
+    // The shorter lists first: what they take, the longer ones can do without.
     for (const place of places.sort((a, b) => lengthOf(a) - lengthOf(b))) {
       near.unobserve(place);
       before = bring(place, before);

@@ -3,6 +3,7 @@ import { visitorType } from '../lib/audience/visitor-type.ts';
 import type { Adapter, AdapterContext } from '../lib/third-party/adapter.ts';
 import { forgetThirdParty } from '../lib/third-party/forget.ts';
 import { type PageData, readPageData } from '../lib/third-party/page-data.ts';
+import { hidePayment } from '../lib/third-party/payment-address.ts';
 import { runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
 import { publication } from '../publication.ts';
@@ -34,6 +35,7 @@ async function run(): Promise<void> {
   // A newsletter's link may hold an address, which is taken out of the address bar before anybody else's script can read it.
   if (hasAddress()) await import('./session-page.ts').catch(() => {});
   if (hasAddress()) return;
+  hidePayment();
 
   const parties = presentThirdParties(settings).map((name): Startable => {
     const { purpose } = thirdPartyPurposes[name];
@@ -41,6 +43,7 @@ async function run(): Promise<void> {
     return {
       name,
       allowed: (consent) => consent[purpose] || always,
+      remembers: (consent) => consent[purpose],
       load: () => load(name, data),
       forget: () => forgetThirdParty(name),
     };
@@ -49,11 +52,7 @@ async function run(): Promise<void> {
     console.warn(`${thirdPartyPurposes[name].name} could not be started.`, error),
   );
 
-  $consent.subscribe((consent) => {
-    running.consent(consent);
-    // What was left behind before the choice was changed on another page.
-    if (consent.status === 'chosen') for (const { allowed, forget } of parties) if (!allowed(consent)) forget();
-  });
+  $consent.subscribe(running.consent);
   $session.subscribe((session) => {
     const type = visitorType(session);
     if (type) running.visitor(type);

@@ -16,12 +16,12 @@ function start(): void {
 }
 
 /** Somebody has chosen, here or in another tab. */
-const chosen = () => /(?:^|; )privacy-choices=/.test(document.cookie);
+const chosen = () => document.cookie.includes('privacy-choices=');
 
 // `data-consent` is what is allowed; pages on which limited ads stand do not wait for it.
 // A choice that was just saved by its form is told to the other tabs, and what it denies is taken away.
-if (/[?&]saved(?:[=&]|$)/.test(location.search)) start();
-else if (dataset.consent || document.querySelector('[data-third-parties="now"]')) whenQuiet(start);
+if (/[?&]saved\b/.test(location.search)) start();
+else if (dataset.consent || document.querySelector('[data-third-parties]')) whenQuiet(start);
 
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && dataset.consent === undefined && chosen()) start();
@@ -37,14 +37,8 @@ document.addEventListener('submit', (event) => {
       start();
     })
     // The form works by itself.
-    .catch(() => send(form, submitter));
+    .catch(() => {
+      delete form.dataset.privacy;
+      form.requestSubmit(submitter);
+    });
 });
-
-function send(form: HTMLFormElement, submitter: HTMLElement | null): void {
-  const field = document.createElement('input');
-  field.type = 'hidden';
-  field.name = submitter?.getAttribute('name') ?? '';
-  field.value = submitter?.getAttribute('value') ?? '';
-  form.append(field);
-  form.submit();
-}

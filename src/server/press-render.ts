@@ -6,6 +6,7 @@ import type { AccessLevel } from '../press/stored-page.ts';
 import type { Config } from './config.ts';
 import { missingPath, type Rendered, type RenderPage, renderWhole } from './renderer.ts';
 import type { SecurityHeaders } from './security.ts';
+import { speculationRules } from './statics.ts';
 
 /** Tag of pages that say which day it is. */
 export const todayTag = 'today';
@@ -88,6 +89,7 @@ export function pressDress(security: SecurityHeaders, config: Pick<Config, 'cdn'
       'cache-control': freshAlways,
       ...page.headers,
       ...(type === 'text/html' && { 'content-type': 'text/html; charset=utf-8' }),
+      ...(html && page.status === 200 && { 'speculation-rules': `"${speculationRules}"` }),
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
       // The whole text of a paid article is for the browser that asked, never for a cache on the way.

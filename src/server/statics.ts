@@ -65,14 +65,23 @@ const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 /** Folder whose file names carry the hash of their content. */
 const hashed = '/_assets/';
 
-/**
- * The service worker of the stories that are kept (src/client/story-worker.ts). A worker lives under the policy that it was sent with:
- * it may ask this site. Browsers look for a new one with each visit, and caches on the way must not keep the old one.
- */
-const workers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Which links are fetched ahead (docs/decisions/0022); named by the header `Speculation-Rules` of pages. */
+export const speculationRules = '/speculation-rules.json';
+
+/** Headers of single files. */
+const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  /**
+   * The service worker of the stories that are kept (src/client/story-worker.ts). A worker lives under the policy that it was sent with:
+   * it may ask this site. Browsers look for a new one with each visit, and caches on the way must not keep the old one.
+   */
   '/sw.js': {
     'cache-control': 'no-cache',
     'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+  },
+  // Asked for with every page, and of no use under another type.
+  [speculationRules]: {
+    'content-type': 'application/speculationrules+json',
+    'cache-control': 'public, max-age=86400',
   },
 };
 
@@ -137,12 +146,12 @@ export function openStatics(folder: string): Statics {
           ? 'public, max-age=31536000, immutable'
           : 'public, max-age=3600, must-revalidate',
         etag,
-        ...workers[pathname],
+        ...own[pathname],
       };
       if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
       if (etagMatches(request['if-none-match'], etag)) return { status: 304, headers, body: null };
       const body = bytes ?? asset.plain;
-      headers['content-type'] = asset.type;
+      headers['content-type'] ??= asset.type;
       headers['content-length'] = String(body.byteLength);
       if (bytes && wanted) headers['content-encoding'] = wanted;
       return { status: 200, headers, body };

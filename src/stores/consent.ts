@@ -27,7 +27,7 @@ onMount($store, () => {
   const open = () => {
     if (typeof BroadcastChannel === 'undefined') return;
     channel ??= new BroadcastChannel(channelName);
-    channel.onmessage = refresh;
+    channel.onmessage = refreshConsent;
   };
   // A page with an open channel is not kept for the way back.
   const shut = () => {
@@ -36,28 +36,28 @@ onMount($store, () => {
   };
   const back = () => {
     open();
-    refresh();
+    refreshConsent();
   };
   open();
-  refresh();
+  refreshConsent();
   tell = () => channel?.postMessage('changed');
   addEventListener('pagehide', shut);
   addEventListener('pageshow', back);
-  document.addEventListener('visibilitychange', refresh);
+  document.addEventListener('visibilitychange', refreshConsent);
   return () => {
     shut();
     tell = () => {};
     removeEventListener('pagehide', shut);
     removeEventListener('pageshow', back);
-    document.removeEventListener('visibilitychange', refresh);
+    document.removeEventListener('visibilitychange', refreshConsent);
   };
 });
 
 /** Tells the browser's other tabs that a choice was made, by whatever way. */
 export const tellConsent = (): void => tell();
 
-/** Reads the cookie anew. */
-function refresh(): void {
+/** Reads the cookie anew, which the server may have written as well. */
+export function refreshConsent(): void {
   const next = now();
   const before = $store.get();
   if (Object.entries(next).some(([name, value]) => before[name as keyof Consent] !== value)) $store.set(next);
@@ -75,6 +75,6 @@ export function chooseConsent(granted: readonly OptionalPurpose[]): void {
   const value = consentValue(granted, hasGpc());
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${consentCookieName}=${value}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;
-  refresh();
+  refreshConsent();
   tell();
 }

@@ -95,6 +95,63 @@ for (const [path, name] of [
   });
 }
 
+test('on a phone a billboard keeps the room of the 50 pixels that can come, and of its label', async ({
+  page,
+  vendors,
+  context,
+  baseURL,
+}) => {
+  await chose(context, baseURL ?? '', 'advertising');
+  await vendors.mode('gpt', 'empty');
+  await page.setViewportSize({ width: 390, height: 800 });
+  for (const [path, names] of [
+    ['/', ['home-2', 'home-4', 'home-5', 'home-6', 'home-7']],
+    [article, ['article-1', 'article-7']],
+  ] as const) {
+    await page.goto(path);
+    for (const name of names) {
+      const { height = 0 } = (await slot(page, name).boundingBox()) ?? {};
+      expect(height, name).toBeGreaterThanOrEqual(50);
+      expect(height, name).toBeLessThanOrEqual(80);
+    }
+  }
+});
+
+test('a story that ends at its wall has its seven places, too', async ({ request }) => {
+  const html = await (await request.get('/article/what-subscribers-know-about-salt')).text();
+  expect(html).toContain('data-paywall');
+  const names = [...html.matchAll(/data-ad-slot="([^"]+)"/g)].map((match) => match[1]);
+  expect(names.toSorted()).toEqual(places('article', 7));
+});
+
+test('lists and times that come late move nothing', async ({ page, context, baseURL }) => {
+  await chose(context, baseURL ?? '', 'measurement');
+  const moved = await watchShifts(page);
+  const late = Promise.withResolvers<void>();
+  await page.route('**/fragments/**', async (route) => {
+    await late.promise;
+    await route.continue();
+  });
+  // Scripts of the page come after it has been painted.
+  const painted = Promise.withResolvers<void>();
+  await page.route(/\/_assets\/.*\.js/, async (route) => {
+    await painted.promise;
+    await route.continue();
+  });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(article, { waitUntil: 'commit' });
+  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
+  painted.resolve();
+  await page.waitForLoadState('load');
+  const ranking = page.locator('.most-read ol');
+  await ranking.scrollIntoViewIfNeeded();
+  late.resolve();
+  await expect(ranking.locator('li')).toHaveCount(5);
+  await expect(page.locator('.rail-list li')).toHaveCount(3);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  expect(await moved()).toEqual([]);
+});
+
 test('without consent nobody is asked for advertising, and the house speaks', async ({
   page,
   vendors,

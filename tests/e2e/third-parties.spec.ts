@@ -138,8 +138,15 @@ test('an appointment is made in a popup of at most 1000 x 680, or by the link', 
 });
 
 test('pages whose address is a secret load nobody, and other pages say nothing of a reader', async ({ request }) => {
-  for (const path of ['/account/signed-out', '/gift/none', '/blaize/token-exchange?token=none', '/preview?id=1'])
-    expect(await (await request.get(path)).text(), path).not.toContain('id="third-parties"');
+  const hidesItself = '<meta name="referrer" content="strict-origin">';
+  const secret = ['/account/signed-out', '/gift/none', '/blaize/token-exchange?token=none', '/preview?id=1'];
+  for (const path of [...secret, '/socialLogin?return=%2Fgift%2Fnone']) {
+    const html = await (await request.get(path)).text();
+    expect(html, path).not.toContain('id="third-parties"');
+    // Nor does the page after it learn the address.
+    expect(html, path).toContain(hidesItself);
+  }
+  expect(await (await request.get(article)).text()).not.toContain(hidesItself);
   const headers = { cookie: 'privacy-choices=1.advertising; visitor=member' };
   for (const path of ['/', article])
     expect(await (await request.get(path, { headers })).text(), path).toBe(await (await request.get(path)).text());

@@ -87,4 +87,4 @@ export function grantedByForm(
  * Script of the document's head: writes what is allowed on `<html>` before the first paint (`data-consent`, without it nobody has
  * chosen; `data-ads`: advertising is; `data-gpc`). Its text is fixed, for the policy of a page names it by its hash. It says what {@link readConsent} does.
  */
-export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);if(g)d.gpc='';if(m){const w=m[1].split('.').slice(1);const c=w.filter(p=>p!='gpc'&&!(g&&!w.includes('gpc')&&/^(${gpcPurposes.join('|')})$/.test(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
+export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;

@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
 import { forgetThirdParty } from './forget.ts';
+import { hidePayment } from './payment-address.ts';
 import { makeReferral } from './referral.ts';
-import { hasThirdParties, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
+import { hasThirdParties, isSecretAddress, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
 import { makeTagManager } from './tag-manager.ts';
 import { makeWebPush } from './web-push.ts';
 
@@ -111,6 +112,38 @@ it('what a vendor has left is taken away, and nothing else', () => {
   expect(Object.keys(localStorage)).toEqual(['trackedArticles']);
 });
 
+it('notifications leave neither a worker nor a database behind', async () => {
+  const [deleteDatabase, unregister] = [vi.fn(), vi.fn(async () => true)];
+  vi.stubGlobal('indexedDB', { deleteDatabase });
+  const registrations = ['/push/onesignal/', '/'].map((scope) => ({ scope: `http://localhost${scope}`, unregister }));
+  Object.defineProperty(navigator, 'serviceWorker', {
+    value: { getRegistrations: async () => registrations },
+    configurable: true,
+  });
+  forgetThirdParty('ads');
+  expect(deleteDatabase).not.toHaveBeenCalled();
+  forgetThirdParty('webPush');
+  expect(deleteDatabase).toHaveBeenCalledExactlyOnceWith('ONE_SIGNAL_SDK_DB');
+  await vi.waitFor(() => expect(unregister).toHaveBeenCalledOnce());
+  Reflect.deleteProperty(navigator, 'serviceWorker');
+  vi.unstubAllGlobals();
+});
+
+it('what a bank’s page led back with is taken out of the address, and nothing else', () => {
+  history.replaceState(
+    { own: 1 },
+    '',
+    '/thankyou?plan=reader&payment_intent=pi_1&payment_intent_client_secret=s&redirect_status=succeeded#top',
+  );
+  hidePayment();
+  expect(location.pathname + location.search + location.hash).toBe('/thankyou?plan=reader#top');
+  expect(history.state).toEqual({ own: 1 });
+  history.replaceState(null, '', '/search?q=a+b');
+  hidePayment();
+  expect(location.search).toBe('?q=a+b');
+  history.replaceState(null, '', '/');
+});
+
 it('readers are asked about what is set up alone, and secret addresses load nobody', () => {
   const ads = { network: '1', scriptUrl: '', limitedScriptUrl: '', withoutConsent: 'house' as const };
   const all = ['measurement', 'marketing', 'advertising'] as const;
@@ -121,6 +154,11 @@ it('readers are asked about what is set up alone, and secret addresses load nobo
   expect(at('/')).toBe(true);
   expect(at('/', noThirdParties as never)).toBe(false);
   expect(at('/article/a-gift')).toBe(true);
-  for (const path of ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'])
-    expect(at(path), path).toBe(false);
+  const isSecret = (path: string) => isSecretAddress(new URL(path, 'https://paper.example'));
+  const secret = ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'];
+  // From a gift's page a reader may go to sign in, and comes back to the gift.
+  for (const path of [...secret, `/socialLogin?return=${encodeURIComponent('/gift/abc')}`])
+    expect([at(path), isSecret(path)], path).toEqual([false, true]);
+  for (const path of ['/article/a-gift', '/socialLogin', '/socialLogin?return=%2Fdashboard%2Faccount'])
+    expect([at(path), isSecret(path)], path).toEqual([true, false]);
 });

@@ -1,5 +1,6 @@
 /**
- * Takes away what third parties leave in this browser under our own address: cookies and storage that scripts may reach. What they keep
+ * Takes away what third parties leave in this browser under our own address: cookies and storage that scripts may reach,
+ * and the worker for notifications. What they keep
  * under their own addresses is theirs.
  */
 import type { ThirdPartyName } from './settings.ts';
@@ -14,6 +15,9 @@ const traces: Readonly<Record<ThirdPartyName, RegExp>> = {
   ads: /^(?:__gads|__gpi|__eoi|_gac_|GoogleAdServingTest|google_(?:adtest|experiment|pub_config))/,
 };
 
+/** Of OneSignal's SDK v16. */
+const pushDatabase = 'ONE_SIGNAL_SDK_DB';
+
 /** Removes the traces of one. */
 export function forgetThirdParty(name: ThirdPartyName): void {
   const trace = traces[name];
@@ -26,7 +30,14 @@ export function forgetThirdParty(name: ThirdPartyName): void {
   } catch {
     // Storage that cannot be reached holds nothing.
   }
-  if (name === 'webPush') void dropPushWorker();
+  if (name !== 'webPush') return;
+  void dropPushWorker();
+  try {
+    // Who subscribed, in the words of the vendor. It goes when the vendor's script has let go of it, at the latest with the page.
+    indexedDB.deleteDatabase(pushDatabase);
+  } catch {
+    // As above.
+  }
 }
 
 /** A cookie is named by its domain too: it may stand at this host or at any above it. */

@@ -10,7 +10,9 @@ function party(name: Startable['name'], purpose: OptionalPurpose, more: Partial<
   const adapter = { allow: vi.fn(), withdraw: vi.fn(), visitor: vi.fn(), route: vi.fn(), ...more };
   const load = vi.fn(async (): Promise<Adapter> => adapter);
   const forget = vi.fn();
-  return { adapter, load, forget, startable: { name, allowed: (now: Consent) => now[purpose], load, forget } };
+  const granted = (now: Consent) => now[purpose];
+  const startable: Startable = { name, allowed: granted, remembers: granted, load, forget };
+  return { adapter, load, forget, startable };
 }
 const settled = () => new Promise((done) => setTimeout(done));
 
@@ -66,17 +68,31 @@ describe('runThirdParties', () => {
     running.consent(consent('measurement'));
     quiet();
     await settled();
+    expect(tags.forget).not.toHaveBeenCalled();
     running.consent(consent());
     running.consent(consent());
     running.visitor('reader');
     running.route();
     expect(tags.adapter.withdraw).toHaveBeenCalledOnce();
-    expect(tags.forget).toHaveBeenCalledOnce();
+    expect(tags.forget).toHaveBeenCalled();
     expect(tags.adapter.visitor).not.toHaveBeenCalled();
     expect(tags.adapter.route).not.toHaveBeenCalled();
     running.consent(consent('measurement'));
     expect(tags.load).toHaveBeenCalledOnce();
     expect(tags.adapter.visitor).toHaveBeenCalledExactlyOnceWith('reader');
+  });
+
+  it('forgets what was kept by consent where something goes on without it, as limited ads do', async () => {
+    const ads = party('ads', 'advertising');
+    const { running, quiet } = setUp({ ...ads, startable: { ...ads.startable, allowed: () => true } });
+    running.consent(consent('advertising'));
+    quiet();
+    await settled();
+    expect(ads.forget).not.toHaveBeenCalled();
+    running.consent(consent());
+    expect(ads.forget).toHaveBeenCalledOnce();
+    expect(ads.adapter.withdraw).not.toHaveBeenCalled();
+    expect(ads.adapter.allow).toHaveBeenLastCalledWith(consent());
   });
 
   it('lets one fail without the others hearing of it', async () => {

@@ -11,6 +11,8 @@ export interface Startable {
   readonly name: ThirdPartyName;
   /** Whether a consent allows it. */
   readonly allowed: (consent: Consent) => boolean;
+  /** Whether a consent lets it keep anything in the browser: limited ads are shown without. */
+  readonly remembers: (consent: Consent) => boolean;
   /** Fetches its adapter, which is a module of its own. */
   readonly load: () => Promise<Adapter>;
   /** Takes away what it has left in the browser. */
@@ -58,7 +60,6 @@ export function runThirdParties(
     } else if (state.on) {
       state.on = false;
       safely(state, (adapter) => adapter.withdraw());
-      state.party.forget();
     }
   };
 
@@ -90,6 +91,8 @@ export function runThirdParties(
       for (const state of states) {
         if (state.adapter) turn(state);
         else if (wanted(state)) fetchAdapter(state);
+        // Left behind by this page, or by one before the choice was changed.
+        if (!state.party.remembers(next)) state.party.forget();
       }
     },
     visitor(next) {

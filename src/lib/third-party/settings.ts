@@ -84,9 +84,15 @@ export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurp
 /** Addresses that hold what signs in, opens or unsubscribes: nobody else's script may see them. */
 const withoutThirdParties = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|unsubscribe/i;
 
+/**
+ * Whether an address may hold such a secret, in its path or as the way back from signing in. The page after it must not learn it
+ * either, as its referrer (layouts/Base.astro).
+ */
+export const isSecretAddress = ({ pathname, searchParams }: URL): boolean =>
+  [pathname, searchParams.get('return') ?? ''].some((path) => withoutThirdParties.test(path));
+
 /** Whether a page may load third parties: some are set up, and its address is nobody's secret. */
 export const hasThirdParties = (page: {
   readonly url: URL;
   readonly locals: { readonly config: { readonly thirdParties: ThirdParties } };
-}): boolean =>
-  presentThirdParties(page.locals.config.thirdParties).length > 0 && !withoutThirdParties.test(page.url.pathname);
+}): boolean => presentThirdParties(page.locals.config.thirdParties).length > 0 && !isSecretAddress(page.url);

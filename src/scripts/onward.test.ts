@@ -1,0 +1,70 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+const story = (slug: string) => `<li><h3><a href="/article/${slug}">${slug}</a></h3></li>`;
+const list = (name: string, more = '') =>
+  `<section id="${name}" class="rail-list"><ol data-fragment="/fragments/${name}" data-limit="2" ${more}></ol></section>`;
+const titles = (name: string) => [...document.querySelectorAll(`#${name} a`)].map(({ textContent }) => textContent);
+
+/** What the site answers, by address; anything else is not there. */
+let answers: Record<string, string>;
+
+async function open(html: string): Promise<void> {
+  document.body.innerHTML = html;
+  vi.resetModules();
+  await import('./onward.ts');
+}
+
+beforeEach(() => {
+  history.replaceState(null, '', '/article/here');
+  vi.stubGlobal(
+    'fetch',
+    async (address: string) => new Response(answers[address], { status: answers[address] === undefined ? 500 : 200 }),
+  );
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      readonly #told: (entries: object[]) => void;
+      constructor(told: (entries: object[]) => void) {
+        this.#told = told;
+      }
+      observe(target: Element) {
+        this.#told([{ isIntersecting: true, target }]);
+      }
+      unobserve() {}
+    },
+  );
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  document.body.innerHTML = '';
+});
+
+describe('lists that lead on', () => {
+  it('take as many as they have room for, without the story itself; a ranking stays whole', async () => {
+    const all = ['here', 'one', 'two', 'three'].map(story).join('');
+    answers = { '/fragments/author': all, '/fragments/popular': all };
+    await open(list('author') + list('popular', 'data-ranked=""'));
+    await vi.waitFor(() => expect(titles('popular')).toEqual(['here', 'one']));
+    expect(titles('author')).toEqual(['one', 'two']);
+  });
+
+  it('leave their room as it is where they cannot be fetched', async () => {
+    answers = {};
+    await open(list('author'));
+    await vi.waitFor(() => expect(document.querySelector('[data-fragment]')).toBeNull());
+    expect(document.querySelector<HTMLElement>('#author')?.style.visibility).toBe('');
+  });
+
+  it('are taken away when they stay empty, and keep their room where that would move what is in sight', async () => {
+    answers = { '/fragments/author': story('here'), '/fragments/section': '' };
+    const tops: Record<string, number> = { author: innerHeight + 1, section: 200 };
+    vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(function (this: Element) {
+      return { top: tops[this.id] ?? 0 } as DOMRect;
+    });
+    await open(list('author') + list('section'));
+    await vi.waitFor(() => expect(document.querySelector('#author')).toBeNull());
+    await vi.waitFor(() => expect(document.querySelector<HTMLElement>('#section')?.style.visibility).toBe('hidden'));
+    vi.restoreAllMocks();
+  });
+});

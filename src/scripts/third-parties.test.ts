@@ -1,0 +1,30 @@
+// @vitest-environment jsdom
+import { afterEach, expect, it, vi } from 'vitest';
+
+afterEach(() => {
+  vi.doUnmock('./privacy-form.ts');
+  vi.resetModules();
+});
+
+it('an answer whose script cannot be fetched is sent as the form that it is', async () => {
+  vi.doMock('./privacy-form.ts', () => {
+    throw new Error('The line is down.');
+  });
+  document.body.innerHTML = `
+    <form data-privacy method="post" action="/privacy-choices/save">
+      <input type="checkbox" name="purpose" value="measurement" checked>
+      <button name="choice" value="chosen">Save my choices</button>
+    </form>`;
+  await import('./third-parties.ts');
+  const sent: string[] = [];
+  // What the page's own script leaves alone goes to the server.
+  addEventListener('submit', (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    const data = new FormData(event.target as HTMLFormElement, event.submitter);
+    sent.push(new URLSearchParams([...data] as [string, string][]).toString());
+  });
+  document.querySelector('button')?.click();
+  expect(sent).toEqual([]);
+  await vi.waitFor(() => expect(sent).toEqual(['purpose=measurement&choice=chosen']));
+});
