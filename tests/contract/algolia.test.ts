@@ -15,6 +15,7 @@ import type { AlgoliaAccess } from '../../src/lib/search/algolia-access.ts';
 import { answerOf } from '../../src/lib/search/answer.ts';
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { searchAnswer } from '../../src/lib/search/wire.ts';
+import { publication } from '../../src/publication.ts';
 import { fixtureDocument } from '../fixtures/content.ts';
 import { type Answer, standIn } from './stand-in.ts';
 
@@ -88,7 +89,7 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: Sta
     reader: () => createReader(mirror),
     tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
   });
-  const search = createSearch({ hosted, log, now: () => now.at });
+  const search = createSearch({ hosted, limits: publication.search.limits, log, now: () => now.at });
   closing({ close: () => search.stop() });
   const find = (text: string, filter = {}) => search.find(createReader(mirror), text, filter);
   return { search, hosted, find, calls, log, now };

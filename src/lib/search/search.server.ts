@@ -4,12 +4,14 @@
  */
 import type { ContentReader, SearchFilter } from '../../content/model.ts';
 import type { Logger } from '../logging.ts';
+import { createGate, type GateRules } from './gate.server.ts';
 import type { HostedEngine } from './hosted.ts';
-import type { Found, Search } from './service.ts';
+import type { Search } from './service.ts';
 
 export interface SearchOptions {
   /** `null`: the paper's own index alone. */
   readonly hosted: HostedEngine | null;
+  readonly limits: GateRules;
   readonly log: Logger;
   readonly now?: () => number;
 }
@@ -19,13 +21,12 @@ const patience = 3;
 const restMs = 15_000;
 
 /** Makes the search. Nothing is sent to a hosted engine before `start`. */
-export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Search {
+export function createSearch({ hosted, limits, log, now = Date.now }: SearchOptions): Search {
+  const gate = createGate(limits, now);
   let failures = 0;
   let fallbacks = 0;
   let restUntil = 0;
   let problem: string | null = null;
-
-  const own = (content: ContentReader, query: string, filter: SearchFilter): Found => content.search(query, filter);
 
   async function askHosted(engine: HostedEngine, content: ContentReader, query: string, filter: SearchFilter) {
     const answer = await engine.query(query, filter);
@@ -49,13 +50,14 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
   }
 
   return {
+    admit: gate.admit,
     async find(content, query, filter) {
       if (hosted && now() >= restUntil) {
         const found = await askHosted(hosted, content, query, filter);
         if (found) return found;
       }
       if (hosted) fallbacks++;
-      return own(content, query, filter);
+      return content.searchAside(query, filter);
     },
     changed: (tags) => hosted?.feed?.changed(tags),
     stats: () => {
