@@ -3,6 +3,7 @@
  * shown as the mirror has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
  */
 import type { ContentReader, SearchFilter } from '../../content/model.ts';
+import { isWalled } from '../access/level.ts';
 import type { Logger } from '../logging.ts';
 import { createGate, type GateRules } from './gate.server.ts';
 import type { HostedEngine } from './hosted.ts';
@@ -43,7 +44,8 @@ export function createSearch({ hosted, limits, log, now = Date.now }: SearchOpti
     content.note('search');
     const gone = snippets.size - items.length;
     return {
-      items: items.map((card) => ({ ...card, snippet: snippets.get(card.id) ?? '' })),
+      // What the engine holds may be of a time when there was no wall.
+      items: items.map((card) => ({ ...card, snippet: isWalled(card.access) ? '' : (snippets.get(card.id) ?? '') })),
       total: Math.max(items.length, answer.total - gone),
       instead: [],
     };
@@ -52,7 +54,8 @@ export function createSearch({ hosted, limits, log, now = Date.now }: SearchOpti
   return {
     admit: gate.admit,
     async find(content, query, filter) {
-      if (hosted && now() >= restUntil) {
+      const { offset = 0, limit = 10 } = filter;
+      if (hosted && now() >= restUntil && offset + limit <= hosted.reach) {
         const found = await askHosted(hosted, content, query, filter);
         if (found) return found;
       }
