@@ -325,11 +325,14 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
 
 const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };
 
+/** Years of four digits: others are written in a longer form, which no date of a story can be compared with. */
+const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
+
 /** Any instant in the form in which the mirror keeps them. */
 function canonicalInstant(instant: string): string {
   const time = Date.parse(instant);
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
-  return `${new Date(time).toISOString().slice(0, 19)}Z`;
+  return `${new Date(Math.min(Math.max(time, years[0]), years[1])).toISOString().slice(0, 19)}Z`;
 }
 
 const isIn = (mirror: Mirror, list: string, { date, id }: Card): boolean =>
