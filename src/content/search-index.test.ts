@@ -83,6 +83,13 @@ describe('a mistyped word', () => {
     expect(search('ligthhuose').items.map(({ id }) => id)).toEqual([51]);
   });
 
+  it('forgives four words of a query, the rarest, and no more', () => {
+    put(52, { title: 'Cathedral Magnolia Sapphire Telegraph Umbrella' });
+    expect(search('catehdral mangolia saphire telegarph umbrella').items.map(({ id }) => id)).toEqual([52]);
+    expect(search('umbrella catehdral mangolia saphire telegarph').total).toBe(1);
+    expect(search('catehdral mangolia saphire telegarph umbrela').total).toBe(0);
+  });
+
   it('leaves alone what is found as it is, what is short, quoted or a number', () => {
     expect(search('harbour').instead).toEqual([]);
     expect(search('harb').instead).toEqual([]);

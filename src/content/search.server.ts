@@ -116,11 +116,27 @@ function tellingPart(mirror: Index, query: Query): Query {
   return without(query, new Set(usual.length < terms.length ? usual : usual.slice(0, -mostCommon)));
 }
 
-/** For each term that may be mistyped the words that were probably meant. */
+/** So many words of a query may be mistyped. To look for what was meant goes through thousands of words for each. */
+const mostMistyped = 4;
+
+/** For each term that may be mistyped the words that were probably meant; of many terms the rarest are looked at. */
 function whatWasMeant(mirror: Index, { terms }: Query): Map<number, readonly string[]> {
   const meant = new Map<number, readonly string[]>();
-  for (const [index, { words, plain }] of terms.entries()) {
-    const others = plain ? meantBy(mirror, words[0] ?? '') : [];
+  const rarest = [...terms.entries()]
+    .flatMap(
+      ([
+        index,
+        {
+          words: [word = ''],
+          plain,
+        },
+      ]) => (plain ? [{ index, word, docs: docsOf(mirror, word) }] : []),
+    )
+    .sort((a, b) => a.docs - b.docs)
+    .slice(0, mostMistyped)
+    .sort((a, b) => a.index - b.index);
+  for (const { index, word } of rarest) {
+    const others = meantBy(mirror, word);
     if (others.length > 0) meant.set(index, others);
   }
   return meant;
