@@ -206,6 +206,9 @@ export const publication = {
     limits: { perHour: 240, perBlock: 10 },
   },
 
+  /** Searches within a minute from one network, and from one IPv6 /48. Each letter that somebody types may be one. */
+  search: { limits: { perMinute: 120, perBlock: 600 } },
+
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 

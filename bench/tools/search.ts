@@ -1,12 +1,14 @@
 /**
  * Part of `npm run bench:tools`: search through HTTP on the built site, one question after the other, no two alike but by chance.
- * After each one `/healthz` is asked, which costs nothing: what that takes is the machine's share. Bound: p99 of the mix.
+ * After each one `/healthz` is asked, which costs nothing: what that takes is the machine's share. At the end it is asked while eight
+ * connections put the dearest questions without a pause: what that takes is what pages wait for searches. Bound: p99 of the mix.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { searchAnswer } from '../../src/lib/search/wire.ts';
 import { random, sectionSlugs, word } from '../content/synthetic.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
@@ -17,6 +19,8 @@ import { start } from '../support/processes.ts';
 const bound = { p99: 20, at: 50_000 };
 const questions = 2000;
 const machine = '(no search at all)';
+const flooded = '(the same, in a flood of searches)';
+const flood = { connections: 8, seconds: 5 };
 const warm = 100;
 
 type Pick = (next: (limit: number) => number) => Record<string, string>;
@@ -72,8 +76,10 @@ async function askAll(ask: Ask): Promise<Taken[]> {
     const { name, pick } = deck[any(deck.length)] ?? deck[0] ?? { name: '', pick: () => ({ q: '' }) };
     const asked = pick(any);
     const path = `/api/v1/articles/search?${new URLSearchParams(asked)}`;
+    // Each question comes from a reader of its own, as behind a proxy: nobody asks so much alone.
+    const headers = { 'x-forwarded-for': `10.0.${turn >> 8}.${turn & 255}` };
     const began = performance.now();
-    const answer = await ask(path);
+    const answer = await ask(path, { headers });
     const took = performance.now() - began;
     if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}: ${textOf(answer)}`);
     const { nbHits } = searchAnswer.parse(JSON.parse(textOf(answer)));
@@ -85,16 +91,43 @@ async function askAll(ask: Ask): Promise<Taken[]> {
   return taken;
 }
 
+/** Asks `/healthz` again and again while others ask for twelve words that a third of all stories have. */
+async function askInFlood(port: number, ask: Ask): Promise<Taken[]> {
+  const others = asker(port, flood.connections);
+  const next = random(23);
+  const any = (limit: number): number => Math.floor(next() * limit);
+  const end = performance.now() + flood.seconds * 1000;
+  const askDear = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const q = Array.from({ length: 12 }, () => word(20 + any(14))).join(' ');
+      const headers = { 'x-forwarded-for': `10.${1 + any(200)}.${any(256)}.${any(256)}` };
+      await others.ask(`/api/v1/articles/search?${new URLSearchParams({ q, limit: '20' })}`, { headers });
+    }
+  };
+  const taken: Taken[] = [];
+  const askCheap = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const began = performance.now();
+      await ask('/healthz');
+      taken.push({ name: flooded, ms: performance.now() - began, found: 0 });
+      await setTimeout(2);
+    }
+  };
+  await Promise.all([askCheap(), ...Array.from({ length: flood.connections }, askDear)]);
+  others.close();
+  return taken;
+}
+
 async function measureOne(articles: number): Promise<Taken[]> {
   const folder = mkdtempSync(join(tmpdir(), 'search-bench-'));
   try {
     await fill(articles, join(folder, 'content.sqlite'));
-    const env = { NODE_ENV: 'production', PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'info' };
+    const env = { NODE_ENV: 'production', PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'info', TRUSTED_PROXIES: '1' };
     const site = start(['src/server/main.ts'], env);
     const port = Number((await site.said(/"port":(\d+)/u))[1]);
     const { ask, close } = asker(port, 1);
     try {
-      return await askAll(ask);
+      return [...(await askAll(ask)), ...(await askInFlood(port, ask))];
     } finally {
       close();
       await site.stop();
@@ -109,11 +142,15 @@ async function measureOne(articles: number): Promise<Taken[]> {
  * @returns whether the bound holds
  */
 export async function benchSearch(articles: readonly number[]): Promise<boolean> {
-  const results: { articles: number; taken: Taken[]; idle: Taken[] }[] = [];
+  const results: { articles: number; taken: Taken[]; idle: Taken[]; pressed: Taken[] }[] = [];
   for (const size of articles) {
     const all = await measureOne(size);
-    const [taken, idle] = [all.filter(({ name }) => name !== machine), all.filter(({ name }) => name === machine)];
-    results.push({ articles: size, taken, idle });
+    const [idle, pressed] = [machine, flooded].map((name) => all.filter((one) => one.name === name)) as [
+      Taken[],
+      Taken[],
+    ];
+    const taken = all.filter(({ name }) => name !== machine && name !== flooded);
+    results.push({ articles: size, taken, idle, pressed });
   }
   console.log(`\nSearch: ${count(questions)} questions by HTTP, one after the other; milliseconds p50 / p99`);
   const cell = (taken: readonly Taken[]): string => {
@@ -125,6 +162,7 @@ export async function benchSearch(articles: readonly number[]): Promise<boolean>
     ...mix.map(([name]) => [name, ...results.map(({ taken }) => cell(taken.filter((one) => one.name === name)))]),
     ['all', ...results.map(({ taken }) => cell(taken))],
     [machine, ...results.map(({ idle }) => cell(idle))],
+    [flooded, ...results.map(({ pressed }) => cell(pressed))],
     [
       'found anything',
       ...results.map(

@@ -6,6 +6,8 @@ import { type Mirror, openMirror } from './mirror.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createReader } from './reader.server.ts';
 import { createReindexer } from './reindex.server.ts';
+import { searchArticles } from './search.server.ts';
+import { createSearchThread, type SearchThread } from './search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { createSync } from './sync.server.ts';
 import { alignWalls } from './walls.server.ts';
@@ -19,17 +21,27 @@ export function openContent(options: ContentOptions): Content {
   alignWalls(mirror);
   return wordpress && url !== null
     ? connected({ ...options, wordpress: { ...wordpress, url } }, mirror)
-    : offline(mirror);
+    : offline(mirror, searchThread(options, mirror));
 }
 
+/** A mirror in memory belongs to one thread. */
+const searchThread = ({ file, threads, log }: ContentOptions, mirror: Mirror): SearchThread | null =>
+  file === ':memory:' || threads === false
+    ? null
+    : createSearchThread({
+        ...{ file, log, generation: () => mirror.generation },
+        local: (text, filter) => searchArticles(mirror, text, filter),
+      });
+
 /** Whatever the mirror holds, and nothing else. */
-function offline(mirror: Mirror): Content {
+function offline(mirror: Mirror, searching: SearchThread | null): Content {
   return {
-    reader: () => createReader(mirror),
+    reader: () => createReader(mirror, searching),
     revision: () => 0,
     replay() {},
     start() {},
     async stop() {
+      await searching?.close();
       mirror.close();
     },
     syncNow: async () => ({ ok: false, stored: 0, withdrawn: 0, rejected: 0, ms: 0, problem: 'no WordPress is set' }),
@@ -72,11 +84,12 @@ function connected(options: Connected, mirror: Mirror): Content {
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
   const reindexer = createReindexer(mirror, log);
   const afterCommit = reindexer.soon;
+  const searching = searchThread(options, mirror);
   let warming: NodeJS.Timeout | undefined;
   const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
-    reader: () => createReader(mirror),
+    reader: () => createReader(mirror, searching),
     replay: () => applier.replay(),
     // A mirror that began anew counts its writes from nothing, and is of another generation.
     revision: () => mirror.generation * 2 ** 32 + Number(mirror.prepare('SELECT total_changes() AS n').get()?.n),
@@ -93,6 +106,7 @@ function connected(options: Connected, mirror: Mirror): Content {
       clearTimeout(warming);
       await sync.stop();
       await ingester.close();
+      await searching?.close();
       mirror.close();
     },
     syncNow: () => sync.syncNow(),

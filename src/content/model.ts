@@ -259,4 +259,6 @@ export interface ContentReader {
   fate(type: DocumentType, slug: string): Fate;
   /** Best first. An unknown section finds nothing. */
   search(query: string, filter?: SearchFilter): FoundArticles;
+  /** The same in a thread of its own, so that no page waits for it. @throws SearchBusy when too much is asked at once */
+  searchAside(query: string, filter?: SearchFilter): Promise<FoundArticles>;
 }

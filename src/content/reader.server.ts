@@ -14,7 +14,9 @@ import type {
   Crossword,
   DocumentType,
   FeaturedStory,
+  FoundArticles,
   MenuItem,
+  SearchFilter,
   Slice,
   Video,
 } from './model.ts';
@@ -30,7 +32,9 @@ import {
   sectionTable,
   videoOf,
 } from './rows.server.ts';
-import { searchArticles } from './search.server.ts';
+import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from './search.server.ts';
+import { answerAside, answerNow } from './search-answers.server.ts';
+import type { SearchThread } from './search-thread.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import { storedTopStories } from './store-navigation.server.ts';
 import { tag } from './tags.ts';
@@ -41,8 +45,12 @@ const bySlug = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSour
 const byIdWithBody = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
   WHERE d.id = ? AND d.type = ?`;
 
-/** Makes the reader of one request. */
-export function createReader(mirror: Mirror): ContentReader {
+/**
+ * Makes the reader of one request.
+ *
+ * @param thread searches aside; without one `searchAside` does it here
+ */
+export function createReader(mirror: Mirror, thread: SearchThread | null = null): ContentReader {
   const tags = new Set<string>();
 
   const find = (type: DocumentType, slug: string): Row | null => {
@@ -106,6 +114,25 @@ export function createReader(mirror: Mirror): ContentReader {
     });
     const { offset, limit } = pageBounds(filter, wanted.length);
     return { items: found.slice(offset, offset + limit), total: found.length };
+  };
+
+  /** As the index wants it; `null` for a section that there is not. */
+  const indexFilter = (filter: SearchFilter): IndexFilter | null => {
+    tags.add(tag.search);
+    const section =
+      filter.section === undefined ? undefined : sectionTable(mirror).bySlug(canonicalSlug(filter.section));
+    if (section === null || section?.id === 0) return null;
+    const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
+    const { offset, limit } = filter;
+    return { offset, limit, since: instant(filter.since), until: instant(filter.until), term: section?.id };
+  };
+
+  const shown = ({ hits, total, instead }: FoundIds): FoundArticles => {
+    const items = hits.flatMap(({ id, snippet }) => {
+      const hit = card(id);
+      return hit ? [{ ...hit, snippet }] : [];
+    });
+    return { items, total, instead };
   };
 
   const reader: ContentReader = {
@@ -284,28 +311,28 @@ export function createReader(mirror: Mirror): ContentReader {
       return { kind: 'moved', slug: String(now.slug) };
     },
     search(query, filter = {}) {
-      tags.add(tag.search);
-      const section =
-        filter.section === undefined ? undefined : sectionTable(mirror).bySlug(canonicalSlug(filter.section));
-      if (section === null || section?.id === 0) return { items: [], total: 0, instead: [] };
-      const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
-      const span = { since: instant(filter.since), until: instant(filter.until) };
-      const { hits, total, instead } = searchArticles(mirror, query, { ...filter, ...span, term: section?.id });
-      const items = hits.flatMap(({ id, snippet }) => {
-        const hit = card(id);
-        return hit ? [{ ...hit, snippet }] : [];
-      });
-      return { items, total, instead };
+      const asked = indexFilter(filter);
+      return asked ? shown(answerNow(mirror, query, asked)) : nothingFound;
+    },
+    async searchAside(query, filter = {}) {
+      const asked = indexFilter(filter);
+      if (!asked) return nothingFound;
+      return shown(thread ? await answerAside(mirror, thread, query, asked) : answerNow(mirror, query, asked));
     },
   };
   return reader;
 }
 
+const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };
+
+/** Years of four digits: others are written in a longer form, which no date of a story can be compared with. */
+const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
+
 /** Any instant in the form in which the mirror keeps them. */
 function canonicalInstant(instant: string): string {
   const time = Date.parse(instant);
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
-  return `${new Date(time).toISOString().slice(0, 19)}Z`;
+  return `${new Date(Math.min(Math.max(time, years[0]), years[1])).toISOString().slice(0, 19)}Z`;
 }
 
 const isIn = (mirror: Mirror, list: string, { date, id }: Card): boolean =>

@@ -35,6 +35,9 @@ describe('the order and the span of dates', () => {
     expect(ids('ferry', { since: '2026-01-15T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual([20]);
     expect(ids('ferry', { since: '2026-03-01T00:00:00Z' })).toEqual([10]);
     expect(ids('ferry', { until: '1950-01-01T00:00:00Z' })).toEqual([]);
+    // The day after 9999-12-31, and midnight of New York on the first day of all.
+    expect(ids('ferry', { until: '+010000-01-01T05:00:00.000Z' })).toEqual([10, 20, 30]);
+    expect(ids('ferry', { since: '-000001-12-31T04:56:02.000Z' })).toEqual([10, 20, 30]);
   });
 
   it('has room for an archive that came in one minute', () => {
@@ -78,6 +81,13 @@ describe('a mistyped word', () => {
   it('forgives a long word two slips', () => {
     expect(search('Philidelpha')).toMatchObject({ total: 1, instead: ['philadelphia'] });
     expect(search('ligthhuose').items.map(({ id }) => id)).toEqual([51]);
+  });
+
+  it('forgives four words of a query, the rarest, and no more', () => {
+    put(52, { title: 'Cathedral Magnolia Sapphire Telegraph Umbrella' });
+    expect(search('catehdral mangolia saphire telegarph umbrella').items.map(({ id }) => id)).toEqual([52]);
+    expect(search('umbrella catehdral mangolia saphire telegarph').total).toBe(1);
+    expect(search('catehdral mangolia saphire telegarph umbrela').total).toBe(0);
   });
 
   it('leaves alone what is found as it is, what is short, quoted or a number', () => {

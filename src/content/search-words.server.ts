@@ -56,14 +56,14 @@ interface Known {
 const known = (row: Record<string, unknown>): Known => ({ word: String(row.word), docs: Number(row.docs) });
 
 /** How many stories have a word, as it is typed and in no other form. */
-export const docsOf = (mirror: Mirror, word: string): number =>
+export const docsOf = (mirror: Pick<Mirror, 'prepare'>, word: string): number =>
   Number(mirror.prepare('SELECT docs FROM words WHERE word = ?').get(foldWord(word))?.docs ?? 0);
 
 /**
  * Words of the paper that a mistyped one may have meant, the most usual first: those one slip away (a letter wrong, missing, too
  * many, or two in the wrong order), for long words without any two slips away. None where the word itself is as usual.
  */
-export function meantBy(mirror: Mirror, typed: string): string[] {
+export function meantBy(mirror: Pick<Mirror, 'prepare'>, typed: string): string[] {
   const word = foldWord(typed);
   if (word.length < oneSlip || word.length > longest || !/^\p{L}+$/u.test(word)) return [];
   const own = docsOf(mirror, word);

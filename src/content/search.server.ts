@@ -1,10 +1,11 @@
 /**
  * Full-text search over titles, standfirsts, authors and public text of bodies. What it costs is bounded: all matches are counted,
- * but only as many are ranked as a reader may look through (docs/decisions/0006).
+ * but only as many are ranked as a reader may look through (docs/decisions/0023). It needs the index and nothing else, so that it
+ * can be done in a thread of its own (search-thread.server.ts).
  */
 import { pageBounds } from './lists.server.ts';
 import type { Mirror } from './mirror.server.ts';
-import { indexRevision, keyOf, sectionWord } from './search-index.server.ts';
+import { keyOf, sectionWord } from './search-index.server.ts';
 import { type Query, readQuery, toMatch, without } from './search-query.ts';
 import { docsOf, meantBy } from './search-words.server.ts';
 
@@ -24,6 +25,9 @@ export interface FoundArticles {
   /** Words that were looked for beside those that were typed, because too little was found with these. */
   readonly instead: readonly string[];
 }
+
+/** The file with the search index, in whichever thread. */
+export type Index = Pick<Mirror, 'prepare'>;
 
 /** More matches than this are not ranked by how well they match, but by where: it bounds the time of a common word. */
 const ranked = 1000;
@@ -55,32 +59,7 @@ const matchOf = ({ words, facet }: Asked): string => `(${words})${facet}`;
  * matches those with all words in the title come first, then those with all words above the text, then the others, the newest first
  * each time.
  */
-export function searchArticles(mirror: Mirror, text: string, filter: SearchFilter): FoundArticles {
-  const kept = keptFor(mirror);
-  const question = JSON.stringify([text, filter]);
-  const known = kept.get(question);
-  if (known) return known;
-  const found = search(mirror, text, filter);
-  if (kept.size >= mostKept) kept.clear();
-  kept.set(question, found);
-  return found;
-}
-
-/** What was found since the last write: readers ask for the same things, and each letter typed asks again. */
-const answers = new WeakMap<Mirror, { readonly revision: string; readonly found: Map<string, FoundArticles> }>();
-const mostKept = 500;
-
-function keptFor(mirror: Mirror): Map<string, FoundArticles> {
-  const revision = indexRevision(mirror);
-  let kept = answers.get(mirror);
-  if (kept?.revision !== revision) {
-    kept = { revision, found: new Map() };
-    answers.set(mirror, kept);
-  }
-  return kept.found;
-}
-
-function search(mirror: Mirror, text: string, filter: SearchFilter): FoundArticles {
+export function searchArticles(mirror: Index, text: string, filter: SearchFilter): FoundArticles {
   const typed = readQuery(text);
   const none: FoundArticles = { hits: [], total: 0, instead: [] };
   if (typed === null) return none;
@@ -112,7 +91,7 @@ function search(mirror: Mirror, text: string, filter: SearchFilter): FoundArticl
   return { hits: hitsAt(mirror, asked, keys), total, instead };
 }
 
-const countMatches = (mirror: Mirror, asked: Asked): number =>
+const countMatches = (mirror: Index, asked: Asked): number =>
   Number(
     mirror
       .prepare(`SELECT count(*) AS n FROM search WHERE search MATCH ? AND ${within}`)
@@ -127,7 +106,7 @@ const common = 0.4;
 const mostCommon = 4;
 
 /** The query without the words that nearly every story has: to go through these for each is what takes time, and changes little. */
-function tellingPart(mirror: Mirror, query: Query): Query {
+function tellingPart(mirror: Index, query: Query): Query {
   const { terms } = query;
   const stories = Number(mirror.prepare("SELECT n FROM list_counts WHERE list = 'articles'").get()?.n ?? 0);
   if (stories < large || terms.length === 1) return query;
@@ -137,18 +116,34 @@ function tellingPart(mirror: Mirror, query: Query): Query {
   return without(query, new Set(usual.length < terms.length ? usual : usual.slice(0, -mostCommon)));
 }
 
-/** For each term that may be mistyped the words that were probably meant. */
-function whatWasMeant(mirror: Mirror, { terms }: Query): Map<number, readonly string[]> {
+/** So many words of a query may be mistyped. To look for what was meant goes through thousands of words for each. */
+const mostMistyped = 4;
+
+/** For each term that may be mistyped the words that were probably meant; of many terms the rarest are looked at. */
+function whatWasMeant(mirror: Index, { terms }: Query): Map<number, readonly string[]> {
   const meant = new Map<number, readonly string[]>();
-  for (const [index, { words, plain }] of terms.entries()) {
-    const others = plain ? meantBy(mirror, words[0] ?? '') : [];
+  const rarest = [...terms.entries()]
+    .flatMap(
+      ([
+        index,
+        {
+          words: [word = ''],
+          plain,
+        },
+      ]) => (plain ? [{ index, word, docs: docsOf(mirror, word) }] : []),
+    )
+    .sort((a, b) => a.docs - b.docs)
+    .slice(0, mostMistyped)
+    .sort((a, b) => a.index - b.index);
+  for (const { index, word } of rarest) {
+    const others = meantBy(mirror, word);
     if (others.length > 0) meant.set(index, others);
   }
   return meant;
 }
 
 /** Keys of one page of a thousand matches at most, best first; among equals the newer first. */
-function keysByRank(mirror: Mirror, asked: Asked, offset: number, limit: number): number[] {
+function keysByRank(mirror: Index, asked: Asked, offset: number, limit: number): number[] {
   const all = mirror
     .prepare(`SELECT rowid AS key, rank AS score FROM search WHERE search MATCH ? AND ${within}`)
     .all(matchOf(asked), asked.from, asked.to) as { key: number; score: number }[];
@@ -157,7 +152,7 @@ function keysByRank(mirror: Mirror, asked: Asked, offset: number, limit: number)
 }
 
 /** Keys of one page of any number of matches. Only as many are walked as the page is far down. */
-function keysByPlace(mirror: Mirror, asked: Asked, offset: number, limit: number): number[] {
+function keysByPlace(mirror: Index, asked: Asked, offset: number, limit: number): number[] {
   const title = `{title} : (${asked.words})`;
   const above = `{title standfirst author} : (${asked.words})`;
   const places = [title, `((${above}) NOT (${title}))`, `((${asked.words}) NOT (${above}))`];
@@ -179,7 +174,7 @@ function keysByPlace(mirror: Mirror, asked: Asked, offset: number, limit: number
 }
 
 /** The stories at some keys with a snippet of each; one look for each key, for a pass over all matches costs far more. */
-function hitsAt(mirror: Mirror, asked: Asked, keys: readonly number[]): FoundArticles['hits'] {
+function hitsAt(mirror: Index, asked: Asked, keys: readonly number[]): FoundArticles['hits'] {
   const ids = mirror.prepare('SELECT id FROM search_keys WHERE key = ?');
   const snippets = mirror.prepare(
     `SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND ${within}`,

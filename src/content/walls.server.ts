@@ -46,7 +46,7 @@ export function behindItsWall(mirror: Mirror, document: IngestedDocument): Inges
 const key = 'walled-sections';
 
 /**
- * Brings the search index in line with sections whose level is another than when their articles were indexed: because the
+ * Brings the search index and excerpts in line with sections whose level is another than when their articles were indexed: because the
  * publication's rules have changed, or the sections have. To be called at start and after the sections were stored.
  */
 export function alignWalls(mirror: Mirror): void {
@@ -63,14 +63,22 @@ export function alignWalls(mirror: Mirror): void {
   if (moved.length === 0) return;
   mirror.transaction(() => {
     const articles = mirror.prepare(
-      `SELECT d.id, d.facts, d.terms, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
+      `SELECT d.id, d.facts, d.terms, d.excerpt, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
       JOIN bodies b ON b.id = d.id WHERE l.list = ?`,
     );
+    const write = mirror.prepare('UPDATE documents SET excerpt = ? WHERE id = ?');
     for (const id of moved) {
       for (const row of articles.all(`articles:section:${id}`)) {
         const document = { facts: JSON.parse(String(row.facts)), terms: JSON.parse(String(row.terms)) };
-        const text = String(isWalled(levelIn(mirror, document)) ? row.opening : row.body);
-        rewordStory(mirror, Number(row.id), { body: plainText(text) });
+        const body = plainText(String(row.body));
+        if (!isWalled(levelIn(mirror, document))) {
+          rewordStory(mirror, Number(row.id), { body });
+          continue;
+        }
+        const opening = plainText(String(row.opening));
+        const excerpt = publicExcerpt(String(row.excerpt), opening, body);
+        rewordStory(mirror, Number(row.id), { body: opening, standfirst: excerpt });
+        if (excerpt !== row.excerpt) write.run(excerpt, Number(row.id));
       }
     }
     mirror.setMeta(key, JSON.stringify(levels));

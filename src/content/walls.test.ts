@@ -120,6 +120,13 @@ describe('walls', () => {
       alignWalls(mirror);
       expect(excerpt({ excerpt: made })).toBe(opening);
     });
+    it('that WordPress made are cut when another rule puts them behind a wall', () => {
+      expect(excerpt({ excerpt: made })).toBe(made);
+      rules.politics = 'subscriber';
+      alignWalls(mirror);
+      expect([reader().article('bridge')?.excerpt, found()]).toEqual([opening, 0]);
+      expect(reader().search('bridge').items[0]?.snippet).not.toContain('heliotrope');
+    });
     it('of public articles stay', () => expect(excerpt({ excerpt: made })).toBe(made));
     it('that end earlier stay', () => {
       const short = 'The bridge was opened on a Sunday, and nobody […]';

@@ -132,6 +132,7 @@ export async function compose(
   });
   const search = createSearch({
     hosted: config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log }),
+    limits: publication.search.limits,
     log,
   });
   const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });

@@ -15,6 +15,7 @@ import type { AlgoliaAccess } from '../../src/lib/search/algolia-access.ts';
 import { answerOf } from '../../src/lib/search/answer.ts';
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { searchAnswer } from '../../src/lib/search/wire.ts';
+import { publication } from '../../src/publication.ts';
 import { fixtureDocument } from '../fixtures/content.ts';
 import { type Answer, standIn } from './stand-in.ts';
 
@@ -88,7 +89,7 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: Sta
     reader: () => createReader(mirror),
     tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
   });
-  const search = createSearch({ hosted, log, now: () => now.at });
+  const search = createSearch({ hosted, limits: publication.search.limits, log, now: () => now.at });
   closing({ close: () => search.stop() });
   const find = (text: string, filter = {}) => search.find(createReader(mirror), text, filter);
   return { search, hosted, find, calls, log, now };
@@ -141,6 +142,25 @@ describe('a question', () => {
     const found = await find('bridge');
     expect(found.items.map(({ id }) => id)).toEqual([1]);
     expect(found.total).toBe(42);
+  });
+
+  test('never shows the engine’s text of a story that has a wall now, whatever the engine still holds', async () => {
+    const { find } = stand({ query: [json(hits(2, 1))] });
+    const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
+    put(2, { title: 'Another bridge', slug: 'another-bridge', facts });
+    const { items } = await find('bridge');
+    expect(items.map(({ id, snippet }) => [id, snippet])).toEqual([
+      [2, ''],
+      [1, expect.stringContaining('bridge')],
+    ]);
+  });
+
+  test('further down than the engine goes is answered by the own index', async () => {
+    const { find, calls } = stand({ query: [json(hits(2, 1))] });
+    await find('bridge', { offset: 990, limit: 10 });
+    expect(calls.query).toHaveLength(1);
+    expect(await find('bridge', { offset: 1000, limit: 10 })).toMatchObject({ items: [], total: 2 });
+    expect(calls.query).toHaveLength(1);
   });
 });
 
@@ -220,6 +240,29 @@ describe('the feed', () => {
     second.search.start();
     await second.hosted.feed?.idle();
     expect(second.calls.batch).toEqual([]);
+  });
+
+  test('fills it again when other rules say which sections have walls', async () => {
+    put(1, { terms: [1], openingHtml: '<p>For all.</p>', bodyHtml: '<p>For all.</p><p>Paid words.</p>' });
+    const first = stand({ batch: [taken], writeKey: 'write-key' });
+    first.search.start();
+    await first.hosted.feed?.idle();
+    await first.search.stop();
+    const rules = publication.access.sections as Record<string, 'subscriber'>;
+    rules.politics = 'subscriber';
+    try {
+      const second = stand({ batch: [taken], writeKey: 'write-key' });
+      second.search.start();
+      await second.hosted.feed?.idle();
+      expect(actions(second.calls.batch).find(({ body }) => body.objectID === '1')?.body.text).toBe('For all.');
+      await second.search.stop();
+      const third = stand({ batch: [taken], writeKey: 'write-key' });
+      third.search.start();
+      await third.hosted.feed?.idle();
+      expect(third.calls.batch).toEqual([]);
+    } finally {
+      delete rules.politics;
+    }
   });
 
   test('tells how a story stands when it is sent, once for several changes, and what has gone', async () => {

@@ -274,6 +274,16 @@ describe('without access', () => {
     expect(await search(routes, {}, 'HEAD')).toEqual([]);
   }, 240_000);
 
+  it('no search, which finds each story by its headline all the same', async () => {
+    for (const { id, slug, beside } of paid) {
+      const found = await ask(`/api/v1/articles/search?q=${encodeURIComponent(`"Story ${id}"`)}`);
+      expect([found.status, JSON.parse(found.text).hits[0]?.slug]).toEqual([200, slug]);
+      const behind = await ask(`/api/v1/articles/search?q=${beside}`);
+      expect([behind.status, JSON.parse(behind.text).nbHits]).toEqual([200, 0]);
+      expect((await ask(`/search?q=${beside}`)).status).toBe(200);
+    }
+  });
+
   it('no call', async () => {
     const headers = {
       origin: 'https://paper.example',

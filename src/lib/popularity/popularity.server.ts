@@ -94,15 +94,17 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
   /** Lists that were just made; cards are read anew each time, so that nothing that was withdrawn is shown. */
   const recent = new Map<string, { readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>();
 
-  function topIds({ limit, section }: Pick<TopQuery, 'limit' | 'section'>): number[] {
-    const most = bounded(limit);
+  /** One list of a section serves whoever wants less of it: what is asked for decides nothing about how often it is made. */
+  function topIds({ limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
+    const wanted = bounded(limit);
+    const most = wanted <= rules.list ? rules.list : rules.most;
     const key = `${most} ${section ?? ''}`;
     const known = recent.get(key);
-    if (known && known.of === hottest && Math.abs(now() - known.at) < recentMs) return known.ids;
+    if (known && known.of === hottest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
     const ids = ranked(most, section);
     if (recent.size >= mostRecent) recent.clear();
     recent.set(key, { of: hottest, at: now(), ids });
-    return ids;
+    return ids.slice(0, wanted);
   }
 
   function ranked(most: number, section: string | undefined): number[] {

@@ -74,6 +74,25 @@ onBothEngines('popularity', (engines) => {
       expect(ids({ limit: 2 })).toEqual([1020, 1010]);
     });
 
+    it('are made once for everybody who wants more or less of them', async () => {
+      let made = 0;
+      const mirror = fixtureMirror();
+      const { ids } = await open({
+        reader: () => {
+          const reader = createReader(mirror);
+          const articles: typeof reader.articles = (filter) => {
+            if (filter.ids === undefined) made++;
+            return reader.articles(filter);
+          };
+          return { ...reader, articles };
+        },
+      });
+      const lists = Array.from({ length: 60 }, (_, index) => ids({ limit: index + 1 }));
+      expect(lists.map((list) => list.length)).toEqual(lists.map((_, index) => Math.min(50, index + 1)));
+      expect(lists[9]).toEqual(lists[49]?.slice(0, 10));
+      expect(made).toBe(2);
+    });
+
     it('hold nothing that is not published', async () => {
       const { popularity, read, ids, mirror } = await open();
       await read(1010, 5);

@@ -7,6 +7,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { ContentReader } from '../../content/model.ts';
+import { publication } from '../../publication.ts';
 import type { Logger } from '../logging.ts';
 import { createDeliveryQueue, type Outcome } from '../outbound/delivery-queue.server.ts';
 import { postJson } from '../outbound/post.server.ts';
@@ -40,6 +41,9 @@ export interface FeedOptions {
   readonly tuning?: FeedTuning;
 }
 
+/** `''` where no section has a level. */
+const rulesOf = (sections: object): string => (Object.keys(sections).length === 0 ? '' : JSON.stringify(sections));
+
 /** Stories that may wait; a paper has fewer. */
 const most = 500_000;
 /** Stories that are queued at a time when all of them are. */
@@ -51,8 +55,9 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
   const url = `${base}/1/indexes/${encodeURIComponent(access.index)}/batch`;
   const headers = { 'X-Algolia-Application-Id': access.appId, 'X-Algolia-API-Key': writeKey };
   const name = join(dataDir, `search-feed-${access.appId}-${access.index}`);
-  /** There as soon as the index has had everything once. */
+  /** There as soon as the index has had everything once; it holds the rules by which walls stood then. */
   const filled = `${name}-filled`;
+  const rules = rulesOf(publication.access.sections);
   /** Ids of what has been queued since nothing waited. */
   const open = `${name}-open`;
   let started = false;
@@ -100,7 +105,7 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
     const { pending, failed } = queue.stats();
     if (pending > 0 || failed > 0) return;
     rmSync(open, { force: true });
-    writeFileSync(filled, '');
+    writeFileSync(filled, rules);
   }
 
   const add = (ids: readonly string[]): void => {
@@ -151,7 +156,8 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
             .split('\n')
             .filter((id) => /^\d+$/.test(id)),
         );
-      if (!existsSync(filled)) {
+      // Under other rules the index may hold what is behind a wall now.
+      if (!existsSync(filled) || readFileSync(filled, 'utf8') !== rules) {
         fill().catch((error: unknown) => log.error({ err: error }, 'Search feed: not everything could be queued'));
       }
     },

@@ -17,6 +17,9 @@ export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'>
 /** The engine takes no longer queries, bytes (vendors.md section 5). */
 const longestQuery = 512;
 
+/** Hits of one question that can be had, unless the index is set otherwise (vendors.md section 5). */
+const reach = 1000;
+
 /** What is used of an answer; the rest may change as it likes. */
 const answer = z.object({
   nbHits: z.number().int().nonnegative(),
@@ -69,6 +72,7 @@ export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOpti
   }
 
   return {
+    reach,
     query,
     feed: writeKey === null ? null : openFeed({ ...feeding, access, writeKey }),
   };

@@ -23,6 +23,8 @@ export interface HostedFeed {
 }
 
 export interface HostedEngine {
+  /** It shows so many hits of a question and no more; further down it finds nothing. */
+  readonly reach: number;
   /** Never throws. */
   query(text: string, filter: SearchFilter): Promise<HostedAnswer>;
   /** `null` where somebody else fills the index. */

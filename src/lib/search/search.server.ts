@@ -3,13 +3,16 @@
  * shown as the mirror has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
  */
 import type { ContentReader, SearchFilter } from '../../content/model.ts';
+import { isWalled } from '../access/level.ts';
 import type { Logger } from '../logging.ts';
+import { createGate, type GateRules } from './gate.server.ts';
 import type { HostedEngine } from './hosted.ts';
-import type { Found, Search } from './service.ts';
+import type { Search } from './service.ts';
 
 export interface SearchOptions {
   /** `null`: the paper's own index alone. */
   readonly hosted: HostedEngine | null;
+  readonly limits: GateRules;
   readonly log: Logger;
   readonly now?: () => number;
 }
@@ -19,13 +22,12 @@ const patience = 3;
 const restMs = 15_000;
 
 /** Makes the search. Nothing is sent to a hosted engine before `start`. */
-export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Search {
+export function createSearch({ hosted, limits, log, now = Date.now }: SearchOptions): Search {
+  const gate = createGate(limits, now);
   let failures = 0;
   let fallbacks = 0;
   let restUntil = 0;
   let problem: string | null = null;
-
-  const own = (content: ContentReader, query: string, filter: SearchFilter): Found => content.search(query, filter);
 
   async function askHosted(engine: HostedEngine, content: ContentReader, query: string, filter: SearchFilter) {
     const answer = await engine.query(query, filter);
@@ -42,20 +44,23 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
     content.note('search');
     const gone = snippets.size - items.length;
     return {
-      items: items.map((card) => ({ ...card, snippet: snippets.get(card.id) ?? '' })),
+      // What the engine holds may be of a time when there was no wall.
+      items: items.map((card) => ({ ...card, snippet: isWalled(card.access) ? '' : (snippets.get(card.id) ?? '') })),
       total: Math.max(items.length, answer.total - gone),
       instead: [],
     };
   }
 
   return {
+    admit: gate.admit,
     async find(content, query, filter) {
-      if (hosted && now() >= restUntil) {
+      const { offset = 0, limit = 10 } = filter;
+      if (hosted && now() >= restUntil && offset + limit <= hosted.reach) {
         const found = await askHosted(hosted, content, query, filter);
         if (found) return found;
       }
       if (hosted) fallbacks++;
-      return own(content, query, filter);
+      return content.searchAside(query, filter);
     },
     changed(tags) {
       try {

@@ -1,20 +1,19 @@
 /** Full-text search (spec sections 3 and 7): `?q=` and, beyond it, `section`, `from`, `to`, `page` (from 1) and `limit`. */
+import { busyFor, isSearchBusy } from '../../../../content/search-busy.ts';
 import { refuse } from '../../../../lib/accounts/answers.ts';
 import { callerOf, only, readCall } from '../../../../lib/accounts/http.server.ts';
 import { tooManyTries } from '../../../../lib/accounts/waiting.ts';
 import { pageNumber } from '../../../../lib/paging.ts';
 import { answerOf } from '../../../../lib/search/answer.ts';
-import { searchWait } from '../../../../lib/search/limit.server.ts';
 import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
+import { searchTexts } from '../../../../lib/search/texts.ts';
 import { publication } from '../../../../publication.ts';
 
 const mostHits = 20;
 
 export const GET = readCall(async (context) => {
-  const {
-    url: { searchParams },
-    locals,
-  } = context;
+  const { locals } = context;
+  const { searchParams } = context.url;
   const read = readQuestion(searchParams);
   if (!read.ok) return refuse(400, read.message);
   const { query, section } = read.question;
@@ -25,12 +24,18 @@ export const GET = readCall(async (context) => {
   if (!Number.isInteger(limit) || limit < 1 || limit > mostHits) {
     return refuse(400, `Please give a limit from 1 to ${mostHits}.`);
   }
-  const wait = searchWait(callerOf(context).address);
-  if (wait > 0) return refuse(429, tooManyTries(wait), { retryAfter: wait });
-  const found = await locals.services.search.find(locals.content, query, {
-    ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },
-    ...(section !== '' && { section }),
-  });
-  return { status: 200, body: answerOf(found, query, page - 1, limit) };
+  const { search } = locals.services;
+  const wait = search.admit(callerOf(context).address);
+  if (wait !== null) return refuse(429, tooManyTries(wait), { retryAfter: wait });
+  try {
+    const found = await search.find(locals.content, query, {
+      ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },
+      ...(section !== '' && { section }),
+    });
+    return { status: 200, body: answerOf(found, query, page - 1, limit) };
+  } catch (error) {
+    if (isSearchBusy(error)) return refuse(503, searchTexts.failed, { retryAfter: busyFor });
+    throw error;
+  }
 });
 export const ALL = only('GET');

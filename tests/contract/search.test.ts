@@ -1,0 +1,63 @@
+/** Searches that are too much, on the built site: of one network, and of everybody together. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SearchBusy } from '../../src/content/search-busy.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { createSearch } from '../../src/lib/search/search.server.ts';
+import type { Search } from '../../src/lib/search/service.ts';
+import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
+
+const limits = { perMinute: 3, perBlock: 100 };
+// The minute never ends.
+const own = createSearch({ hosted: null, limits, log: silent, now: () => 0 });
+let busy = false;
+const search: Search = {
+  ...own,
+  find: (...asked) => (busy ? Promise.reject(new SearchBusy()) : own.find(...asked)),
+};
+
+let site: AccountSite;
+beforeAll(async () => {
+  site = await startAccountSite({ services: { search } });
+}, 240_000);
+afterAll(() => site?.stop());
+
+const call = '/api/v1/articles/search?q=story';
+const page = '/search?q=story';
+
+describe('a search', () => {
+  it('of one network is refused from a certain number on, by the call and by the page, and nobody else’s is', async () => {
+    const [somebody, another] = [site.browser('203.0.113.7'), site.browser('203.0.113.8')];
+    for (const path of [call, page, call]) expect((await somebody.get(path)).status).toBe(200);
+    const refused = await somebody.get(call);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+    expect(refused.json()).toEqual({
+      message: 'Too many tries. Please wait a minute, then try again.',
+      retryAfter: 60,
+    });
+    const said = await somebody.get(page);
+    expect([said.status, said.headers['retry-after'], said.text]).toEqual([
+      ...[429, '60'],
+      'Too many tries. Please wait a minute, then try again.',
+    ]);
+    // What asks for nothing is not counted.
+    for (const path of ['/search', '/search?q=', `${page}&from=2026-02-30`]) await somebody.get(path);
+    expect((await somebody.get('/search')).status).toBe(200);
+    expect((await another.get(call)).json().nbHits).toBe(3);
+  });
+
+  it('that cannot be done in time says so, and when to ask again', async () => {
+    busy = true;
+    try {
+      const browser = site.browser();
+      const answer = await browser.get(call);
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
+      expect(answer.json().message).toBe('The search is not answering just now.');
+      const said = await browser.get(`${page}&page=3`);
+      expect([said.status, said.headers['retry-after']]).toEqual([503, '5']);
+      expect(said.text).toContain('The search is not answering just now.');
+      expect(said.text).not.toContain('No results found');
+    } finally {
+      busy = false;
+    }
+  });
+});
