@@ -122,6 +122,9 @@ it('leaving takes a question that may be skipped and one press, and is taken bac
   const back = await browser.submit('/account/subscription', {});
   expect(back.headers.location).toBe('/dashboard/account?state=resumed#plan');
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
+  // Nothing runs any more: that is how it is, and no fault.
+  const late = await (await reader(null)).browser.submit('/account/subscription', {});
+  expect(late.headers.location).toBe('/dashboard/account#plan');
 });
 
 it('the offer is taken once, and not made again', async () => {
