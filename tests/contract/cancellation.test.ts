@@ -122,6 +122,9 @@ it('leaving takes a question that may be skipped and one press, and is taken bac
   const back = await browser.submit('/account/subscription', {});
   expect(back.headers.location).toBe('/dashboard/account?state=resumed#plan');
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
+  // Nothing runs any more: that is how it is, and no fault.
+  const late = await (await reader(null)).browser.submit('/account/subscription', {});
+  expect(late.headers.location).toBe('/dashboard/account#plan');
 });
 
 it('the offer is taken once, and not made again', async () => {
@@ -206,4 +209,17 @@ it('the retention widget’s hash is the session’s own customer’s, whatever 
   const leaving = await eve.browser.get('/cancel');
   expect(String(leaving.headers['content-security-policy'])).toContain('http://127.0.0.1:9');
   expect(leaving.text).not.toContain(apiKey);
+});
+
+it('an account is not deleted while a payment of its reader is under way', async () => {
+  const { browser, email } = await reader(null);
+  const card = { payment_method: 'pm_card_threeDSecure2Required', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+  expect((await browser.post('/blaize/payment/stripe/subscribe', card)).status).toBe(200);
+  const refused = await browser.post('/blaize/forget-me', { email });
+  expect([refused.status, refused.headers['retry-after']]).toEqual([409, '60']);
+  expect(refused.json()).toMatchObject({ message: expect.stringContaining('A payment of yours is under way') });
+  const byForm = await browser.submit('/account/delete', { email });
+  expect(byForm.headers.location).toBe('/dashboard/privacy?problem=paying#delete');
+  expect(await page(browser, '/dashboard/privacy?problem=paying')).toContain('nothing was deleted');
+  expect((await browser.get('/blaize/account')).status).toBe(200);
 });

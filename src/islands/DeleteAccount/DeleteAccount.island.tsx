@@ -19,11 +19,7 @@ interface Props {
 const other = 'That is not the address of this account. Nothing was deleted.';
 /** Some of what hangs on the account may be gone already, and the subscription with it. */
 const failed = 'That did not work, and your account is still there. Please try again in a minute.';
-/** By the status of the answer. */
-const refusals: Readonly<Record<number, string>> = {
-  401: 'You are signed out here, and nothing was deleted. Sign in again first.',
-  409: 'Somebody else is signed in here now. Nothing was deleted.',
-};
+const out = 'You are signed out here, and nothing was deleted. Sign in again first.';
 /** Signed out after an answer that never came: that may have been the deletion. */
 const perhaps = 'You are signed out here. Your account may be deleted already: sign in again to see.';
 
@@ -55,7 +51,8 @@ export default function DeleteAccount({ email, problem: first }: Props) {
     setBusy(false);
     unheard.current ||= status === 0;
     if (status === 401 && unheard.current) setProblem(perhaps);
-    else setProblem(status === 0 ? messages.offline : (refusals[status] ?? failed));
+    else if (status === 409) setProblem(answer.message ?? failed);
+    else setProblem(status === 0 ? messages.offline : status === 401 ? out : failed);
   }
 
   return (

@@ -75,6 +75,7 @@ const problems = {
   social: 'Signing in there did not work. Please try again, or use your email address.',
   off: 'Signing in is not possible just now. Please try again later.',
   confirm: 'That is not the address of this account. Nothing was deleted.',
+  paying: 'A payment of yours is under way, and nothing was deleted. Please wait a minute, then try again.',
   failed: 'Something went wrong. Please try again.',
 } as const;
 export type FormProblem = keyof typeof problems;

@@ -114,6 +114,8 @@ export interface Billing {
    * what was bought. Works while Stripe is away: it is told later.
    */
   forget(userId: string): Promise<void>;
+  /** Whether a payment of this reader's is on its way, or a bank is being asked: whoever is forgotten meanwhile may be charged for nothing. */
+  isPaying(userId: string): Promise<boolean>;
   /** What is known of a reader, for the export of everything kept. */
   exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
 

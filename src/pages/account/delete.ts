@@ -5,11 +5,14 @@ import { formFields, formPages } from '../../lib/accounts/forms.ts';
 
 const page = '/dashboard/privacy';
 
-export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => {
+export const POST = formPost(async ({ accounts, form, caller, stateCookie, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   if (normalEmail(form.get(formFields.email) ?? '') !== session.email) {
     return { to: `${withQuery(page, { problem: 'confirm' })}#delete`, cookies };
+  }
+  if (await context.locals.services.billing?.isPaying(session.userId)) {
+    return { to: `${withQuery(page, { problem: 'paying' })}#delete`, cookies };
   }
   return { to: formPages.deleted, cookies: [...(await accounts.forget(session, caller)), stateCookie.clear] };
 });

@@ -7,6 +7,8 @@ export const POST = formPost(async ({ accounts, caller, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   const resumed = await context.locals.services.billing?.resume(session);
+  // It has ended meanwhile: the page says so.
+  if (resumed && !resumed.ok && resumed.status === 404) return { to: `${page}#plan`, cookies };
   return { to: `${page}?${resumed?.ok ? 'state=resumed' : 'problem=failed'}#plan`, cookies };
 });
 export const GET = insteadOpen(page);

@@ -68,6 +68,8 @@ export interface RunningBilling extends Billing {
   refresh(): Promise<void>;
 }
 
+/** A purchase that nothing happened to for so long keeps nobody from leaving, in milliseconds. */
+const payingMs = 60_000;
 /** A reader's own repair call asks Stripe at most this often, in milliseconds. */
 const repairEveryMs = 60_000;
 
@@ -201,6 +203,10 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         cancellations: await leavingOf(db, userId),
         purchases: bought.map(({ id, kind, plan, state, created }) => ({ id, kind, plan, state, time: iso(created) })),
       };
+    },
+    async isPaying(userId) {
+      const open = await purchases.open(userId);
+      return open !== null && open.updated > now() - payingMs;
     },
     forget: (userId) =>
       inTurn(userId, async () => {

@@ -40,6 +40,10 @@ onBothEngines('a reader who leaves', (engines) => {
     const session = await begin();
     const card = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
     const { clientSecret } = paid(await house.billing.subscribe(session, card));
+    // The site asks to wait for that; but not for ever.
+    expect(await house.billing.isPaying(session.userId)).toBe(true);
+    await house.pass(61);
+    expect(await house.billing.isPaying(session.userId)).toBe(false);
     await leave(session);
     await house.billing.drain();
     agree(clientSecret);
@@ -85,6 +89,7 @@ onBothEngines('a reader who leaves', (engines) => {
   it('buys anew where the deletion was cut off in the middle, and keeps that', async () => {
     const session = await begin();
     paid(await house.billing.subscribe(session, monthly));
+    expect(await house.billing.isPaying(session.userId)).toBe(false);
     // The process died before the account was deleted, and before Stripe was told.
     await house.billing.forget(session.userId);
     paid(await house.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));

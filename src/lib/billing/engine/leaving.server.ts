@@ -115,6 +115,8 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
         billed(async () => {
           const state = await runningOf(userId);
           if (!state) return no(404, switchSaid.none, { code: 'no_subscription' });
+          // An old page, from before: who has left leaves no second time.
+          if (isEnding(state)) return ok(null);
           const said = { reason, words: words?.trim().slice(0, longestWords) || null };
           const row = await openRow(userId);
           if (row) await db.updateTable('cancellations').set(said).where('id', '=', row.id).execute();

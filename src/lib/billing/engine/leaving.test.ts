@@ -80,6 +80,7 @@ onBothEngines('leaving', (engines) => {
     const { id } = paid(await billing.cancel(session));
     // Once more changes nothing.
     paid(await billing.cancel(session));
+    paid(await billing.beginLeaving(session, { reason: 'too-expensive', words: null }));
     expect(house.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
       ...{ comment: 'The other paper has more chess.', feedback: 'switched_service', reason: 'cancellation_requested' },
     });
