@@ -80,7 +80,7 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
         'invoice_payment',
         'payment_intent',
       ] as const),
-      ...(['setup_intent', 'charge', 'refund', 'test_helpers.test_clock', 'event'] as const),
+      ...(['setup_intent', 'charge', 'refund', 'dispute', 'test_helpers.test_clock', 'event'] as const),
     ];
     return Response.json(
       Object.fromEntries(
