@@ -1,6 +1,6 @@
 /** From Stripe's objects to a `StripeState`. Pure; the API version is the one that the installed SDK is typed for. */
 import type Stripe from 'stripe';
-import type { InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
+import type { DisputeState, InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
 
 /** What Stripe was asked for one subscription. */
 export interface Asked {
@@ -10,6 +10,8 @@ export interface Asked {
   readonly invoices: readonly Stripe.Invoice[];
   /** Of the customer, newest first. */
   readonly charges: readonly Stripe.Charge[];
+  /** Of these charges. */
+  readonly disputes: readonly Stripe.Dispute[];
 }
 
 /** A price that is no plan of ours is `null`. */
@@ -33,12 +35,12 @@ export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
  * @throws Error when the subscription is of nothing that the paper sells
  */
 export function readState(asked: Asked, priceOf: PriceBook): StripeState {
-  const { subscription, invoices, charges } = asked;
+  const { subscription, invoices, charges, disputes } = asked;
   const [item] = subscription.items.data;
   const price = item && priceOf(item.price.id);
   if (!item || !price) throw new NotOurs(subscription.id);
   const next = plannedPrice(subscription, priceOf);
-  const read = invoices.map((invoice) => readInvoice(invoice, charges));
+  const read = invoices.map((invoice) => readInvoice(invoice, charges, disputes));
   return {
     id: subscription.id,
     customer: idOf(subscription.customer) ?? '',
@@ -58,6 +60,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     schedule: idOf(subscription.schedule),
     pendingSetup: idOf(subscription.pending_setup_intent),
     invoices: read.slice(0, 6),
+    disputes: invoices.flatMap((invoice) => disputesOf(invoice, disputes)),
     purchase: subscription.metadata?.purchase ?? null,
     promotion: subscription.metadata?.promotion ?? null,
   };
@@ -71,8 +74,41 @@ export class NotOurs extends Error {
   }
 }
 
-function readInvoice(invoice: Stripe.Invoice, charges: readonly Stripe.Charge[]): InvoiceState {
-  const intents = new Set(invoice.payments?.data.map(({ payment }) => idOf(payment.payment_intent)));
+const intentsOf = (invoice: Stripe.Invoice): ReadonlySet<string | null> =>
+  new Set(invoice.payments?.data.map(({ payment }) => idOf(payment.payment_intent)));
+
+/** An inquiry (`warning_…`) moves no money and may end in a dispute; an appeal is made against one that was lost. */
+const outcomeOf = ({ status }: Stripe.Dispute): DisputeState['outcome'] =>
+  status === 'lost' || status.startsWith('appeal_')
+    ? 'lost'
+    : /^(?:warning_)?(?:needs_response|under_review)$/.test(status)
+      ? 'open'
+      : 'won';
+
+function disputesOf(invoice: Stripe.Invoice, disputes: readonly Stripe.Dispute[]): DisputeState[] {
+  const intents = intentsOf(invoice);
+  return disputes
+    .filter(({ payment_intent: of }) => of !== null && intents.has(idOf(of)))
+    .map((dispute) => ({
+      ...{ id: dispute.id, invoice: invoice.id ?? '', outcome: outcomeOf(dispute) },
+      // Stripe writes 0 where nothing can be answered.
+      due: dispute.evidence_details.due_by ? ms(dispute.evidence_details.due_by) : null,
+    }));
+}
+
+/** Whether nothing of it is left: given back, taken back by the bank, or a part of it each. */
+function wentBack(charge: Stripe.Charge, disputes: readonly Stripe.Dispute[]): boolean {
+  const lost = disputes.filter((one) => idOf(one.charge) === charge.id && outcomeOf(one) === 'lost');
+  if (charge.refunded || lost.length === 0) return charge.refunded;
+  return lost.reduce((sum, { amount }) => sum + amount, charge.amount_refunded) >= charge.amount;
+}
+
+function readInvoice(
+  invoice: Stripe.Invoice,
+  charges: readonly Stripe.Charge[],
+  disputes: readonly Stripe.Dispute[],
+): InvoiceState {
+  const intents = intentsOf(invoice);
   const own = charges.filter(({ payment_intent: of, paid }) => paid && of !== null && intents.has(idOf(of)));
   return {
     id: invoice.id ?? '',
@@ -81,7 +117,7 @@ function readInvoice(invoice: Stripe.Invoice, charges: readonly Stripe.Charge[])
     due: invoice.amount_due,
     paid: invoice.amount_paid,
     currency: invoice.currency,
-    refunded: invoice.amount_paid > 0 && own.length > 0 && own.every(({ refunded }) => refunded),
+    refunded: invoice.amount_paid > 0 && own.length > 0 && own.every((charge) => wentBack(charge, disputes)),
     created: ms(invoice.created),
     paidAt: msOrNull(invoice.status_transitions?.paid_at),
     attempted: invoice.attempted,
