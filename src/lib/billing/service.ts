@@ -105,7 +105,7 @@ export interface Billing {
   saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
   setupIntent(session: Session): Promise<Billed<{ readonly clientSecret: string }>>;
   /** Makes this card the one that is charged, and tries what is open once more. */
-  usePaymentMethod(session: Session, paymentMethod: string): Promise<Billed<null>>;
+  usePaymentMethod(session: Session, paymentMethod: string): Promise<Billed<KeptCardAnswer>>;
 
   /** Stripe's own state of this reader's subscriptions, fetched now. */
   repair(session: Session): Promise<void>;

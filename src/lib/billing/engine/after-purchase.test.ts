@@ -166,6 +166,56 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('receipt')).toBe(2);
   });
 
+  it('that owes a renewal lets its reader answer the bank about another card', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    const card = async (token: string) =>
+      (await house.dashboard.paymentMethods.create({ type: 'card', card: { token } })).id;
+    const asks = await card('tok_authenticationRequired');
+    const waits = paid(await house.billing.usePaymentMethod(session, asks));
+    expect(waits.paymentIntentStatus).toBe('requires_action');
+    const intent = waits.clientSecret?.split('_secret_')[0] ?? '';
+    // Asked once more before the bank has its answer, it is the same payment.
+    expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    house.stripe.finishChallenge(intent, false);
+    const again = paid(await house.billing.usePaymentMethod(session, await card('tok_authenticationRequired')));
+    expect(again).toMatchObject({ paymentIntentStatus: 'requires_action', clientSecret: waits.clientSecret });
+    expect(await charged()).toHaveLength(1);
+    house.stripe.finishChallenge(intent, true);
+    const done = { paymentIntentStatus: 'succeeded', clientSecret: null };
+    expect(paid(await house.billing.usePaymentMethod(session, asks))).toEqual(done);
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'active' });
+    expect(await opens(session)).not.toBeNull();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 1200]);
+  });
+
+  it('that a bank refuses because nobody was asked is paid by asking', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await house.pass(32 * day);
+    await house.deliver();
+    // As banks do with a payment that is made without its owner: the payment wants another method, and says why.
+    const [invoice] = (await house.dashboard.invoices.list({ status: 'open' })).data;
+    const refusal = { type: 'card_error', code: 'authentication_required', message: 'Your card was declined.' };
+    house.stripe.faults.add({ path: `/v1/invoices/${invoice?.id}/pay`, status: 402, error: refusal, times: 1 });
+    const { id: asks } = await house.dashboard.paymentMethods.create({
+      ...{ type: 'card', card: { token: 'tok_authenticationRequired' } },
+    });
+    const waits = paid(await house.billing.usePaymentMethod(session, asks));
+    expect(waits.paymentIntentStatus).toBe('requires_action');
+    house.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
+    expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBeNull();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'active' });
+  });
+
   it('closes when all is refunded, and stays open when a part is', async () => {
     const { session } = await subscribed();
     const [charge] = await charged();

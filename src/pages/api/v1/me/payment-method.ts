@@ -4,7 +4,7 @@ import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
 import { type CardAnswer, paymentMethodBody } from '../../../../lib/billing/wire.ts';
 
 export const POST = payingCall({ body: paymentMethodBody }, async ({ billing, body, session }) =>
-  answerOf(await billing.usePaymentMethod(session, body.payment_method), () => ({ message: 'Saved.' })),
+  answerOf(await billing.usePaymentMethod(session, body.payment_method), (kept) => ({ message: 'Saved.', ...kept })),
 );
 
 /** What is charged now (spec section 2, "Account dashboard"). */
