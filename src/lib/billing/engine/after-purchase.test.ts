@@ -253,6 +253,35 @@ onBothEngines('a running subscription', (engines) => {
     expect(again).toMatchObject({ ok: false, status: 409, error: { code: 'promotion_used' } });
   });
 
+  it('is sold for a penny once, also to who deletes the account and comes back', async () => {
+    house = await billingBench(await engines.open());
+    const penny = { ...monthly, plan_id: 'reader-penny' };
+    const session = await house.readers.join('ada@example.com');
+    paid(await house.billing.subscribe(session, penny));
+    const leave = async (one: Session) => {
+      await house.billing.forget(one.userId);
+      await house.database.db.deleteFrom('users').where('id', '=', one.userId).execute();
+      await house.billing.drain();
+    };
+    await leave(session);
+    const notes = await house.database.db.selectFrom('billing_notes').selectAll().execute();
+    expect(JSON.stringify(notes).toLowerCase()).not.toContain('ada@example.com');
+    const back = await house.readers.join('ada@example.com');
+    expect(back.userId).not.toBe(session.userId);
+    const used = { ok: false, status: 409, error: { code: 'promotion_used' } };
+    // Before a card is typed in, and where that is left out.
+    expect(await house.billing.quote(back, { planId: 'reader-penny' })).toMatchObject(used);
+    expect(await house.billing.subscribe(back, penny)).toMatchObject(used);
+    expect((await house.dashboard.charges.list()).data).toHaveLength(1);
+    paid(await house.billing.subscribe(back, monthly));
+    await leave(back);
+    const other = await house.readers.join('eve@example.com');
+    expect(await house.billing.quote(other, { planId: 'reader-penny' })).toMatchObject({ ok: true });
+    await house.pass(731 * day);
+    const later = await house.readers.join('ada@example.com');
+    expect(await house.billing.quote(later, { planId: 'reader-penny' })).toMatchObject({ ok: true });
+  });
+
   it('is quoted for a penny too where Stripe’s clock is far ahead', async () => {
     house = await billingBench(await engines.open());
     house.stripe.advanceTo(Math.floor(house.accounts.clock.now / 1000) + 100 * day);

@@ -17,6 +17,7 @@ import { createLeaving, forgetLeaving, leavingOf } from './leaving.server.ts';
 import { createMirror, forgottenKey } from './mirror.server.ts';
 import type { BillingRules, Parts } from './parts.ts';
 import { createPaying } from './paying.server.ts';
+import { createPromotions } from './promotions.server.ts';
 import { createPurchases } from './purchases.server.ts';
 import { createQuestions } from './questions.server.ts';
 import { quoteNew } from './quotes.server.ts';
@@ -82,10 +83,12 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const mirror = createMirror({
     ...{ stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now },
   });
-  const limiter = createLimiter(database, createKeyed(secret), options.limits ?? defaultLimits, now);
+  const keyed = createKeyed(secret);
+  const promotions = createPromotions(database, keyed, now);
+  const limiter = createLimiter(database, keyed, options.limits ?? defaultLimits, now);
   const parts: Parts = {
-    ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, mirror, questions, rules },
-    ...{ siteUrl, log, now },
+    ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, promotions, mirror, questions },
+    ...{ rules, siteUrl, log, now },
   };
   const inTurn = createTurns();
   const findCoupon = createCoupons(stripe, limiter, now);
@@ -137,6 +140,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
           const running = session && (await runningOf(session.userId, fresh));
           if (running) return ok(await switching.quote(running, price));
           const who = { session, address, customer };
+          if (session && price.promotion) await subscribing.mayHave(session, price);
           const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
           return ok(await quoteNew(stripe, price, found, customer, now()));
         };
@@ -205,7 +209,10 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     forget: (userId) =>
       inTurn(userId, async () => {
         const customer = await customers.find(userId);
+        const states = (await mirror.ofUser(userId)).map(({ state }) => state);
+        const reader = await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
         await database.transaction(async (tx) => {
+          if (reader) await promotions.keep(tx, reader.email, states);
           if (customer !== null) {
             await questions.ask(tx, `forget:${customer}`);
             await tx

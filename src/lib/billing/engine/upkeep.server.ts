@@ -4,6 +4,7 @@ import { digest } from '../read-state.ts';
 import type { Billing } from '../service.ts';
 import { isRunning, type StripeState } from '../state.ts';
 import type { Parts } from './parts.ts';
+import { prunePromotions } from './promotions.server.ts';
 import type { Subscribing } from './subscribing.server.ts';
 import type { InTurn } from './turns.ts';
 import { subjectOf } from './webhooks.server.ts';
@@ -87,6 +88,7 @@ export function createUpkeep(
       .deleteFrom('billing_notices')
       .where('at', '<', now() - noticesKeptMs)
       .execute();
+    await prunePromotions(db, now());
   }
 
   /** Events of what no list of subscriptions shows, that never came here: they are asked about as if they had. @returns how many */
