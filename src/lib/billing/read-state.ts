@@ -4,7 +4,7 @@ import type { DisputeState, InvoiceState, KnownPrice, PaidTime, StripeState } fr
 
 /** What Stripe was asked for one subscription. */
 export interface Asked {
-  /** With `discounts.source.coupon` and `schedule` expanded. */
+  /** With `discounts.source.coupon.applies_to` and `schedule` expanded. */
   readonly subscription: Stripe.Subscription;
   /** Newest first, with `payments`. */
   readonly invoices: readonly Stripe.Invoice[];
@@ -177,14 +177,21 @@ function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): Kn
   return id === null ? null : priceOf(id);
 }
 
-/** What a price costs at a bill, with the discounts that will still be in force then. @param at Unix seconds of the bill */
-function discounted(price: KnownPrice, { discounts }: Stripe.Subscription, at: number): number {
+/**
+ * What a price costs at a bill, with the discounts that will still be in force then.
+ *
+ * @param subscription with `discounts.source.coupon.applies_to`
+ * @param at Unix seconds of the bill
+ */
+export function discounted(price: KnownPrice, { discounts }: Stripe.Subscription, at: number): number {
   let amount = price.amount;
   for (const discount of discounts) {
     if (typeof discount === 'string') continue;
     const coupon = discount.source.coupon;
     if (coupon === null || typeof coupon === 'string' || coupon.duration === 'once') continue;
     if (discount.end !== null && discount.end <= at) continue;
+    const only = coupon.applies_to?.products ?? [];
+    if (only.length > 0 && price.productId !== undefined && !only.includes(price.productId)) continue;
     amount = lessCoupon(amount, coupon);
   }
   return amount;

@@ -19,6 +19,8 @@ export interface KnownPrice {
   readonly currency: string;
   readonly interval: Price['recurring']['interval'];
   readonly count: number;
+  /** `prod_…`, which coupons may be restricted to; what was kept long ago does not have it. */
+  readonly productId?: string;
 }
 
 /** A time that an invoice has paid for. Times are epoch milliseconds. */

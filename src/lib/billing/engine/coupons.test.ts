@@ -58,6 +58,67 @@ onBothEngines('coupons', (engines) => {
     expect(await billing.subscription(session)).toMatchObject({ price: later, preDiscountPrice: 12_000 });
   });
 
+  /** A code of an operator's: half the price. */
+  async function half(code: string, more: object): Promise<void> {
+    await house.dashboard.coupons.create({ id: code, name: code, percent_off: 50, ...more } as never);
+    await house.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: code } });
+  }
+  const monthly = { ...yearly, plan_id: 'reader-monthly' };
+  const newest = async () => (await sums())[0];
+
+  it.each([
+    // November 20: the months that follow have 30 and 31 days.
+    ['a month', { duration: 'repeating', duration_in_months: 1 }, 600, 1200],
+    ['two months', { duration: 'repeating', duration_in_months: 2 }, 600, 600],
+    ['ever', { duration: 'forever' }, 600, 600],
+  ])('that last for %s are in the renewal that is told, and no longer', async (_, more, today, later) => {
+    const { billing, readers } = await open();
+    await half('HALF', more);
+    const session = await readers.join('ada@example.com');
+    const quote = paid(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'HALF' }));
+    expect(quote).toMatchObject({ dueToday: today, dueAfterRenewal: later });
+    paid(await billing.subscribe(session, { ...monthly, discount_code: 'HALF', expected: today }));
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await sums()).toEqual([later, today]);
+  });
+
+  it('go on after a change of plan, as told', async () => {
+    const { billing, readers } = await open();
+    await half('HALF', { duration: 'forever' });
+    const session = await readers.join('ada@example.com');
+    paid(await billing.subscribe(session, { ...monthly, discount_code: 'HALF' }));
+    const up = paid(await billing.quote(session, { planId: 'member-monthly' }));
+    expect(up).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 1000 });
+    paid(await billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await newest()).toBe(1000);
+    const down = paid(await billing.quote(session, { planId: 'reader-monthly' }));
+    expect(down).toMatchObject({ kind: 'downgrade', dueAfterRenewal: 600 });
+    paid(await billing.switchPlan(session, { planId: 'reader-monthly' }));
+    expect(await billing.subscription(session)).toMatchObject({ price: 600 });
+    const [schedule] = (await house.dashboard.subscriptionSchedules.list()).data;
+    expect(schedule?.phases.map(({ discounts }) => discounts.length)).toEqual([1, 1]);
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await newest()).toBe(600);
+  });
+
+  it('for one product take nothing off another, and none is told', async () => {
+    const { billing, readers } = await open();
+    await half('READERS', { duration: 'forever', applies_to: { products: ['prod_reader'] } });
+    const session = await readers.join('ada@example.com');
+    paid(await billing.subscribe(session, { ...monthly, discount_code: 'READERS' }));
+    const up = paid(await billing.quote(session, { planId: 'member-monthly' }));
+    expect(up.dueAfterRenewal).toBe(2000);
+    paid(await billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
+    expect(await billing.subscription(session)).toMatchObject({ price: 2000 });
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await newest()).toBe(2000);
+  });
+
   it('of the whole sum open at once, ask for a card for later, and take nothing', async () => {
     const { billing, readers } = await open();
     const session = await readers.join('ada@example.com');

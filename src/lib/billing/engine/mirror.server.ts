@@ -86,7 +86,7 @@ export function createMirror(options: MirrorOptions): Mirror {
 
   async function ask(id: string): Promise<Asked> {
     const subscription = await stripe.subscriptions.retrieve(id, {
-      expand: ['discounts.source.coupon', 'schedule'],
+      expand: ['discounts.source.coupon.applies_to', 'schedule'],
     });
     const customer = idOf(subscription.customer) ?? '';
     const [invoices, charges] = await Promise.all([

@@ -123,11 +123,12 @@ export function createSwitching(
 
   async function downgrade(session: Session, state: StripeState, price: Price, ask: SwitchAsk) {
     const purchase = await begin(session, state, price, ask);
+    const expand = ['phases.discounts.discount'];
     const schedule =
       state.schedule !== null
-        ? await stripe.subscriptionSchedules.retrieve(state.schedule)
+        ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
         : await stripe.subscriptionSchedules.create(
-            { from_subscription: state.id },
+            { from_subscription: state.id, expand },
             { idempotencyKey: `plan:${purchase.id}` },
           );
     const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
@@ -185,16 +186,21 @@ function phases(
   present: Stripe.SubscriptionSchedule.Phase | undefined,
   price: Price,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
-  const discounts = present?.discounts.map((one) => ({ discount: idOf(one.discount) ?? '' })) ?? [];
+  const end = Math.floor(state.periodEnd / 1000);
+  const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
+  const named = (some: typeof kept) =>
+    some.length > 0 ? { discounts: some.map((one) => ({ discount: idOf(one) ?? '' })) } : {};
+  // Without a word Stripe would begin the new plan without the discounts that the reader has.
+  const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
   const { interval, interval_count: count } = price.recurring;
   return [
     {
       items: [{ price: state.price.id, quantity: 1 }],
       start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
-      end_date: Math.floor(state.periodEnd / 1000),
-      ...(discounts.length > 0 && { discounts: discounts.filter(({ discount }) => discount !== '') }),
+      end_date: end,
+      ...named(kept),
       ...(state.status === 'trialing' && { trial: true }),
     },
-    { items: [{ price: price.id, quantity: 1 }], duration: { interval, interval_count: count } },
+    { items: [{ price: price.id, quantity: 1 }], duration: { interval, interval_count: count }, ...named(lasting) },
   ];
 }
