@@ -104,8 +104,8 @@ export interface Billing {
   shipping(session: Session): Promise<Shipping | null>;
   saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
   setupIntent(session: Session): Promise<Billed<{ readonly clientSecret: string }>>;
-  /** Makes this card the one that is charged, and tries what is open once more. */
-  usePaymentMethod(session: Session, paymentMethod: string): Promise<Billed<KeptCardAnswer>>;
+  /** Makes this card the one that is charged, and tries what is open once more. @param address as with {@link quote} */
+  usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<KeptCardAnswer>>;
 
   /** Stripe's own state of this reader's subscriptions, fetched now. */
   repair(session: Session): Promise<void>;

@@ -8,6 +8,7 @@ import { isRunning, subscriptionOf } from '../state.ts';
 import type { KeptCardAnswer, Subscription } from '../wire.ts';
 import { end } from './dropping.server.ts';
 import { billed, no, ok, refuse, said } from './errors.ts';
+import { askerOf, tryingCard } from './guesses.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
 import { paymentIntentOf } from './paying.server.ts';
@@ -29,7 +30,7 @@ const noted = [
 ];
 
 export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'>, inTurn: InTurn): Running {
-  const { stripe, customers, mirror, rules, siteUrl, now } = parts;
+  const { stripe, limiter, customers, mirror, rules, siteUrl, now } = parts;
 
   async function mine(userId: string): Promise<Kept> {
     const one = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
@@ -145,6 +146,9 @@ export function createRunning(parts: Parts, { unplan }: Pick<Switching, 'unplan'
         const made = await stripe.setupIntents.create({ customer, usage: 'off_session' });
         return made.client_secret === null ? no(503, said.wrong) : ok({ clientSecret: made.client_secret });
       }),
-    usePaymentMethod: (session, paymentMethod) => turn(session, () => takeCard(session, paymentMethod)),
+    usePaymentMethod: (session, paymentMethod, address = null) =>
+      turn(session, () =>
+        tryingCard(limiter, askerOf(session, address), () => billed(() => takeCard(session, paymentMethod))),
+      ),
   };
 }

@@ -116,11 +116,10 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   const isOurs = (one: Stripe.Subscription): boolean =>
     one.metadata.purchase !== undefined || one.items.data.some(({ price }) => catalogue.known(price.id) !== null);
 
-  /** The open purchase if it is of the same offer; one of another offer is ended. */
-  async function resumable(open: Purchase | null, body: SubscribeBody): Promise<Purchase | null> {
+  /** The open purchase if it is of the same offer; one of another offer, or at a price that is not asked any more, is ended. */
+  async function resumable(open: Purchase | null, body: SubscribeBody, price: Price): Promise<Purchase | null> {
     if (!open) return null;
-    const same =
-      open.kind === 'subscribe' && open.plan === body.plan_id && open.coupon === (body.discount_code ?? null);
+    const same = open.kind === 'subscribe' && open.price === price.id && open.coupon === (body.discount_code ?? null);
     if (same) return open;
     if (open.subscription === null && open.updated > now() - atWorkMs && !(await adopt(open)).subscription) {
       return refuse(409, checkoutSaid.busy, { retryAfter: 5 });
@@ -187,7 +186,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     const left = await purchases.open(userId);
     const open = left && (await adopt(left));
     await mayBuy(session.email, customer, price, open);
-    let purchase = await resumable(open, body);
+    let purchase = await resumable(open, body, price);
     const code = body.discount_code ?? null;
     if (!purchase?.subscription) {
       const found = code === null ? null : await findCoupon(code, price, { session, address, customer });
