@@ -115,6 +115,19 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
 
+  it('is not downgraded by a button that said Upgrade, and a sum', async () => {
+    const { session, id } = await subscribed();
+    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0, expected: quote.dueToday };
+    // In another tab the reader chose the year.
+    paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    const before = (await charged()).length;
+    expect(await house.billing.switchPlan(session, ask)).toMatchObject({ ok: false, status: 409, error: { due: 0 } });
+    expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+    expect(await charged()).toHaveLength(before);
+    expect(paid(await house.billing.switchPlan(session, { ...ask, expected: 0 })).effective).toBe('renewal');
+  });
+
   it('takes a planned downgrade back', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
@@ -131,7 +144,7 @@ onBothEngines('a running subscription', (engines) => {
     });
     expect(await opens(session)).toMatchObject({ until });
     await house.deliver();
-    expect(mailed('cancelled')).toBe(1);
+    expect(house.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ over: false }]);
     expect(paid(await house.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
     paid(await house.billing.cancel(session, null));
     await house.pass(32 * day);
@@ -164,6 +177,18 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
     expect(mailed('payment-failed')).toBe(1);
     expect(mailed('receipt')).toBe(2);
+  });
+
+  it('that nobody pays any more ends, with a mail that says it is over', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await house.pass(46 * day);
+    await house.deliver();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
+    const letters = house.mail.filter(({ kind }) => kind === 'cancelled');
+    expect(letters).toMatchObject([{ over: true }]);
   });
 
   it('that owes a renewal lets its reader answer the bank about another card', async () => {

@@ -78,7 +78,8 @@ export function createSwitching(
 
   async function begin(session: Session, state: StripeState, price: Price, ask: SwitchAsk): Promise<Purchase> {
     const open = await purchases.open(session.userId);
-    if (open) await abandon(open);
+    // Paid at the last moment, in another tab: what is shown here is not what there is.
+    if (open && (await abandon(open)) === 'done') refuse(409, checkoutSaid.changed, { code: 'amount_changed' });
     const purchase = await purchases.begin({
       ...{ userId: session.userId, kind: 'switch', plan: price.zephrPlanId, price: price.id, coupon: null },
       ...{ attempt: ask.attempt ?? null, payment_method: null, subscription: state.id, before: state.price.plan },
@@ -168,7 +169,11 @@ export function createSwitching(
     const to = catalogue.known(price.id);
     const kind = to && switchKind(state.price, to);
     if (kind === 'upgrade') return upgrade(session, state, price, ask);
-    if (kind === 'downgrade') return downgrade(session, state, price, ask);
+    if (kind === 'downgrade') {
+      // In another tab it has become one: the button said a sum, and nothing would be due.
+      if (ask.expected) return no(409, checkoutSaid.changed, { due: 0, code: 'amount_changed' });
+      return downgrade(session, state, price, ask);
+    }
     await unplan(state);
     return ok(granted((await mirror.sync(state.id)) ?? kept, 'now'));
   }
