@@ -10,6 +10,7 @@ import type {
   ConfirmationAnswer,
   CouponAnswer,
   KeptCard,
+  KeptCardAnswer,
   PlansAnswer,
   Price,
   QuoteAnswer,
