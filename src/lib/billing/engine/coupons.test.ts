@@ -144,6 +144,34 @@ onBothEngines('coupons', (engines) => {
     expect(late).toMatchObject({ ok: false, status: 400, error: { message: couponSaid.used } });
   });
 
+  it.each([
+    ['once', { duration: 'once' }, 6000, 12_000],
+    ['wholly', { duration: 'once', percent_off: 100 }, 0, 12_000],
+  ])('for one reader stay theirs while their first card is refused (%s)', async (_, more, today, later) => {
+    const { billing, readers } = await open();
+    await house.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);
+    await house.dashboard.promotionCodes.create({
+      ...{ code: 'MINE', promotion: { type: 'coupon', coupon: 'MINE' }, max_redemptions: 1 },
+    });
+    const session = await readers.join('ada@example.com');
+    const mine = { ...yearly, discount_code: 'MINE', expected: today };
+    const before = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
+    expect(before).toMatchObject({ dueToday: today, dueAfterRenewal: later });
+    const declined = await billing.subscribe(session, { ...mine, payment_method: 'pm_card_visa_chargeDeclined' });
+    expect(declined).toMatchObject({ ok: false, status: 402 });
+    // The page is loaded anew.
+    const who = { session, address: nobody.address };
+    paid(await billing.coupon('MINE', 'reader-yearly', who));
+    const after = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
+    expect(after).toEqual({ ...before, lines: [] });
+    const other = await readers.join('eve@example.com');
+    const used = { ok: false, status: 400, error: { message: couponSaid.used } };
+    expect(await billing.coupon('MINE', 'reader-yearly', { ...who, session: other })).toMatchObject(used);
+    expect(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'MINE' })).toMatchObject(used);
+    paid(await billing.subscribe(session, mine));
+    expect(await sums()).toEqual(today > 0 ? [today] : []);
+  });
+
   it('can be guessed at a few times only, by an address and by a reader, however it is asked', async () => {
     const limits = {
       ...defaultLimits,

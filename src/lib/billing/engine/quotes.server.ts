@@ -7,6 +7,7 @@ import { discounted, lessCoupon } from '../read-state.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer } from '../wire.ts';
 import type { FoundCoupon } from './coupons.server.ts';
+import type { Till } from './paying.server.ts';
 
 const daySeconds = 24 * 60 * 60;
 
@@ -80,6 +81,16 @@ export async function quoteNew(
     prorationDate: null,
     lines: linesOf(invoice),
   };
+}
+
+/** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps good for nobody else any more. */
+export function quoteOpen({ subscription, due }: Pick<Till, 'subscription' | 'due'>, price: Price, found: FoundCoupon) {
+  const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? subscription.created;
+  return {
+    ...{ kind: 'new', currency: price.currency, dueToday: due, renewalDate: renewal * 1000 },
+    dueAfterRenewal: afterRenewal(price, found, subscription.created, renewal),
+    ...{ prorationDate: null, lines: [] },
+  } satisfies QuoteAnswer;
 }
 
 /** The bill at the renewal: with the discount only if it lasts until then. @param begun and renewal Unix seconds */
