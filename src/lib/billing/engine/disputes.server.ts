@@ -65,3 +65,15 @@ export async function openDisputes(db: Queries): Promise<number> {
     .executeTakeFirstOrThrow();
   return Number(count);
 }
+
+/** Longer than any bank takes. */
+const keptMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Deletes notes of disputes whose end nobody told, as when Stripe has deleted the customer. @param now epoch milliseconds */
+export async function pruneDisputes(db: Queries, now: number): Promise<void> {
+  await db
+    .deleteFrom('billing_notes')
+    .where('key', 'like', noteKey('%'))
+    .where('at', '<', now - keptMs)
+    .execute();
+}

@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
+import { pruneDisputes } from './disputes.server.ts';
 
 const monthly = { payment_method: 'pm_card_createDispute', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
@@ -87,6 +88,21 @@ onBothEngines('a disputed payment', (engines) => {
     await house.billing.reconcile();
     await house.billing.drain();
     expect(await opens(session)).toBeNull();
+  });
+
+  it('of a reader who has left does not wait for ever', async () => {
+    const { session } = await subscribed();
+    await house.billing.forget(session.userId);
+    await house.billing.drain();
+    expect(disputes()).toBe(1);
+    await answer('losing_evidence');
+    await house.deliver();
+    expect(disputes()).toBe(0);
+    const { db } = house.database;
+    await db.insertInto('billing_notes').values({ key: 'dispute:dp_old', value: '{}', at: 0 }).execute();
+    await pruneDisputes(db, house.accounts.clock.now);
+    await house.billing.drain();
+    expect(disputes()).toBe(0);
   });
 
   it('does not stand in the way where the key may not read disputes', async () => {
