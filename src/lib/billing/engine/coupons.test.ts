@@ -83,6 +83,21 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([later, today]);
   });
 
+  it('that leave less than a card can be charged leave it for the renewal, as told', async () => {
+    const { billing, readers } = await open();
+    const session = await readers.join('ada@example.com');
+    const ask = { planId: 'reader-penny', couponCode: 'SUNSHINE20' };
+    const quote = paid(await billing.quote(session, ask));
+    // Four fifths of sixty cents.
+    expect(quote).toMatchObject({ dueToday: 0, dueAfterRenewal: 12_048 });
+    const penny = { ...yearly, plan_id: 'reader-penny', discount_code: 'SUNSHINE20' };
+    paid(await billing.subscribe(session, { ...penny, expected: quote.dueToday }));
+    expect(await sums()).toEqual([]);
+    await house.pass(61 * day);
+    await house.deliver();
+    expect(await sums()).toEqual([quote.dueAfterRenewal]);
+  });
+
   it('go on after a change of plan, as told', async () => {
     const { billing, readers } = await open();
     await half('HALF', { duration: 'forever' });

@@ -76,19 +76,26 @@ export async function quoteNew(
     kind: 'new',
     currency: price.currency,
     dueToday: invoice.amount_due,
-    dueAfterRenewal: afterRenewal(price, found, seconds, renewal),
+    dueAfterRenewal: afterRenewal(price, found, seconds, renewal) + carried(invoice),
     renewalDate: renewal * 1000,
     prorationDate: null,
     lines: linesOf(invoice),
   };
 }
 
+/** What is too little to be charged by itself Stripe adds to the next bill. A credit that is left over is told by nobody. */
+function carried({ total, starting_balance: before, amount_due: due }: Stripe.Invoice): number {
+  return due === 0 ? Math.max(0, total + before) : 0;
+}
+
 /** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps good for nobody else any more. */
 export function quoteOpen({ subscription, due }: Pick<Till, 'subscription' | 'due'>, price: Price, found: FoundCoupon) {
+  const { latest_invoice: invoice } = subscription;
+  const later = typeof invoice === 'object' && invoice !== null ? carried(invoice) : 0;
   const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? subscription.created;
   return {
     ...{ kind: 'new', currency: price.currency, dueToday: due, renewalDate: renewal * 1000 },
-    dueAfterRenewal: afterRenewal(price, found, subscription.created, renewal),
+    dueAfterRenewal: afterRenewal(price, found, subscription.created, renewal) + later,
     ...{ prorationDate: null, lines: [] },
   } satisfies QuoteAnswer;
 }
