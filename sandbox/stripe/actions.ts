@@ -2,6 +2,7 @@
 import { changeCard, moveClock } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import { Params } from './core/params.ts';
+import { endDispute, openDispute } from './payments/disputes.ts';
 import { refund } from './resources/payments.ts';
 import type { StripeState } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -38,6 +39,14 @@ export function actions(state: StripeState, webhooks: Webhooks | null) {
         case 'refund':
           ledger.run(() => refund(ledger, new Params({ charge: form.get('charge') ?? '' })));
           return { view: 'payments', said: 'Paid back.' };
+        case 'dispute':
+          ledger.run(() => openDispute(ledger, ledger.need('charge', form.get('charge') ?? '')));
+          return { view: 'payments', said: 'The bank has been asked to take it back.' };
+        case 'decide':
+          ledger.run(() =>
+            endDispute(ledger, ledger.need('dispute', form.get('dispute') ?? ''), form.get('won') === 'yes'),
+          );
+          return { view: 'payments', said: 'The bank has decided.' };
         case 'card': {
           changeCard(state, { customer: form.get('customer'), number: form.get('number') });
           return { view: 'customers', said: 'The next charge meets another card.' };

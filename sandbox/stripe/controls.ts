@@ -6,7 +6,7 @@
  *     POST   /_sandbox/clock                      {"seconds"} | {"days"} | {"to": Unix seconds} | {"to": "next-renewal"}
  *     POST   /_sandbox/reset                      forgets everything, sells the same again
  *     GET    /_sandbox/faults                     what goes wrong with the next calls
- *     POST   /_sandbox/faults                     {"path"?, "method"?, "status"?, "when"?, "delay"?, "hang"?, "times"?} (faults.ts)
+ *     POST   /_sandbox/faults                     {"path"?, "method"?, "status"?, "error"?, "when"?, "delay"?, "hang"?, "times"?} (faults.ts)
  *     DELETE /_sandbox/faults
  *     POST   /_sandbox/challenge                  {"intent": "pi_…" | "seti_…", "passed": boolean}: the bank's question answered
  *     POST   /_sandbox/card                       {"customer", "number"}: gives a customer another card for the next charge
@@ -80,7 +80,7 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
         'invoice_payment',
         'payment_intent',
       ] as const),
-      ...(['setup_intent', 'charge', 'refund', 'test_helpers.test_clock', 'event'] as const),
+      ...(['setup_intent', 'charge', 'refund', 'dispute', 'test_helpers.test_clock', 'event'] as const),
     ];
     return Response.json(
       Object.fromEntries(

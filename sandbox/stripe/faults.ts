@@ -5,6 +5,8 @@ export interface Fault {
   readonly method?: string;
   /** `0` breaks the connection off. Without a status the call is only slowed down. */
   readonly status?: number;
+  /** What the error says, in place of Stripe's regret. */
+  readonly error?: Readonly<Record<string, string>>;
   /** Whether the call has taken effect when it fails. */
   readonly when?: 'before' | 'after';
   /** Milliseconds before the answer. */

@@ -55,13 +55,13 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
   });
 
 /** Waits as long as asked, then fails if asked. */
-async function suffer({ delay = 0, hang, status }: Fault): Promise<Response | null> {
+async function suffer({ delay = 0, hang, status, error }: Fault): Promise<Response | null> {
   if (hang) return new Promise(() => {});
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
   if (status === undefined) return null;
   if (status === 0) return HttpResponse.error();
   return HttpResponse.json(
-    { error: { type: 'api_error', message: 'An unknown error occurred, as the sandbox was asked for.' } },
+    { error: error ?? { type: 'api_error', message: 'An unknown error occurred, as the sandbox was asked for.' } },
     { status, headers: { 'request-id': `req_${token(14)}` } },
   );
 }

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, day, itemOf, newYear, openBench } from './testing.ts';
+import { type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
 
 let bench: Bench;
 let stripe: Stripe;
@@ -52,13 +52,17 @@ describe('renewals', () => {
     expect(invoice.next_payment_attempt).toBe(newYear + 34 * day + 3600);
     bench.state.advance(8 * day);
     expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
+    // By hand it can be tried at any time, and that uses no retry up.
+    await refusal(stripe.invoices.pay(invoice.id));
+    expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
     bench.state.advance(7 * day);
     expect(await stripe.invoices.retrieve(invoice.id)).toMatchObject({ attempt_count: 4, next_payment_attempt: null });
     expect(await stripe.subscriptions.retrieve(made.id)).toMatchObject({
       status: 'canceled',
       cancellation_details: { reason: 'payment_failed' },
     });
-    expect((await typesOf({ type: 'invoice.payment_failed' })).length).toBe(4);
+    // Four by plan, one by hand.
+    expect((await typesOf({ type: 'invoice.payment_failed' })).length).toBe(5);
     expect(await typesOf()).toContain('customer.subscription.deleted');
   });
 

@@ -12,6 +12,7 @@ import { fingerprint, type Idempotency, makeIdempotency } from './idempotency.ts
 import { keys } from './keys.ts';
 import { coupons, prices, products, promotionCodes } from './resources/catalogue.ts';
 import { customers, paymentMethods } from './resources/customers.ts';
+import { disputes } from './resources/disputes.ts';
 import { invoiceItems, invoicePayments, invoices } from './resources/invoices.ts';
 import { account, advanceTestClock, events, testClocks, webhookEndpoints } from './resources/others.ts';
 import { charges, finishChallenge, paymentIntents, refunds, setupIntents } from './resources/payments.ts';
@@ -24,7 +25,7 @@ export const apiVersion = '2026-10-28.endive';
 
 export const routes: readonly Route[] = [
   ...[...subscriptions, ...paymentIntents, ...customers, ...paymentMethods, ...invoices, ...setupIntents, ...prices],
-  ...[...products, ...coupons, ...promotionCodes, ...schedules, ...charges, ...refunds, ...invoiceItems],
+  ...[...products, ...coupons, ...promotionCodes, ...schedules, ...charges, ...refunds, ...disputes, ...invoiceItems],
   ...[...invoicePayments, ...events, ...webhookEndpoints, ...testClocks, advanceTestClock, ...account],
 ];
 

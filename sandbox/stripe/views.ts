@@ -1,7 +1,7 @@
 /** What the page can show, a table each. */
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
-import type { Coupon, Thing } from './core/model.ts';
+import type { Charge, Coupon, Thing } from './core/model.ts';
 import { promotionActive } from './core/present.ts';
 import type { StripeState } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -108,17 +108,38 @@ const subscriptions: View = {
   },
 };
 
+const disputesOf = ({ ledger }: StripeState, charge: Charge) =>
+  charge.disputed ? [...ledger.store.all('dispute')].filter((dispute) => dispute.charge === charge.id) : [];
+
+/** What can be done about a payment: given back, disputed, and decided. */
+function doable(state: StripeState, charge: Charge): string {
+  if (charge.status !== 'succeeded' || charge.refunded) return '–';
+  const open = disputesOf(state, charge).filter(({ status }) => /(?:needs_response|under_review)$/.test(status));
+  const decide = (label: string, won: string) =>
+    open.map(({ id }) => act('decide', label, { dispute: id, won })).join('');
+  if (open.length > 0) return `<div class="buttons">${decide('Lose', 'no')}${decide('Win', 'yes')}</div>`;
+  if (charge.disputed) return '–';
+  const [back, dispute] = [
+    act('refund', 'Refund', { charge: charge.id }),
+    act('dispute', 'Dispute', { charge: charge.id }),
+  ];
+  return `<div class="buttons">${back}${dispute}</div>`;
+}
+
 const payments: View = {
   label: 'Payments',
   show(state) {
     const rows = newest(state.ledger.store.all('charge')).map((charge) => [
       who(state, charge.customer),
       money(charge.amount, charge.currency),
-      charge.amount_refunded > 0 ? `${money(charge.amount_refunded, charge.currency)} back` : status(charge.status),
+      [
+        charge.amount_refunded > 0 ? `${money(charge.amount_refunded, charge.currency)} back` : status(charge.status),
+        ...disputesOf(state, charge).map((dispute) => `dispute ${status(dispute.status)}`),
+      ].join('<br>'),
       safe(charge.failure_message ?? '–'),
       date(charge.created),
       code(charge.payment_intent),
-      charge.status === 'succeeded' && !charge.refunded ? act('refund', 'Refund', { charge: charge.id }) : '–',
+      doable(state, charge),
     ]);
     return table(
       'Payments',

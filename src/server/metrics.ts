@@ -159,6 +159,11 @@ const billingSamples = (billing: BillingStats): Sample[] => [
     'Subscriptions that the last nightly comparison found different from Stripe’s.',
     billing.drift,
   ),
+  gauge(
+    'broadsheet_billing_disputes',
+    'Payments that readers dispute and no bank has decided on yet.',
+    billing.disputes,
+  ),
 ];
 
 const supportSamples = ({ held }: SupportStats): Sample[] => [

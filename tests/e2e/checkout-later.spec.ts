@@ -1,5 +1,6 @@
 /** What becomes of a subscription: renewals, a promotion that ends, a card that fails, an upgrade, a refund. */
 import {
+  answerBank,
   ask,
   cardFields,
   cards,
@@ -168,6 +169,25 @@ test('a renewal that fails is told by mail, and another card puts it right', asy
   await expect(page.getByRole('alert').filter({ hasText: failure })).toBeVisible();
   await fillCard(page, cards.good);
   await use.click();
+  await expect(page.getByText('From now on this card is charged')).toBeFocused();
+  await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active' });
+  expect(await paidBy(email, shop)).toEqual([1200, 1200]);
+});
+
+test('a renewal about which the bank asks is paid on the page of the card', async ({ page, shop }) => {
+  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const api = shop.stripe.access.apiUrl;
+  const { customer } = await stripeAccount(email, api);
+  await ask('card', { customer: customer.id, number: cards.laterFails }, api);
+  await shop.pass({ days: 32 });
+  await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'past_due' });
+  await page.goto('/account/card');
+  await fillCard(page, cards.asks);
+  await page.getByRole('button', { name: 'Use this card' }).click();
+  // Once to keep the card, once for the payment.
+  await answerBank(page, 'Complete');
+  await expect(page.getByRole('button', { name: 'Waiting for your bank…' })).toBeVisible();
+  await answerBank(page, 'Complete');
   await expect(page.getByText('From now on this card is charged')).toBeFocused();
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active' });
   expect(await paidBy(email, shop)).toEqual([1200, 1200]);

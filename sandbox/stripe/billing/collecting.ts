@@ -24,10 +24,12 @@ export function methodFor(ledger: Ledger, invoice: Invoice): PaymentMethod | nul
 export interface Attempt {
   readonly method?: PaymentMethod | null;
   readonly offSession: boolean;
+  /** By the plan of retries, and not by hand. */
+  readonly retry?: boolean;
 }
 
 /** Charges an open invoice; without a card that counts as a failure. */
-export function collect(ledger: Ledger, invoice: Invoice, { method, offSession }: Attempt): Outcome {
+export function collect(ledger: Ledger, invoice: Invoice, { method, offSession, retry = false }: Attempt): Outcome {
   if (invoice.amount_due === 0) {
     paid(ledger, invoice);
     return 'succeeded';
@@ -35,7 +37,7 @@ export function collect(ledger: Ledger, invoice: Invoice, { method, offSession }
   const intent = ledger.need('payment_intent', invoice._intent ?? '');
   const card = method ?? methodFor(ledger, invoice);
   const outcome = card ? confirmPayment(ledger, intent, { method: card, offSession }) : 'failed';
-  afterAttempt(ledger, intent, outcome, offSession);
+  afterAttempt(ledger, intent, outcome, { absent: offSession, retry });
   return outcome;
 }
 
@@ -43,8 +45,14 @@ export function collect(ledger: Ledger, invoice: Invoice, { method, offSession }
  * Tells the invoice of an intent how its payment went.
  *
  * @param absent nobody was there to answer the bank: a question counts as a failure
+ * @param retry see {@link Attempt}
  */
-export function afterAttempt(ledger: Ledger, intent: PaymentIntent, outcome: Outcome, absent = false): void {
+export function afterAttempt(
+  ledger: Ledger,
+  intent: PaymentIntent,
+  outcome: Outcome,
+  { absent = false, retry = false } = {},
+): void {
   const invoice = intent._invoice ? ledger.store.find('invoice', intent._invoice) : undefined;
   if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
   if (outcome === 'succeeded') {
@@ -57,7 +65,7 @@ export function afterAttempt(ledger: Ledger, intent: PaymentIntent, outcome: Out
     ledger.emit('invoice.payment_action_required', invoice);
     if (!absent) return;
   }
-  failed(ledger, invoice);
+  failed(ledger, invoice, retry);
 }
 
 function paid(ledger: Ledger, invoice: Invoice, intent?: PaymentIntent): void {
@@ -112,9 +120,14 @@ function applyPending(ledger: Ledger, subscription: Subscription, invoice: Invoi
   ledger.emit('customer.subscription.pending_update_applied', subscription);
 }
 
-function failed(ledger: Ledger, invoice: Invoice): void {
+function failed(ledger: Ledger, invoice: Invoice, retry: boolean): void {
   const subscription = subscriptionOf(ledger, invoice);
   const now = ledger.now(invoice);
+  // After the first attempt only those by plan count (docs.stripe.com/api/invoices, `attempt_count`).
+  if (invoice.attempt_count > 0 && !retry) {
+    ledger.emit('invoice.payment_failed', invoice);
+    return;
+  }
   invoice.attempt_count += 1;
   invoice.attempted = true;
   if (subscription && invoice.billing_reason !== 'subscription_create') {

@@ -84,7 +84,10 @@ function invoiceTask(ledger: Ledger, invoice: Invoice): Task | null {
     };
   }
   if (invoice.status === 'open' && invoice.next_payment_attempt !== null) {
-    return { at: invoice.next_payment_attempt, work: () => void collect(ledger, invoice, { offSession: true }) };
+    return {
+      at: invoice.next_payment_attempt,
+      work: () => void collect(ledger, invoice, { offSession: true, retry: true }),
+    };
   }
   return null;
 }

@@ -53,6 +53,7 @@ const prefixOf: Partial<Record<Kind, string>> = {
   setup_intent: 'seti_',
   charge: 'ch_',
   refund: 're_',
+  dispute: 'dp_',
   'test_helpers.test_clock': 'clock_',
   event: 'evt_',
 };

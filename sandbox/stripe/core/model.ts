@@ -317,6 +317,7 @@ export interface Charge extends Thing {
   amount_refunded: number;
   currency: string;
   customer: string | null;
+  disputed: boolean;
   paid: boolean;
   payment_intent: string;
   payment_method: string;
@@ -331,6 +332,27 @@ export interface Refund extends Thing {
   charge: string;
   payment_intent: string;
   currency: string;
+}
+
+export interface Dispute extends Thing {
+  amount: number;
+  charge: string;
+  currency: string;
+  evidence: Record<string, unknown>;
+  evidence_details: { due_by: number; [field: string]: unknown };
+  /** While it is an inquiry no money has moved, and the payment can still be given back. */
+  is_charge_refundable: boolean;
+  metadata: Metadata;
+  payment_intent: string;
+  reason: string;
+  status:
+    | 'needs_response'
+    | 'under_review'
+    | 'won'
+    | 'lost'
+    | 'warning_needs_response'
+    | 'warning_under_review'
+    | 'warning_closed';
 }
 
 export interface TestClock extends Thing {
@@ -364,6 +386,7 @@ export interface Kinds {
   setup_intent: SetupIntent;
   charge: Charge;
   refund: Refund;
+  dispute: Dispute;
   'test_helpers.test_clock': TestClock;
   event: Event;
   webhook_endpoint: Thing;

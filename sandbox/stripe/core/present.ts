@@ -28,6 +28,7 @@ const prefixes: readonly (readonly [string, Kind])[] = [
   ['seti_', 'setup_intent'],
   ['ch_', 'charge'],
   ['re_', 'refund'],
+  ['dp_', 'dispute'],
   ['clock_', 'test_helpers.test_clock'],
 ];
 

@@ -1,5 +1,6 @@
 /** Test cards (docs.stripe.com/testing): what each number does, and the names that stand for them in server code. */
 import type { CardProblem } from '../core/model.ts';
+import type { DisputeReason } from './disputes.ts';
 
 export type DeclineName = keyof typeof declines;
 
@@ -22,6 +23,8 @@ export interface Behaviour {
   readonly authentication: Authentication;
   /** Refused after its owner has been authenticated. */
   readonly declineAfter?: DeclineName;
+  /** Charged, and then taken back by its owner. */
+  readonly dispute?: DisputeReason;
 }
 
 const declined = (decline_code: string, message: string, advice = 'try_again_later'): CardProblem => ({
@@ -93,6 +96,9 @@ export const cards: Readonly<Record<string, Behaviour>> = {
   '4100000000000019': card('visa', { decline: 'fraudulent' }),
   '4000000000006975': card('visa', { decline: 'velocity' }),
   '4000000000000341': card('visa', { declineCharges: 'generic' }),
+  '4000000000000259': card('visa', { dispute: 'fraudulent' }),
+  '4000000000002685': card('visa', { dispute: 'product_not_received' }),
+  '4000000000001976': card('visa', { dispute: 'inquiry' }),
 };
 
 /** `pm_card_…` of server code; `visa_` in the middle may be there or not, as with Stripe's own names. */
@@ -114,6 +120,9 @@ const named: Readonly<Record<string, string>> = {
   chargeDeclinedProcessingError: '4000000000000119',
   chargeDeclinedFraudulent: '4100000000000019',
   chargeCustomerFail: '4000000000000341',
+  createDispute: '4000000000000259',
+  createDisputeProductNotReceived: '4000000000002685',
+  createDisputeInquiry: '4000000000001976',
   authenticationRequired: '4000002760003184',
   authenticationRequiredOnSetup: '4000002500003155',
   authenticationRequiredSetupForOffSession: '4000002500003155',

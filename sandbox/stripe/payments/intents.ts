@@ -6,6 +6,7 @@ import { invalid } from '../core/errors.ts';
 import { type Ledger, token } from '../core/ledger.ts';
 import type { CardProblem, Charge, PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
 import { behaviourOf, declines } from './cards.ts';
+import { openDispute } from './disputes.ts';
 import { attach } from './methods.ts';
 
 export type Outcome = 'succeeded' | 'failed' | 'requires_action';
@@ -227,7 +228,7 @@ export function answerChallenge(ledger: Ledger, intent: PaymentIntent | SetupInt
 }
 
 function charge(ledger: Ledger, intent: PaymentIntent, method: PaymentMethod, authenticated: boolean): Outcome {
-  const { decline, declineCharges, declineAfter } = behaviourOf(method._number);
+  const { decline, declineCharges, declineAfter, dispute } = behaviourOf(method._number);
   const refusal = decline ?? declineCharges ?? declineAfter;
   if (refusal) return refusePayment(ledger, intent, method, declines[refusal]);
   const paid = record(ledger, intent, method, null, authenticated);
@@ -245,6 +246,7 @@ function charge(ledger: Ledger, intent: PaymentIntent, method: PaymentMethod, au
   }
   ledger.emit('charge.succeeded', paid);
   ledger.emit('payment_intent.succeeded', intent);
+  if (dispute) openDispute(ledger, paid, dispute);
   return 'succeeded';
 }
 

@@ -6,6 +6,7 @@ import { cardError, invalid, unauthorized } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
+import { blocksRefund } from '../payments/disputes.ts';
 import {
   answerChallenge,
   cancelIntent,
@@ -296,6 +297,9 @@ export function refund(ledger: Ledger, params: Params) {
   if (!id) throw invalid('This PaymentIntent does not have a successful charge to refund.', 'payment_intent');
   const charge = ledger.need('charge', id, 'charge');
   if (charge.status !== 'succeeded') throw invalid(`Charge ${id} failed and cannot be refunded.`, 'charge');
+  if (blocksRefund(ledger, charge)) {
+    throw invalid(`Charge ${id} has been charged back; cannot issue a refund.`, undefined, 'charge_disputed');
+  }
   const left = charge.amount - charge.amount_refunded;
   if (left === 0) throw invalid(`Charge ${id} has already been refunded.`, undefined, 'charge_already_refunded');
   const amount = params.int('amount') ?? left;

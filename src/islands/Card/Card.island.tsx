@@ -7,6 +7,7 @@ import { chargePaymentMethod, plans as fetchPlans, setupIntent } from '../../lib
 import type { PlansAnswer } from '../../lib/billing/wire.ts';
 import { refreshSession } from '../../stores/session.ts';
 import { appearance } from '../Paywall/appearance.ts';
+import { authenticate } from '../Paywall/card-form.ts';
 import { messages } from '../Paywall/messages.ts';
 import { ScriptWait } from '../Paywall/ScriptWait.tsx';
 import { useStripeScript } from '../Paywall/use-stripe-script.ts';
@@ -78,6 +79,7 @@ export default function Card() {
 }
 
 const keeperOf = (stripe: Stripe, elements: StripeElements): Keeper => ({
+  authenticate: authenticate(stripe),
   async check() {
     try {
       const { error } = await elements.submit();
@@ -108,7 +110,8 @@ function Form({ flow }: { flow: CardFlow }) {
   const elements = useElements();
   const { step, error } = useStore(flow.$state);
   const [complete, setComplete] = useState(false);
-  const saving = step === 'saving';
+  const saving = step === 'saving' || step === 'confirming';
+  const wait = step === 'confirming' ? 'Waiting for your bank…' : 'One moment…';
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
@@ -128,10 +131,10 @@ function Form({ flow }: { flow: CardFlow }) {
       </div>
       <Notice id="card-error" text={error?.text ?? null} />
       <button type="submit" className={`button ${styles.save}`} disabled={!complete && !saving} aria-disabled={saving}>
-        {saving ? 'One moment…' : 'Use this card'}
+        {saving ? wait : 'Use this card'}
       </button>
       <span className="visually-hidden" role="status">
-        {saving && 'One moment…'}
+        {saving && wait}
       </span>
     </form>
   );

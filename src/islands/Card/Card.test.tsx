@@ -50,7 +50,7 @@ const settle = (check: () => void) => act(async () => vi.waitFor(check));
 const alerts = () =>
   [...drawn.host.querySelectorAll('[role="alert"]')].map((one) => one.textContent).filter((text) => text !== '');
 const tag = () => document.querySelector(`script[src="${scriptUrl()}"]`);
-const save = () => named<HTMLButtonElement>('button[type="submit"]', /^Use this card|One moment/);
+const save = () => named<HTMLButtonElement>('button[type="submit"]', /^Use this card|One moment|Waiting/);
 
 async function open(): Promise<void> {
   drawn = await draw(<Card />);
@@ -98,6 +98,43 @@ describe('another card', () => {
     await send();
     await settle(() => expect(alerts()).toContain('Not confirmed.'));
     expect(asked.some(({ path }) => path === keep)).toBe(false);
+  });
+
+  it('that the bank asks about is charged once it has its answer, bill after bill', async () => {
+    const bills = ['pi_1_secret_1', 'pi_2_secret_2', null];
+    answers[keep] = () => {
+      const clientSecret = bills.shift() ?? null;
+      return json({ clientSecret, paymentIntentStatus: clientSecret === null ? 'succeeded' : 'requires_action' });
+    };
+    const gate = Promise.withResolvers<{ paymentIntent: { status: string } }>();
+    await open();
+    stripe.handleNextAction.mockImplementationOnce(() => gate.promise);
+    await send();
+    await settle(() => expect(save().textContent).toBe('Waiting for your bank…'));
+    expect(drawn.host.textContent).not.toContain('From now on this card is charged');
+    await act(async () => gate.resolve({ paymentIntent: { status: 'succeeded' } }));
+    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    expect(stripe.handleNextAction.mock.calls).toEqual([
+      [{ clientSecret: 'pi_1_secret_1' }],
+      [{ clientSecret: 'pi_2_secret_2' }],
+    ]);
+    expect(stripe.confirmSetup).toHaveBeenCalledOnce();
+    expect(asked.filter(({ path }) => path === keep).map(({ body }) => body)).toEqual(
+      Array.from({ length: 3 }, () => ({ payment_method: 'pm_2' })),
+    );
+  });
+
+  it('that the bank refuses after asking is said, and another can be given', async () => {
+    answers[keep] = () => json({ clientSecret: 'pi_1_secret_1', paymentIntentStatus: 'requires_action' });
+    await open();
+    stripe.handleNextAction.mockResolvedValueOnce({ error: { type: 'card_error', message: 'Not you.' } } as never);
+    await send();
+    await settle(() => expect(alerts()).toContain('Not you.'));
+    expect(refreshSession).not.toHaveBeenCalled();
+    answers[keep] = () => json({ clientSecret: null, paymentIntentStatus: 'succeeded' });
+    await send();
+    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    expect(stripe.confirmSetup).toHaveBeenCalledTimes(2);
   });
 
   it('is not kept twice when the line is cut in between', async () => {

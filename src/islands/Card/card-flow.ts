@@ -1,12 +1,14 @@
 /** Another card for a running subscription (the mail about a failed renewal leads here), without a screen. */
 import { atom, type ReadableAtom } from 'nanostores';
+import type { Refused } from '../../lib/ask.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import { messages } from '../Paywall/messages.ts';
 import type { Made } from '../Paywall/payment.ts';
 
 export interface CardState {
-  readonly step: 'form' | 'saving' | 'saved';
+  /** `confirming`: the bank asks about what is open. */
+  readonly step: 'form' | 'saving' | 'confirming' | 'saved';
   readonly error: { readonly text: string; readonly detail: string | null } | null;
 }
 
@@ -16,6 +18,8 @@ export interface Keeper {
   check(): Promise<Made<null>>;
   /** Has the card kept with a setup intent; a bank may ask meanwhile. @returns `pm_…` */
   keep(clientSecret: string): Promise<Made<string>>;
+  /** Lets the reader answer the bank about a payment that is open. */
+  authenticate(clientSecret: string): Promise<Made<null>>;
 }
 
 export interface CardFlow {
@@ -25,6 +29,9 @@ export interface CardFlow {
 }
 
 export type CardCalls = Pick<typeof client, 'setupIntent' | 'chargePaymentMethod'>;
+
+/** Bills that may be open at once, and then some. */
+const mostQuestions = 12;
 
 /** @param onSaved the session may open more now */
 export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
@@ -51,24 +58,42 @@ export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow 
     return null;
   }
 
-  return {
-    $state,
-    async save(keeper) {
-      if ($state.get().step === 'saving') return;
+  function refused(answer: Refused) {
+    // What came to nothing on the way is tried with the same card again.
+    if (answer.status === 0) return fail(messages.offline);
+    if (answer.status >= 500 || answer.status === 429) return fail(answer.message ?? messages.wrong);
+    kept = null;
+    const { message = null } = refusalOf(answer);
+    fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
+  }
+
+  /** Charges what is open, one bill after the other: a bank may ask about each. */
+  async function charge(card: string, keeper: Keeper): Promise<void> {
+    for (let asked = 0; asked < mostQuestions; asked++) {
       $state.set({ step: 'saving', error: null });
-      kept ??= await keep(keeper);
-      if (kept === null) return;
-      const used = await calls.chargePaymentMethod(kept);
-      if (used.ok) {
+      const used = await calls.chargePaymentMethod(card);
+      if (!used.ok) return refused(used);
+      const secret = used.value?.clientSecret ?? null;
+      if (secret === null) {
         $state.set({ step: 'saved', error: null });
         return onSaved();
       }
-      // What came to nothing on the way is tried with the same card again.
-      if (used.status === 0) return fail(messages.offline);
-      if (used.status >= 500 || used.status === 429) return fail(used.message ?? messages.wrong);
+      $state.set({ step: 'confirming', error: null });
+      const proof = await keeper.authenticate(secret);
+      if (proof.ok) continue;
       kept = null;
-      const { message = null } = refusalOf(used);
-      fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
+      return fail(messages.paymentFailed, proof.message);
+    }
+    fail(messages.wrong);
+  }
+
+  return {
+    $state,
+    async save(keeper) {
+      if ($state.get().step === 'saving' || $state.get().step === 'confirming') return;
+      $state.set({ step: 'saving', error: null });
+      kept ??= await keep(keeper);
+      if (kept !== null) await charge(kept, keeper);
     },
     clear() {
       kept = null;

@@ -103,6 +103,21 @@ describe('the coupon', () => {
     expect(state()).toMatchObject({ coupon: { kind: 'error' }, quote: { dueToday: 12_000 } });
   });
 
+  it('that is good no more is said with the next sum, which is without it', async () => {
+    const expired = refusal(400, 'This coupon has expired.', { code: 'coupon_expired' });
+    const answers = [granted(quoteOf(9600)), expired, granted(quoteOf(12_000))];
+    const quote = vi.fn(async () => answers.shift());
+    const { order, onCoupon, state } = bench({ quote });
+    await order.apply('SUNSHINE20');
+    await order.refresh();
+    expect(state()).toMatchObject({
+      coupon: { kind: 'error', code: 'SUNSHINE20', text: 'This coupon has expired.' },
+      ...{ quote: { dueToday: 12_000 }, asking: false, error: null },
+    });
+    expect(quote).toHaveBeenLastCalledWith('reader-yearly', undefined);
+    expect(onCoupon).toHaveBeenLastCalledWith(undefined);
+  });
+
   it('is asked for anew with another plan', async () => {
     const { order, calls } = bench();
     await order.apply('SUNSHINE20');

@@ -61,6 +61,12 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
     const answer = await calls.quote(price.zephrPlanId, code);
     if (mine !== latest) return;
     if (answer.ok && answer.value) return set({ quote: answer.value, asking: false });
+    if (!answer.ok && code !== undefined && refusalOf(answer).code?.startsWith('coupon_')) {
+      // It was good a while ago, or for whom nobody knew yet: there is a sum without it.
+      onCoupon(undefined);
+      set({ coupon: { kind: 'error', code, text: answer.message ?? messages.couponFailed } });
+      return refresh();
+    }
     set({
       quote: null,
       asking: false,

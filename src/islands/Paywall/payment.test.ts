@@ -188,6 +188,17 @@ describe('replies that open nothing', () => {
     expect(errors).toHaveBeenCalledExactlyOnceWith(`Paywall: payment refused (${status}, card_declined)`);
   });
 
+  it.each([
+    [400, 1],
+    [402, 0],
+  ])('%i asks for the sum anew as often as %i', async (status, times) => {
+    const { payment, card, onStale } = bench({
+      subscribe: async () => refusal(status, 'This coupon has expired.', { code: 'coupon_expired' }),
+    });
+    await payment.buy(purchase, card);
+    expect(onStale).toHaveBeenCalledTimes(times);
+  });
+
   it('says the spec’s sentence once, where the server says it too', async () => {
     const { payment, card, state } = bench({ subscribe: async () => refusal(402, failed) });
     await payment.buy(purchase, card);

@@ -138,6 +138,8 @@ export function createPayment(options: Options): Payment {
     attempts.end();
     log(`payment refused (${status}${code ? `, ${code}` : ''})`);
     fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
+    // The plan, the coupon or the address is not what it was.
+    if (status === 400) onStale();
   }
 
   async function confirmed(answer: SubscribeAnswer, planId: string): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   CheckoutError,
   ConfirmationAnswer,
   CouponAnswer,
+  KeptCardAnswer,
   PlansAnswer,
   QuoteAnswer,
   SetupIntentAnswer,
@@ -86,8 +87,8 @@ export const saveShipping = (address: Shipping): Promise<Answer<unknown>> =>
 export const setupIntent = (): Promise<Answer<SetupIntentAnswer>> =>
   ask('/zephr/payment/stripe/setupIntentSecret', { body: {}, patience });
 
-/** Makes a card the one that is charged, and tries what is open once more. */
-export const chargePaymentMethod = (paymentMethod: string): Promise<Answer<unknown>> =>
+/** Makes a card the one that is charged, and tries what is open once more; the bank may ask about that. */
+export const chargePaymentMethod = (paymentMethod: string): Promise<Answer<KeptCardAnswer>> =>
   ask('/api/v1/me/payment-method', { body: { payment_method: paymentMethod }, patience });
 
 /** What a checkout call says no with; only fields of the right kind. */

@@ -45,6 +45,7 @@ describe.each(['sqlite', 'postgres'] as const)('subscriptions on %s', (engine) =
     expect(often(/^a charge/)).toBeGreaterThan(runs / 2);
     expect(often(/the process ended/)).toBeGreaterThan(runs / 50);
     expect(often(/^switch: done/)).toBeGreaterThan(runs / 50);
+    expect(often(/^a dispute: lost/)).toBeGreaterThan(runs / 50);
     expect(often(/: 402/)).toBeGreaterThan(runs / 50);
   });
 });

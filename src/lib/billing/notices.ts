@@ -85,7 +85,8 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
   const ended = state.status === 'canceled';
   if (until === null || (!ended && !(isRunning(state) && isEnding(state)))) return [];
   if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
-  return [{ key: cancelledKey(state, until), message: { kind: 'cancelled', plan: state.price.name, until } }];
+  const message = { kind: 'cancelled', plan: state.price.name, until, over: until <= now } as const;
+  return [{ key: cancelledKey(state, until), message }];
 }
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {

@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { type Asked, lessCoupon, NotOurs, pricesIn, readState } from './read-state.ts';
-import type { KnownPrice } from './state.ts';
+import { isLost, type KnownPrice } from './state.ts';
 
 const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
   ...{ id, plan: id, name: id, product: 'sun-reader', print: false, amount: 1200, currency: 'usd' },
@@ -60,7 +60,7 @@ function asked(bills: readonly Bill[], change: object = {}): Asked {
     },
     ...change,
   };
-  return { subscription, invoices, charges } as unknown as Asked;
+  return { subscription, invoices, charges, disputes: [] } as unknown as Asked;
 }
 const paid = (bills: readonly Bill[], change?: object) =>
   readState(asked(bills, change), priceOf).paid.map(({ plan, until, free }) => [plan, days(until), free]);
@@ -82,6 +82,29 @@ describe('what is paid', () => {
       { lines: [['reader', 1200, 0, 30]] },
     ];
     expect(paid(two)).toEqual([['reader', 30, false]]);
+  });
+
+  it('is nothing of what a bank has taken back for good, with what was given back before', () => {
+    const read = (status: string, amount: number, back: number) => {
+      const { charges, ...rest } = asked([{ lines: [['reader', 1200, 0, 30]] }]);
+      const dispute = { id: 'dp_1', charge: 'ch_0', payment_intent: 'pi_0', amount, status };
+      const state = readState(
+        {
+          ...rest,
+          charges: charges.map((one) => ({ ...one, id: 'ch_0', amount: 1200, amount_refunded: back })),
+          disputes: [{ ...dispute, evidence_details: { due_by: 0 } }],
+        } as unknown as Asked,
+        priceOf,
+      );
+      return [state.paid.length, state.disputes?.[0]?.outcome, isLost(state)];
+    };
+    expect(read('needs_response', 1200, 0)).toEqual([1, 'open', false]);
+    expect(read('warning_closed', 1200, 0)).toEqual([1, 'won', false]);
+    expect(read('won', 1200, 0)).toEqual([1, 'won', false]);
+    expect(read('lost', 1200, 0)).toEqual([0, 'lost', true]);
+    expect(read('appeal_under_review', 1200, 0)).toEqual([0, 'lost', true]);
+    expect(read('lost', 700, 0)).toEqual([1, 'lost', false]);
+    expect(read('lost', 700, 500)).toEqual([0, 'lost', true]);
   });
 
   it('is free when nothing was due, and not when a credit has paid', () => {

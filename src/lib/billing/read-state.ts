@@ -1,15 +1,17 @@
 /** From Stripe's objects to a `StripeState`. Pure; the API version is the one that the installed SDK is typed for. */
 import type Stripe from 'stripe';
-import type { InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
+import type { DisputeState, InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
 
 /** What Stripe was asked for one subscription. */
 export interface Asked {
-  /** With `discounts.source.coupon` and `schedule` expanded. */
+  /** With `discounts.source.coupon.applies_to` and `schedule` expanded. */
   readonly subscription: Stripe.Subscription;
   /** Newest first, with `payments`. */
   readonly invoices: readonly Stripe.Invoice[];
   /** Of the customer, newest first. */
   readonly charges: readonly Stripe.Charge[];
+  /** Of these charges. */
+  readonly disputes: readonly Stripe.Dispute[];
 }
 
 /** A price that is no plan of ours is `null`. */
@@ -33,12 +35,12 @@ export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
  * @throws Error when the subscription is of nothing that the paper sells
  */
 export function readState(asked: Asked, priceOf: PriceBook): StripeState {
-  const { subscription, invoices, charges } = asked;
+  const { subscription, invoices, charges, disputes } = asked;
   const [item] = subscription.items.data;
   const price = item && priceOf(item.price.id);
   if (!item || !price) throw new NotOurs(subscription.id);
   const next = plannedPrice(subscription, priceOf);
-  const read = invoices.map((invoice) => readInvoice(invoice, charges));
+  const read = invoices.map((invoice) => readInvoice(invoice, charges, disputes));
   return {
     id: subscription.id,
     customer: idOf(subscription.customer) ?? '',
@@ -58,6 +60,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     schedule: idOf(subscription.schedule),
     pendingSetup: idOf(subscription.pending_setup_intent),
     invoices: read.slice(0, 6),
+    disputes: invoices.flatMap((invoice) => disputesOf(invoice, disputes)),
     purchase: subscription.metadata?.purchase ?? null,
     promotion: subscription.metadata?.promotion ?? null,
   };
@@ -71,8 +74,41 @@ export class NotOurs extends Error {
   }
 }
 
-function readInvoice(invoice: Stripe.Invoice, charges: readonly Stripe.Charge[]): InvoiceState {
-  const intents = new Set(invoice.payments?.data.map(({ payment }) => idOf(payment.payment_intent)));
+const intentsOf = (invoice: Stripe.Invoice): ReadonlySet<string | null> =>
+  new Set(invoice.payments?.data.map(({ payment }) => idOf(payment.payment_intent)));
+
+/** An inquiry (`warning_…`) moves no money and may end in a dispute; an appeal is made against one that was lost. */
+const outcomeOf = ({ status }: Stripe.Dispute): DisputeState['outcome'] =>
+  status === 'lost' || status.startsWith('appeal_')
+    ? 'lost'
+    : /^(?:warning_)?(?:needs_response|under_review)$/.test(status)
+      ? 'open'
+      : 'won';
+
+function disputesOf(invoice: Stripe.Invoice, disputes: readonly Stripe.Dispute[]): DisputeState[] {
+  const intents = intentsOf(invoice);
+  return disputes
+    .filter(({ payment_intent: of }) => of !== null && intents.has(idOf(of)))
+    .map((dispute) => ({
+      ...{ id: dispute.id, invoice: invoice.id ?? '', outcome: outcomeOf(dispute) },
+      // Stripe writes 0 where nothing can be answered.
+      due: dispute.evidence_details.due_by ? ms(dispute.evidence_details.due_by) : null,
+    }));
+}
+
+/** Whether nothing of it is left: given back, taken back by the bank, or a part of it each. */
+function wentBack(charge: Stripe.Charge, disputes: readonly Stripe.Dispute[]): boolean {
+  const lost = disputes.filter((one) => idOf(one.charge) === charge.id && outcomeOf(one) === 'lost');
+  if (charge.refunded || lost.length === 0) return charge.refunded;
+  return lost.reduce((sum, { amount }) => sum + amount, charge.amount_refunded) >= charge.amount;
+}
+
+function readInvoice(
+  invoice: Stripe.Invoice,
+  charges: readonly Stripe.Charge[],
+  disputes: readonly Stripe.Dispute[],
+): InvoiceState {
+  const intents = intentsOf(invoice);
   const own = charges.filter(({ payment_intent: of, paid }) => paid && of !== null && intents.has(idOf(of)));
   return {
     id: invoice.id ?? '',
@@ -81,7 +117,7 @@ function readInvoice(invoice: Stripe.Invoice, charges: readonly Stripe.Charge[])
     due: invoice.amount_due,
     paid: invoice.amount_paid,
     currency: invoice.currency,
-    refunded: invoice.amount_paid > 0 && own.length > 0 && own.every(({ refunded }) => refunded),
+    refunded: invoice.amount_paid > 0 && own.length > 0 && own.every((charge) => wentBack(charge, disputes)),
     created: ms(invoice.created),
     paidAt: msOrNull(invoice.status_transitions?.paid_at),
     attempted: invoice.attempted,
@@ -141,14 +177,21 @@ function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): Kn
   return id === null ? null : priceOf(id);
 }
 
-/** What a price costs at a bill, with the discounts that will still be in force then. @param at Unix seconds of the bill */
-function discounted(price: KnownPrice, { discounts }: Stripe.Subscription, at: number): number {
+/**
+ * What a price costs at a bill, with the discounts that will still be in force then.
+ *
+ * @param subscription with `discounts.source.coupon.applies_to`
+ * @param at Unix seconds of the bill
+ */
+export function discounted(price: KnownPrice, { discounts }: Stripe.Subscription, at: number): number {
   let amount = price.amount;
   for (const discount of discounts) {
     if (typeof discount === 'string') continue;
     const coupon = discount.source.coupon;
     if (coupon === null || typeof coupon === 'string' || coupon.duration === 'once') continue;
     if (discount.end !== null && discount.end <= at) continue;
+    const only = coupon.applies_to?.products ?? [];
+    if (only.length > 0 && price.productId !== undefined && !only.includes(price.productId)) continue;
     amount = lessCoupon(amount, coupon);
   }
   return amount;

@@ -10,6 +10,7 @@ import type {
   ConfirmationAnswer,
   CouponAnswer,
   KeptCard,
+  KeptCardAnswer,
   PlansAnswer,
   Price,
   QuoteAnswer,
@@ -104,8 +105,8 @@ export interface Billing {
   shipping(session: Session): Promise<Shipping | null>;
   saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
   setupIntent(session: Session): Promise<Billed<{ readonly clientSecret: string }>>;
-  /** Makes this card the one that is charged, and tries what is open once more. */
-  usePaymentMethod(session: Session, paymentMethod: string): Promise<Billed<null>>;
+  /** Makes this card the one that is charged, and tries what is open once more. @param address as with {@link quote} */
+  usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<KeptCardAnswer>>;
 
   /** Stripe's own state of this reader's subscriptions, fetched now. */
   repair(session: Session): Promise<void>;

@@ -19,6 +19,8 @@ export interface KnownPrice {
   readonly currency: string;
   readonly interval: Price['recurring']['interval'];
   readonly count: number;
+  /** `prod_…`, which coupons may be restricted to; what was kept long ago does not have it. */
+  readonly productId?: string;
 }
 
 /** A time that an invoice has paid for. Times are epoch milliseconds. */
@@ -40,13 +42,24 @@ export interface InvoiceState {
   readonly due: number;
   readonly paid: number;
   readonly currency: string;
-  /** Whether all that was paid went back. */
+  /** Whether all that was paid went back: given back by the paper, or taken back by a bank for good. */
   readonly refunded: boolean;
   readonly created: number;
   readonly paidAt: number | null;
   /** Whether its payment was tried. */
   readonly attempted: boolean;
   readonly nextAttempt: number | null;
+}
+
+/** A payment that the card's owner has the bank take back. */
+export interface DisputeState {
+  /** `dp_…`. */
+  readonly id: string;
+  readonly invoice: string;
+  /** Where it is open the money is away and may come back; what was lost does not. */
+  readonly outcome: 'open' | 'won' | 'lost';
+  /** Until when the paper may answer. */
+  readonly due: number | null;
 }
 
 export type StripeStatus =
@@ -84,6 +97,8 @@ export interface StripeState {
   readonly pendingSetup: string | null;
   /** Newest first; those that matter now. */
   readonly invoices: readonly InvoiceState[];
+  /** Of all invoices that were looked at. */
+  readonly disputes?: readonly DisputeState[];
   /** Our own number of the purchase, from its metadata. */
   readonly purchase: string | null;
   /** Plan of a promotion that it began with. */
@@ -193,6 +208,12 @@ export function digestOf(state: StripeState): string {
 /** When it is billed by itself; `null`: never again. */
 export const renewsAt = (state: StripeState): number | null =>
   (state.status === 'active' || state.status === 'trialing') && !isEnding(state) ? state.periodEnd : null;
+
+/** Whether the newest payment is one that a bank has taken back for good: who had that done is not charged again. */
+export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices' | 'disputes'>): boolean {
+  const last = invoices.find(({ paid }) => paid > 0);
+  return last?.refunded === true && disputes.some(({ invoice, outcome }) => invoice === last.id && outcome === 'lost');
+}
 
 /** Whether the first bill of it is settled: paid, or nothing was due. */
 export const isSettled = (state: StripeState): boolean =>

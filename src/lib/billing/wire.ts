@@ -227,8 +227,15 @@ export interface ShippingAnswer {
   readonly shipping: Shipping | null;
 }
 
-/** POST /api/v1/me/payment-method: the card that is charged from now on. */
+/** POST /api/v1/me/payment-method: the card that is charged from now on. What is open is paid with it. */
 export const paymentMethodBody = z.looseObject({ payment_method: id });
+/** The card is kept. 402: it is, too, and what was open could not be paid with it. */
+export interface KeptCardAnswer {
+  /** `requires_action`: the bank asks about what is open. Ask again with the same card once the reader has answered. */
+  readonly paymentIntentStatus: 'succeeded' | 'requires_action';
+  /** `pi_…_secret_…`; `null` when nothing is left to confirm. */
+  readonly clientSecret: string | null;
+}
 /** POST /zephr/payment/stripe/setupIntentSecret. */
 export interface SetupIntentAnswer {
   readonly clientSecret: string;

@@ -99,7 +99,14 @@ type BillingMail =
       /** Until when the paper stays open. */
       readonly until: number;
     }
-  | { readonly kind: 'cancelled'; readonly to: string; readonly plan: string; readonly until: number }
+  | {
+      readonly kind: 'cancelled';
+      readonly to: string;
+      readonly plan: string;
+      readonly until: number;
+      /** Whether that time is over, as after a renewal that could not be paid. */
+      readonly over?: boolean;
+    }
   | {
       readonly kind: 'welcome-tier';
       readonly to: string;

@@ -29,6 +29,10 @@ const invoicesOf = ({ stripe }: House, { id }: Subscription): readonly Invoice[]
   [...stripe.ledger.store.all('invoice')].filter(({ parent }) => parent?.subscription_details.subscription === id);
 const chargesOf = (house: House, { _intent: intent }: Invoice): readonly Charge[] =>
   house.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
+/** Given back by the paper, or taken back by a bank for good. */
+const wentBack = ({ stripe }: House, charge: Charge): boolean =>
+  charge.refunded ||
+  [...stripe.ledger.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** What must hold after every step. */
@@ -136,7 +140,7 @@ function standing(house: House, subscription: Subscription): Standing {
     .filter(({ status }) => status === 'paid')
     .map((invoice) => {
       const charges = chargesOf(house, invoice);
-      return { invoice, refunded: charges.length > 0 && charges.every((charge) => charge.refunded) };
+      return { invoice, refunded: charges.length > 0 && charges.every((charge) => wentBack(house, charge)) };
     });
   const lines = paid.flatMap(({ invoice, refunded }) =>
     invoice.lines.data
@@ -168,6 +172,14 @@ function standing(house: House, subscription: Subscription): Standing {
   return { is: grace ? 'grace' : 'nothing', tier: 0 };
 }
 
+/** Whether the newest payment is one that a bank has taken back for good. */
+function isLost(house: House, subscription: Subscription): boolean {
+  const [last] = invoicesOf(house, subscription)
+    .filter(({ amount_paid: paid }) => paid > 0)
+    .toSorted((a, b) => b.created - a.created || (b._n ?? 0) - (a._n ?? 0));
+  return last !== undefined && chargesOf(house, last).some((one) => !one.refunded && wentBack(house, one));
+}
+
 /** What must hold once everything that was to happen has happened. */
 export async function atRest(database: Database, house: House): Promise<readonly string[]> {
   const wrong: string[] = [];
@@ -196,6 +208,8 @@ export async function atRest(database: Database, house: House): Promise<readonly
     if (standings.includes('grace') && opens.length === 0) wrong.push(`the days of grace are not given; ${said}`);
     if (standings.every((one) => one === 'nothing') && opens.length > 0)
       wrong.push(`access is open for nothing; ${said}`);
+    if (mine.some((one) => living.includes(one.status) && isLost(house, one)))
+      wrong.push('whose last payment a bank has taken back will be charged again');
     wrong.push(...(await mirrored(database, house, reader, mine)));
   }
   return wrong;

@@ -1,7 +1,8 @@
 /** Plays a sequence, and says what does not hold. */
 import type { Event } from '../../../sandbox/stripe/core/model.ts';
+import { endDispute, openDispute } from '../../../sandbox/stripe/payments/disputes.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
-import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
+import type { KeptCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
 import { decide, type House, type Process, type Reader, type Theatre } from './house.ts';
 import { atRest, during, type Outcome } from './oracle.ts';
@@ -30,6 +31,7 @@ export async function play(
   }
   await comeToRest(house);
   for (const charge of house.charges()) note(charge.refunded ? 'a charge that was refunded' : 'a charge');
+  for (const { status } of house.stripe.ledger.store.all('dispute')) note(`a dispute: ${status}`);
   for (const { status } of house.stripe.ledger.store.all('subscription')) note(`a subscription: ${status}`);
   return atRest(theatre.database, house);
 }
@@ -72,6 +74,9 @@ async function happen(house: House, step: Step): Promise<readonly Outcome[]> {
       return [];
     case 'refund':
       await refund(house, readerOf(house, step.reader), step.whole);
+      return [];
+    case 'dispute':
+      dispute(house, readerOf(house, step.reader), step.end);
       return [];
     case 'change the card at Stripe':
       await changeCard(house, readerOf(house, step.reader), cards[step.card]);
@@ -129,6 +134,13 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
     return answer;
   }
 
+  /** About what is open the bank may ask, too. */
+  function ask(answer: Billed<KeptCardAnswer>): Billed<KeptCardAnswer> {
+    const intent = answer.ok ? answer.value.clientSecret?.split('_secret_')[0] : undefined;
+    if (intent && reader.subscription !== null) reader.challenge = { intent, subscription: reader.subscription };
+    return answer;
+  }
+
   async function done(): Promise<Billed<unknown>> {
     switch (deed.do) {
       case 'subscribe': {
@@ -173,7 +185,7 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
       case 'confirm':
         return reader.subscription ? billing.confirm(session, reader.subscription) : { ok: true, value: null };
       case 'use card':
-        return billing.usePaymentMethod(session, await methodOf(house, reader, cards[deed.card], false));
+        return ask(await billing.usePaymentMethod(session, await methodOf(house, reader, cards[deed.card], false)));
       case 'cancel':
         return billing.cancel(session, null);
       case 'resume':
@@ -246,10 +258,26 @@ const running = (house: House, reader: Reader): readonly string[] => {
 
 async function refund(house: House, reader: Reader, whole: boolean): Promise<void> {
   const own = customersOf(house, reader);
-  const charge = house.charges().findLast(({ customer, refunded }) => own.includes(customer ?? '') && !refunded);
+  const charge = house
+    .charges()
+    .findLast(({ customer, refunded, disputed }) => own.includes(customer ?? '') && !refunded && !disputed);
   if (!charge) return;
   const left = charge.amount - charge.amount_refunded;
   await house.outside.refunds.create({ charge: charge.id, ...(!whole && left > 1 && { amount: Math.ceil(left / 2) }) });
+}
+
+function dispute(house: House, reader: Reader, ends: 'open' | 'won' | 'lost'): void {
+  const { ledger } = house.stripe;
+  const own = customersOf(house, reader);
+  ledger.run(() => {
+    const mine = (id: string) => own.includes(ledger.need('charge', id).customer ?? '');
+    const open = [...ledger.store.all('dispute')].find(
+      ({ status, charge }) => status === 'needs_response' && mine(charge),
+    );
+    const charge = house.charges().findLast(({ id, refunded, disputed }) => mine(id) && !refunded && !disputed);
+    const one = open ?? (charge && openDispute(ledger, charge));
+    if (one && ends !== 'open') endDispute(ledger, one, ends === 'won');
+  });
 }
 
 async function changeCard(house: House, reader: Reader, token: string): Promise<void> {

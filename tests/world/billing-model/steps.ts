@@ -69,6 +69,8 @@ export type Step =
     }
   | { readonly do: 'wait'; readonly minutes: number }
   | { readonly do: 'refund'; readonly reader: 0 | 1; readonly whole: boolean }
+  /** A bank takes a payment back, or decides on one that it has taken back before. */
+  | { readonly do: 'dispute'; readonly reader: 0 | 1; readonly end: 'open' | 'won' | 'lost' }
   | { readonly do: 'change the card at Stripe'; readonly reader: 0 | 1; readonly card: CardName }
   | { readonly do: 'cancel at Stripe'; readonly reader: 0 | 1 }
   | { readonly do: 'recover' | 'reconcile' | 'drain'; readonly fault: Fault | null }
@@ -146,6 +148,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ do: as('wait' as const), minutes }) },
   { weight: 2, arbitrary: fc.record({ do: as('refund' as const), reader, whole: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: as('dispute' as const),
+      reader,
+      end: some(...(['open', 'won', 'lost', 'lost'] as const)),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: as('change the card at Stripe' as const), reader, card }) },
   { weight: 1, arbitrary: fc.record({ do: as('cancel at Stripe' as const), reader }) },
   { weight: 2, arbitrary: fc.record({ do: some(...(['recover', 'reconcile', 'drain'] as const)), fault }) },

@@ -115,6 +115,19 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
 
+  it('is not downgraded by a button that said Upgrade, and a sum', async () => {
+    const { session, id } = await subscribed();
+    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0, expected: quote.dueToday };
+    // In another tab the reader chose the year.
+    paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    const before = (await charged()).length;
+    expect(await house.billing.switchPlan(session, ask)).toMatchObject({ ok: false, status: 409, error: { due: 0 } });
+    expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+    expect(await charged()).toHaveLength(before);
+    expect(paid(await house.billing.switchPlan(session, { ...ask, expected: 0 })).effective).toBe('renewal');
+  });
+
   it('takes a planned downgrade back', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
@@ -131,7 +144,7 @@ onBothEngines('a running subscription', (engines) => {
     });
     expect(await opens(session)).toMatchObject({ until });
     await house.deliver();
-    expect(mailed('cancelled')).toBe(1);
+    expect(house.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ over: false }]);
     expect(paid(await house.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
     paid(await house.billing.cancel(session, null));
     // What was taken back in between is told once more, and its end is not.
@@ -166,6 +179,68 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
     expect(mailed('payment-failed')).toBe(1);
     expect(mailed('receipt')).toBe(2);
+  });
+
+  it('that nobody pays any more ends, with a mail that says it is over', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await house.pass(46 * day);
+    await house.deliver();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
+    const letters = house.mail.filter(({ kind }) => kind === 'cancelled');
+    expect(letters).toMatchObject([{ over: true }]);
+  });
+
+  it('that owes a renewal lets its reader answer the bank about another card', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    const card = async (token: string) =>
+      (await house.dashboard.paymentMethods.create({ type: 'card', card: { token } })).id;
+    const asks = await card('tok_authenticationRequired');
+    const waits = paid(await house.billing.usePaymentMethod(session, asks));
+    expect(waits.paymentIntentStatus).toBe('requires_action');
+    const intent = waits.clientSecret?.split('_secret_')[0] ?? '';
+    // Asked once more before the bank has its answer, it is the same payment.
+    expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    house.stripe.finishChallenge(intent, false);
+    const again = paid(await house.billing.usePaymentMethod(session, await card('tok_authenticationRequired')));
+    expect(again).toMatchObject({ paymentIntentStatus: 'requires_action', clientSecret: waits.clientSecret });
+    expect(await charged()).toHaveLength(1);
+    house.stripe.finishChallenge(intent, true);
+    const done = { paymentIntentStatus: 'succeeded', clientSecret: null };
+    expect(paid(await house.billing.usePaymentMethod(session, asks))).toEqual(done);
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'active' });
+    expect(await opens(session)).not.toBeNull();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 1200]);
+  });
+
+  it('that a bank refuses because nobody was asked is paid by asking', async () => {
+    const { session, id } = await subscribed();
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await house.pass(32 * day);
+    await house.deliver();
+    // As banks do with a payment that is made without its owner: the payment wants another method, and says why.
+    const [invoice] = (await house.dashboard.invoices.list({ status: 'open' })).data;
+    const refusal = { type: 'card_error', code: 'authentication_required', message: 'Your card was declined.' };
+    house.stripe.faults.add({ path: `/v1/invoices/${invoice?.id}/pay`, status: 402, error: refusal, times: 1 });
+    const { id: asks } = await house.dashboard.paymentMethods.create({
+      ...{ type: 'card', card: { token: 'tok_authenticationRequired' } },
+    });
+    const waits = paid(await house.billing.usePaymentMethod(session, asks));
+    expect(waits.paymentIntentStatus).toBe('requires_action');
+    house.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
+    expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBeNull();
+    expect(await house.billing.subscription(session)).toMatchObject({ status: 'active' });
   });
 
   it('closes when all is refunded, and stays open when a part is', async () => {
@@ -203,6 +278,35 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).toBeNull();
     const again = await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny' });
     expect(again).toMatchObject({ ok: false, status: 409, error: { code: 'promotion_used' } });
+  });
+
+  it('is sold for a penny once, also to who deletes the account and comes back', async () => {
+    house = await billingBench(await engines.open());
+    const penny = { ...monthly, plan_id: 'reader-penny' };
+    const session = await house.readers.join('ada@example.com');
+    paid(await house.billing.subscribe(session, penny));
+    const leave = async (one: Session) => {
+      await house.billing.forget(one.userId);
+      await house.database.db.deleteFrom('users').where('id', '=', one.userId).execute();
+      await house.billing.drain();
+    };
+    await leave(session);
+    const notes = await house.database.db.selectFrom('billing_notes').selectAll().execute();
+    expect(JSON.stringify(notes).toLowerCase()).not.toContain('ada@example.com');
+    const back = await house.readers.join('ada@example.com');
+    expect(back.userId).not.toBe(session.userId);
+    const used = { ok: false, status: 409, error: { code: 'promotion_used' } };
+    // Before a card is typed in, and where that is left out.
+    expect(await house.billing.quote(back, { planId: 'reader-penny' })).toMatchObject(used);
+    expect(await house.billing.subscribe(back, penny)).toMatchObject(used);
+    expect((await house.dashboard.charges.list()).data).toHaveLength(1);
+    paid(await house.billing.subscribe(back, monthly));
+    await leave(back);
+    const other = await house.readers.join('eve@example.com');
+    expect(await house.billing.quote(other, { planId: 'reader-penny' })).toMatchObject({ ok: true });
+    await house.pass(731 * day);
+    const later = await house.readers.join('ada@example.com');
+    expect(await house.billing.quote(later, { planId: 'reader-penny' })).toMatchObject({ ok: true });
   });
 
   it('is quoted for a penny too where Stripe’s clock is far ahead', async () => {

@@ -8,6 +8,7 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import type { Billing } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
+import type { Price } from '../wire.ts';
 import { createBills } from './bills.server.ts';
 import { createCatalogue } from './catalogue.server.ts';
 import { createCoupons } from './coupons.server.ts';
@@ -17,9 +18,10 @@ import { createLeaving, forgetLeaving, leavingOf } from './leaving.server.ts';
 import { createMirror } from './mirror.server.ts';
 import type { BillingRules, Parts } from './parts.ts';
 import { createPaying } from './paying.server.ts';
-import { createPurchases } from './purchases.server.ts';
+import { createPromotions } from './promotions.server.ts';
+import { createPurchases, type Purchase } from './purchases.server.ts';
 import { createQuestions } from './questions.server.ts';
-import { quoteNew } from './quotes.server.ts';
+import { quoteNew, quoteOpen } from './quotes.server.ts';
 import { createRunning } from './running.server.ts';
 import { openStripe } from './stripe.server.ts';
 import { checkoutSaid, createSubscribing } from './subscribing.server.ts';
@@ -84,10 +86,12 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const mirror = createMirror({
     ...{ stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now },
   });
-  const limiter = createLimiter(database, createKeyed(secret), options.limits ?? defaultLimits, now);
+  const keyed = createKeyed(secret);
+  const promotions = createPromotions(database, keyed, now);
+  const limiter = createLimiter(database, keyed, options.limits ?? defaultLimits, now);
   const parts: Parts = {
-    ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, mirror, questions, rules },
-    ...{ siteUrl, log, now },
+    ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, promotions, mirror, questions },
+    ...{ rules, siteUrl, log, now },
   };
   const inTurn = createTurns();
   const findCoupon = createCoupons(stripe, limiter, now);
@@ -111,6 +115,13 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     if (!known || (!fresh && now() < known.periodEnd)) return known;
     const state = (await mirror.sync(known.id))?.state;
     return state && isRunning(state) ? state : null;
+  }
+
+  /** A purchase of this that waits for its payment, with the coupon that it was begun with. */
+  async function openWith(userId: string, price: Price, coupon: string | undefined): Promise<Purchase | null> {
+    const open = coupon === undefined ? null : await purchases.open(userId);
+    const same = open?.kind === 'subscribe' && open.price === price.id && open.coupon === coupon;
+    return same && open.subscription !== null ? open : null;
   }
 
   return {
@@ -138,8 +149,12 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
           const customer = session && (await customers.find(session.userId));
           const running = session && (await runningOf(session.userId, fresh));
           if (running) return ok(await switching.quote(running, price));
-          const who = { session, address, customer };
+          if (session && price.promotion) await subscribing.mayHave(session, price);
+          const open = session && (await openWith(session.userId, price, couponCode));
+          const who = { session, address, customer, redeemed: open?.coupon ?? null };
           const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
+          const till = open?.subscription && found ? await paying.till(open.subscription) : null;
+          if (till && found && isWaiting(till.subscription)) return ok(quoteOpen(till, price, found));
           return ok(await quoteNew(stripe, price, found, customer, now()));
         };
         try {
@@ -155,7 +170,9 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         const price = planId === null ? null : catalogue.plan(planId);
         if (planId !== null && !price) return no(400, checkoutSaid.gone);
         const customer = session && (await customers.find(session.userId));
-        const { coupon } = await findCoupon(code, price, { session, address, customer });
+        const open = session && price && (await openWith(session.userId, price, code));
+        const who = { session, address, customer, redeemed: open?.coupon ?? null };
+        const { coupon } = await findCoupon(code, price, who);
         const { amount_off, percent_off } = coupon;
         return ok({ discount_code: code, amount_off, percent_off });
       }),
@@ -210,7 +227,10 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     },
     forget: (userId) =>
       inTurn(userId, async () => {
+        const states = (await mirror.ofUser(userId)).map(({ state }) => state);
+        const reader = await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
         await database.transaction(async (tx) => {
+          if (reader) await promotions.keep(tx, reader.email, states);
           await customers.forget(tx, userId);
           await forgetLeaving(tx, userId);
           // What was bought and charged stays, without saying by whom.
@@ -242,3 +262,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     refresh: catalogue.refresh,
   };
 }
+
+/** Whether a subscription is bought, and not paid or not confirmed yet. */
+const isWaiting = ({ status, pending_setup_intent: setup }: Stripe.Subscription): boolean =>
+  status === 'incomplete' || setup !== null;

@@ -112,6 +112,37 @@ onBothEngines('buying a subscription', (engines) => {
     for (let time = 0; time < 12; time++) paid(await billing.subscribe(other, yearly, '198.51.100.200'));
   });
 
+  it('counts the cards that are tried for later, too', async () => {
+    const { billing, readers } = await open();
+    const session = await readers.join('ada@example.com');
+    const statuses: unknown[] = [];
+    for (let at = 0; at < 11; at++) {
+      const answer = await billing.usePaymentMethod(session, 'pm_card_visa_chargeDeclined', `198.51.100.${at}`);
+      statuses.push(answer.ok || answer.status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 402), 429]);
+    expect(await billing.subscribe(session, yearly, '198.51.100.99')).toMatchObject({ ok: false, status: 429 });
+  });
+
+  it('goes on with a purchase at the price that is asked, and at no earlier one', async () => {
+    const { billing, readers, dashboard } = await open();
+    const session = await readers.join('ada@example.com');
+    const asks = { ...yearly, payment_method: 'pm_card_authenticationRequired', expected: 12_000 };
+    expect(paid(await billing.subscribe(session, asks)).paymentIntentStatus).toBe('requires_action');
+    const old = await dashboard.prices.retrieve('price_reader_yearly');
+    await dashboard.prices.create({
+      ...{ currency: 'usd', unit_amount: 13_000, recurring: { interval: 'year' }, metadata: old.metadata },
+      ...{ product: old.product as string, nickname: 'Yearly' },
+    });
+    await dashboard.prices.update(old.id, { active: false });
+    await billing.refresh();
+    const { dueToday } = paid(await billing.quote(session, { planId: 'reader-yearly' }));
+    expect(dueToday).toBe(13_000);
+    const answer = paid(await billing.subscribe(session, { ...yearly, expected: dueToday }));
+    expect(answer.paymentIntentStatus).toBe('succeeded');
+    expect((await dashboard.charges.list()).data.map(({ amount }) => amount)).toEqual([13_000]);
+  });
+
   it('sells one for two clicks, two tabs, and whoever has one', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');

@@ -130,6 +130,7 @@ const knownPrice = (price: Price): KnownPrice => ({
   currency: price.currency,
   interval: price.recurring.interval,
   count: price.recurring.interval_count,
+  productId: price.product.id,
 });
 
 /** By tier, then by what it costs; promotions behind the price that they lead to. */

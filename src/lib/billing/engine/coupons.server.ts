@@ -23,6 +23,8 @@ export interface Asker {
   readonly address: string | null;
   /** `cus_…`. */
   readonly customer: string | null;
+  /** The code that an open purchase of the reader's has redeemed: it is used up by nobody else. */
+  readonly redeemed?: string | null;
 }
 
 export const couponSaid = {
@@ -64,24 +66,29 @@ export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => numbe
     return !data.some(({ paid }) => paid);
   }
 
-  async function look(code: string, price: Price | null, { customer }: Asker): Promise<FoundCoupon> {
-    const promotion = await promotionCode(code);
-    const named = promotion?.promotion.coupon ?? null;
-    const coupon =
-      promotion === null ? await couponById(code) : typeof named === 'string' ? await couponById(named) : named;
-    if (!coupon || coupon.deleted) return refuse(404, couponSaid.unknown, { code: 'coupon_unknown' });
+  /** @throws Refused when it is used up or over */
+  function stillGood(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode | null): void {
     const at = now() / 1000;
     const over = (most: number | null, times: number): boolean => most !== null && times >= most;
     if (
       over(coupon.max_redemptions, coupon.times_redeemed) ||
       (promotion && over(promotion.max_redemptions, promotion.times_redeemed))
     ) {
-      return refuse(400, couponSaid.used, { code: 'coupon_used' });
+      refuse(400, couponSaid.used, { code: 'coupon_used' });
     }
     const ends = [coupon.redeem_by, promotion?.expires_at ?? null].filter((end) => end !== null);
     if (!coupon.valid || promotion?.active === false || ends.some((end) => end <= at)) {
-      return refuse(400, couponSaid.expired, { code: 'coupon_expired' });
+      refuse(400, couponSaid.expired, { code: 'coupon_expired' });
     }
+  }
+
+  async function look(code: string, price: Price | null, { customer, redeemed }: Asker): Promise<FoundCoupon> {
+    const promotion = await promotionCode(code);
+    const named = promotion?.promotion.coupon ?? null;
+    const coupon =
+      promotion === null ? await couponById(code) : typeof named === 'string' ? await couponById(named) : named;
+    if (!coupon || coupon.deleted) return refuse(404, couponSaid.unknown, { code: 'coupon_unknown' });
+    if (code !== redeemed) stillGood(coupon, promotion);
     if (price) restrict(coupon, promotion, price);
     const only = idOf(promotion?.customer);
     if (only !== null && only !== customer) return refuse(400, couponSaid.otherReader, { code: 'coupon_customer' });

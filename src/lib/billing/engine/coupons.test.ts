@@ -58,6 +58,82 @@ onBothEngines('coupons', (engines) => {
     expect(await billing.subscription(session)).toMatchObject({ price: later, preDiscountPrice: 12_000 });
   });
 
+  /** A code of an operator's: half the price. */
+  async function half(code: string, more: object): Promise<void> {
+    await house.dashboard.coupons.create({ id: code, name: code, percent_off: 50, ...more } as never);
+    await house.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: code } });
+  }
+  const monthly = { ...yearly, plan_id: 'reader-monthly' };
+  const newest = async () => (await sums())[0];
+
+  it.each([
+    // November 20: the months that follow have 30 and 31 days.
+    ['a month', { duration: 'repeating', duration_in_months: 1 }, 600, 1200],
+    ['two months', { duration: 'repeating', duration_in_months: 2 }, 600, 600],
+    ['ever', { duration: 'forever' }, 600, 600],
+  ])('that last for %s are in the renewal that is told, and no longer', async (_, more, today, later) => {
+    const { billing, readers } = await open();
+    await half('HALF', more);
+    const session = await readers.join('ada@example.com');
+    const quote = paid(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'HALF' }));
+    expect(quote).toMatchObject({ dueToday: today, dueAfterRenewal: later });
+    paid(await billing.subscribe(session, { ...monthly, discount_code: 'HALF', expected: today }));
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await sums()).toEqual([later, today]);
+  });
+
+  it('that leave less than a card can be charged leave it for the renewal, as told', async () => {
+    const { billing, readers } = await open();
+    const session = await readers.join('ada@example.com');
+    const ask = { planId: 'reader-penny', couponCode: 'SUNSHINE20' };
+    const quote = paid(await billing.quote(session, ask));
+    // Four fifths of sixty cents.
+    expect(quote).toMatchObject({ dueToday: 0, dueAfterRenewal: 12_048 });
+    const penny = { ...yearly, plan_id: 'reader-penny', discount_code: 'SUNSHINE20' };
+    paid(await billing.subscribe(session, { ...penny, expected: quote.dueToday }));
+    expect(await sums()).toEqual([]);
+    await house.pass(61 * day);
+    await house.deliver();
+    expect(await sums()).toEqual([quote.dueAfterRenewal]);
+  });
+
+  it('go on after a change of plan, as told', async () => {
+    const { billing, readers } = await open();
+    await half('HALF', { duration: 'forever' });
+    const session = await readers.join('ada@example.com');
+    paid(await billing.subscribe(session, { ...monthly, discount_code: 'HALF' }));
+    const up = paid(await billing.quote(session, { planId: 'member-monthly' }));
+    expect(up).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 1000 });
+    paid(await billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await newest()).toBe(1000);
+    const down = paid(await billing.quote(session, { planId: 'reader-monthly' }));
+    expect(down).toMatchObject({ kind: 'downgrade', dueAfterRenewal: 600 });
+    paid(await billing.switchPlan(session, { planId: 'reader-monthly' }));
+    expect(await billing.subscription(session)).toMatchObject({ price: 600 });
+    const [schedule] = (await house.dashboard.subscriptionSchedules.list()).data;
+    expect(schedule?.phases.map(({ discounts }) => discounts.length)).toEqual([1, 1]);
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await newest()).toBe(600);
+  });
+
+  it('for one product take nothing off another, and none is told', async () => {
+    const { billing, readers } = await open();
+    await half('READERS', { duration: 'forever', applies_to: { products: ['prod_reader'] } });
+    const session = await readers.join('ada@example.com');
+    paid(await billing.subscribe(session, { ...monthly, discount_code: 'READERS' }));
+    const up = paid(await billing.quote(session, { planId: 'member-monthly' }));
+    expect(up.dueAfterRenewal).toBe(2000);
+    paid(await billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
+    expect(await billing.subscription(session)).toMatchObject({ price: 2000 });
+    await house.pass(31 * day);
+    await house.deliver();
+    expect(await newest()).toBe(2000);
+  });
+
   it('of the whole sum open at once, ask for a card for later, and take nothing', async () => {
     const { billing, readers } = await open();
     const session = await readers.join('ada@example.com');
@@ -81,6 +157,34 @@ onBothEngines('coupons', (engines) => {
     paid(await billing.subscribe(first, { ...yearly, discount_code: 'ONCEONLY' }));
     const late = await billing.subscribe(second, { ...yearly, discount_code: 'ONCEONLY' });
     expect(late).toMatchObject({ ok: false, status: 400, error: { message: couponSaid.used } });
+  });
+
+  it.each([
+    ['once', { duration: 'once' }, 6000, 12_000],
+    ['wholly', { duration: 'once', percent_off: 100 }, 0, 12_000],
+  ])('for one reader stay theirs while their first card is refused (%s)', async (_, more, today, later) => {
+    const { billing, readers } = await open();
+    await house.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);
+    await house.dashboard.promotionCodes.create({
+      ...{ code: 'MINE', promotion: { type: 'coupon', coupon: 'MINE' }, max_redemptions: 1 },
+    });
+    const session = await readers.join('ada@example.com');
+    const mine = { ...yearly, discount_code: 'MINE', expected: today };
+    const before = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
+    expect(before).toMatchObject({ dueToday: today, dueAfterRenewal: later });
+    const declined = await billing.subscribe(session, { ...mine, payment_method: 'pm_card_visa_chargeDeclined' });
+    expect(declined).toMatchObject({ ok: false, status: 402 });
+    // The page is loaded anew.
+    const who = { session, address: nobody.address };
+    paid(await billing.coupon('MINE', 'reader-yearly', who));
+    const after = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
+    expect(after).toEqual({ ...before, lines: [] });
+    const other = await readers.join('eve@example.com');
+    const used = { ok: false, status: 400, error: { message: couponSaid.used } };
+    expect(await billing.coupon('MINE', 'reader-yearly', { ...who, session: other })).toMatchObject(used);
+    expect(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'MINE' })).toMatchObject(used);
+    paid(await billing.subscribe(session, mine));
+    expect(await sums()).toEqual(today > 0 ? [today] : []);
   });
 
   it('can be guessed at a few times only, by an address and by a reader, however it is asked', async () => {

@@ -10,10 +10,11 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import { cancelledKey, type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
-import { digestOf, isEnding, isRunning, isSettled, paidUntil, renewsAt, type StripeState } from '../state.ts';
+import { digestOf, isEnding, isLost, isRunning, isSettled, paidUntil, renewsAt, type StripeState } from '../state.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
-import { dropSubscription, goOn } from './dropping.server.ts';
+import { askDisputes, noteDisputes } from './disputes.server.ts';
+import { dropSubscription, end, goOn } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Purchase, Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
@@ -82,14 +83,15 @@ export function createMirror(options: MirrorOptions): Mirror {
 
   async function ask(id: string): Promise<Asked> {
     const subscription = await stripe.subscriptions.retrieve(id, {
-      expand: ['discounts.source.coupon', 'schedule'],
+      expand: ['discounts.source.coupon.applies_to', 'schedule'],
     });
     const customer = idOf(subscription.customer) ?? '';
     const [invoices, charges] = await Promise.all([
       stripe.invoices.list({ subscription: id, limit: mostInvoices, expand: ['data.payments'] }),
       stripe.charges.list({ customer, limit: mostCharges }),
     ]);
-    return { subscription, invoices: invoices.data, charges: charges.data };
+    const disputes = await askDisputes(stripe, charges.data, log);
+    return { subscription, invoices: invoices.data, charges: charges.data, disputes };
   }
 
   /** Whose it is: by our own note, or by the one at Stripe where ours was lost. */
@@ -125,7 +127,7 @@ export function createMirror(options: MirrorOptions): Mirror {
       if (!row) return null;
       await endPurchases(tx, state);
       if (userId !== null) await notify(tx, userId, state, announced);
-      return row.grant_id;
+      return { grantId: row.grant_id, disputed: await noteDisputes(tx, state, now()) };
     });
   }
 
@@ -199,6 +201,14 @@ export function createMirror(options: MirrorOptions): Mirror {
     return true;
   }
 
+  /** Whose bank has taken the newest payment back for good is not charged again, and may buy anew. */
+  async function endLost(state: StripeState): Promise<boolean> {
+    if (!isRunning(state) || !isLost(state)) return false;
+    log.warn({ subscription: state.id }, 'A dispute is lost: its subscription is cancelled');
+    await end(stripe, state.id);
+    return true;
+  }
+
   async function sync(id: string, announced = false): Promise<Kept | null> {
     return inTurn(id, async () => {
       const asked = await number(id);
@@ -208,7 +218,7 @@ export function createMirror(options: MirrorOptions): Mirror {
         let answer = await ask(id);
         await catalogue.learn(pricesIn(answer));
         state = readState(answer, catalogue.known);
-        if ((await dropStray(state)) || (await stays(state))) {
+        if ((await dropStray(state)) || (await endLost(state)) || (await stays(state))) {
           answer = await ask(id);
           state = readState(answer, catalogue.known);
         }
@@ -219,14 +229,16 @@ export function createMirror(options: MirrorOptions): Mirror {
         await db.deleteFrom('subscriptions').where('id', '=', id).where('state', 'is', null).execute();
         return null;
       }
-      const grantId = await write(id, asked, userId, state, announced);
-      if (grantId === null) {
+      const written = await write(id, asked, userId, state, announced);
+      if (written === null) {
         // Another process has asked later and was answered sooner; which of the two answers is newer nobody knows.
         await questions.ask(db, `subscription:${id}`);
         return get(id);
       }
       outbox.nudge();
-      return { grantId, userId, state };
+      for (const dispute of written.disputed)
+        log.warn({ dispute, subscription: id }, 'A payment is disputed; it can be answered in Stripe’s dashboard');
+      return { grantId: written.grantId, userId, state };
     });
   }
 

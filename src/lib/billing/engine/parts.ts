@@ -7,6 +7,7 @@ import type { Outbox } from '../../mail/service.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import type { Mirror } from './mirror.server.ts';
+import type { Promotions } from './promotions.server.ts';
 import type { Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
 
@@ -27,6 +28,7 @@ export interface Parts {
   readonly catalogue: Catalogue;
   readonly customers: Customers;
   readonly purchases: Purchases;
+  readonly promotions: Promotions;
   readonly mirror: Mirror;
   readonly questions: Questions;
   readonly rules: BillingRules;

@@ -136,8 +136,8 @@ const isOpen = (status: string): boolean =>
 const lastError = (intent: NonNullable<Till['intent']>) =>
   intent.kind === 'payment' ? intent.value.last_payment_error : intent.value.last_setup_error;
 
-/** Its number is the beginning of the secret too. */
-function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
+/** The payment of a bill, asked for with `payments` and `confirmation_secret`: its number is the beginning of the secret too. */
+export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
   const payments = invoice?.payments?.data ?? [];
   const own = payments.find(({ is_default: isDefault }) => isDefault) ?? payments[0];
   const secret = invoice?.confirmation_secret?.client_secret;

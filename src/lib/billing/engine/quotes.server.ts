@@ -3,10 +3,11 @@
  * the preview and of the purchase are made here, side by side, from the same plan.
  */
 import Stripe from 'stripe';
-import { lessCoupon } from '../read-state.ts';
+import { discounted, lessCoupon } from '../read-state.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer } from '../wire.ts';
 import type { FoundCoupon } from './coupons.server.ts';
+import type { Till } from './paying.server.ts';
 
 const daySeconds = 24 * 60 * 60;
 
@@ -75,21 +76,54 @@ export async function quoteNew(
     kind: 'new',
     currency: price.currency,
     dueToday: invoice.amount_due,
-    dueAfterRenewal: afterRenewal(price, found, renewal - seconds),
+    dueAfterRenewal: afterRenewal(price, found, seconds, renewal) + carried(invoice),
     renewalDate: renewal * 1000,
     prorationDate: null,
     lines: linesOf(invoice),
   };
 }
 
-/** The bill at the renewal: with the discount only if it lasts until then. @param after seconds from now */
-function afterRenewal({ unit_amount: amount }: Price, found: FoundCoupon | null, after: number): number {
+/** What is too little to be charged by itself Stripe adds to the next bill. A credit that is left over is told by nobody. */
+function carried({ total, starting_balance: before, amount_due: due }: Stripe.Invoice): number {
+  return due === 0 ? Math.max(0, total + before) : 0;
+}
+
+/** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps good for nobody else any more. */
+export function quoteOpen({ subscription, due }: Pick<Till, 'subscription' | 'due'>, price: Price, found: FoundCoupon) {
+  const { latest_invoice: invoice } = subscription;
+  const later = typeof invoice === 'object' && invoice !== null ? carried(invoice) : 0;
+  const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? subscription.created;
+  return {
+    ...{ kind: 'new', currency: price.currency, dueToday: due, renewalDate: renewal * 1000 },
+    dueAfterRenewal: afterRenewal(price, found, subscription.created, renewal) + later,
+    ...{ prorationDate: null, lines: [] },
+  } satisfies QuoteAnswer;
+}
+
+/** The bill at the renewal: with the discount only if it lasts until then. @param begun and renewal Unix seconds */
+function afterRenewal(
+  { unit_amount: amount }: Price,
+  found: FoundCoupon | null,
+  begun: number,
+  renewal: number,
+): number {
   if (!found) return amount;
   const { coupon } = found;
-  const months = coupon.duration_in_months ?? 0;
   const lasts =
-    coupon.duration === 'forever' || (coupon.duration === 'repeating' && months * 30.4 * daySeconds > after);
+    coupon.duration === 'forever' ||
+    (coupon.duration === 'repeating' && monthsAfter(begun, coupon.duration_in_months ?? 0) > renewal);
   return lasts ? lessCoupon(amount, coupon) : amount;
+}
+
+/** By Stripe's calendar: a month after January 31 is the last day of February. @param at Unix seconds */
+function monthsAfter(at: number, months: number): number {
+  const date = new Date(at * 1000);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(day, lastDay));
+  return date.getTime() / 1000;
 }
 
 /**
@@ -116,9 +150,16 @@ export async function quoteSwitch(
   prorationDate: number | null,
 ): Promise<QuoteAnswer> {
   const kind = switchKind(state.price, to);
-  const base = { kind, currency: to.currency, dueAfterRenewal: to.amount };
+  // A discount that is there goes on, as far as it is good for this plan.
+  const subscription = await stripe.subscriptions.retrieve(state.id, {
+    expand: ['discounts.source.coupon.applies_to'],
+  });
+  const base = (renewal: number) => ({
+    ...{ kind, currency: to.currency, renewalDate: renewal * 1000 },
+    dueAfterRenewal: discounted(to, subscription, renewal),
+  });
   if (kind !== 'upgrade') {
-    return { ...base, dueToday: 0, renewalDate: state.periodEnd, prorationDate: null, lines: [] };
+    return { ...base(state.periodEnd / 1000), dueToday: 0, prorationDate: null, lines: [] };
   }
   const { items, ...params } = upgradeParams(state, price, prorationDate);
   const invoice = await stripe.invoices.createPreview({
@@ -128,9 +169,8 @@ export async function quoteSwitch(
   const date = prorationDate ?? invoice.parent?.subscription_details?.subscription_proration_date ?? invoice.created;
   const ends = invoice.lines.data.filter(({ amount }) => amount >= 0).map(({ period }) => period.end);
   return {
-    ...base,
+    ...base(Math.max(date, ...ends)),
     dueToday: invoice.amount_due,
-    renewalDate: Math.max(date, ...ends) * 1000,
     prorationDate: date,
     lines: linesOf(invoice),
   };

@@ -1,14 +1,17 @@
 /** What a reader does with a subscription that runs: cancel, resume, another card, notes about where it came from. */
+import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { detailsOf } from '../leaving.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed, Billing } from '../service.ts';
 import { isRunning, subscriptionOf } from '../state.ts';
-import type { Subscription } from '../wire.ts';
+import type { KeptCardAnswer, Subscription } from '../wire.ts';
 import { end, goOn } from './dropping.server.ts';
 import { billed, no, ok, refuse, said } from './errors.ts';
+import { askerOf, tryingCard } from './guesses.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
+import { paymentIntentOf } from './paying.server.ts';
 import { checkoutSaid } from './subscribing.server.ts';
 import { type Switching, switchSaid } from './switching.server.ts';
 import type { InTurn } from './turns.ts';
@@ -17,6 +20,7 @@ export interface Running extends Pick<Billing, 'resume' | 'saveMetadata' | 'setu
   /** @param details what Stripe is to know of why */
   cancel(session: Session, details: CancellationDetails): Promise<Billed<Subscription>>;
 }
+const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
 type CancellationDetails = ReturnType<typeof detailsOf>;
 
 /** Notes of the screens (spec section 3, "Subscription metadata"); ours stay as they are. */
@@ -30,7 +34,7 @@ export function createRunning(
   { unplan, leaveOff }: Pick<Switching, 'unplan' | 'leaveOff'>,
   inTurn: InTurn,
 ): Running {
-  const { stripe, customers, mirror, rules, now } = parts;
+  const { stripe, limiter, customers, mirror, rules, siteUrl, now } = parts;
 
   async function mine(userId: string): Promise<Kept> {
     const one = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
@@ -46,8 +50,12 @@ export function createRunning(
   const turn = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
     inTurn(userId, () => billed(work));
 
-  /** Pays what is open of a running subscription with the card that is now the reader's. */
-  async function payOpen(subscription: string, paymentMethod: string): Promise<Billed<null>> {
+  /**
+   * Pays what is open of a running subscription with the card that is now the reader's.
+   *
+   * @returns the payment that waits for the reader's answer to the bank; the rest is asked for after it. `null`: nothing is left
+   */
+  async function payOpen(subscription: string, paymentMethod: string): Promise<Stripe.PaymentIntent | null> {
     const { data } = await stripe.invoices.list({ subscription, status: 'open', limit: 20 });
     for (const { id, billing_reason: reason } of data) {
       // The first bill of a purchase, or of a switch, is paid at the till.
@@ -55,17 +63,37 @@ export function createRunning(
       try {
         await stripe.invoices.pay(id, { payment_method: paymentMethod });
       } catch (error) {
-        const { code } = error as { code?: string };
-        if (code === 'invoice_payment_intent_requires_action') {
-          return no(402, said.failed, { code: 'authentication_required' });
-        }
-        throw error;
+        const waits = await asked(id, paymentMethod, error);
+        if (waits) return waits;
       }
     }
-    return ok(null);
+    return null;
   }
 
-  async function takeCard(session: Session, paymentMethod: string): Promise<Billed<null>> {
+  /**
+   * What is left of a bill that could not be paid without asking: the bank wants to see its customer, who is there.
+   *
+   * @returns `null` when it was paid meanwhile
+   * @throws what was given, where it is something else
+   */
+  async function asked(invoice: string, paymentMethod: string, error: unknown): Promise<Stripe.PaymentIntent | null> {
+    if (!(error instanceof StripeCardError || error instanceof StripeInvalidRequestError)) throw error;
+    const bill = await stripe.invoices.retrieve(invoice, { expand: ['confirmation_secret', 'payments'] });
+    const id = paymentIntentOf(bill);
+    if (bill.status === 'paid') return null;
+    if (id === null) throw error;
+    let intent = await stripe.paymentIntents.retrieve(id);
+    if (error.code === 'authentication_required' && intent.status === 'requires_payment_method') {
+      // It was refused because nobody was there to be asked: now somebody is.
+      const how = { payment_method: paymentMethod, use_stripe_sdk: true, return_url: `${siteUrl}/account/card` };
+      intent = await stripe.paymentIntents.confirm(id, how);
+    }
+    if (intent.status === 'succeeded' || intent.status === 'processing') return null;
+    if (intent.status === 'requires_action') return intent;
+    throw error;
+  }
+
+  async function takeCard(session: Session, paymentMethod: string): Promise<Billed<KeptCardAnswer>> {
     const customer = await customers.ensure(session);
     const given = await stripe.paymentMethods.retrieve(paymentMethod);
     const owner = idOf(given.customer);
@@ -78,13 +106,13 @@ export function createRunning(
       if (!state || !isRunning(state)) continue;
       try {
         await stripe.subscriptions.update(state.id, { default_payment_method: card });
-        const paid = await payOpen(state.id, card);
-        if (!paid.ok) return paid;
+        const waits = await payOpen(state.id, card);
+        if (waits) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waits.client_secret });
       } finally {
         await mirror.sync(state.id);
       }
     }
-    return ok(null);
+    return ok({ paymentIntentStatus: 'succeeded', clientSecret: null });
   }
 
   return {
@@ -123,6 +151,9 @@ export function createRunning(
         const made = await stripe.setupIntents.create({ customer, usage: 'off_session' });
         return made.client_secret === null ? no(503, said.wrong) : ok({ clientSecret: made.client_secret });
       }),
-    usePaymentMethod: (session, paymentMethod) => turn(session, () => takeCard(session, paymentMethod)),
+    usePaymentMethod: (session, paymentMethod, address = null) =>
+      turn(session, () =>
+        tryingCard(limiter, askerOf(session, address), () => billed(() => takeCard(session, paymentMethod))),
+      ),
   };
 }

@@ -32,6 +32,8 @@ export const checkoutSaid = {
 export interface Subscribing {
   subscribe(session: Session, body: SubscribeBody, address: string | null): Promise<Billed<SubscribeAnswer>>;
   confirm(session: Session, subscriptionId: string): Promise<Billed<ConfirmationAnswer>>;
+  /** @throws Refused when it is a promotion that the reader has had */
+  mayHave(session: Session, price: Price): Promise<void>;
   /** Ends a purchase that nobody goes on with: nothing is charged for it any more. What turns out to be paid is `done`. */
   abandon(purchase: Purchase): Promise<'done' | 'given up'>;
   /** Finds the subscription that was made for a purchase before a crash. */
@@ -44,7 +46,7 @@ const sameDecisionMs = 10 * 60_000;
 const atWorkMs = 60_000;
 
 export function createSubscribing(parts: Parts, paying: Paying, findCoupon: FindCoupon, inTurn: InTurn): Subscribing {
-  const { stripe, limiter, catalogue, customers, purchases, mirror, database, log, now } = parts;
+  const { stripe, limiter, catalogue, customers, purchases, promotions, mirror, database, log, now } = parts;
 
   const subscriptionsOf = async (customer: string): Promise<readonly Stripe.Subscription[]> =>
     (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data;
@@ -94,7 +96,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   }
 
   /** @throws Refused when the reader is to be sold nothing new */
-  async function mayBuy(customer: string, price: Price, open: Purchase | null): Promise<void> {
+  async function mayBuy(email: string, customer: string, price: Price, open: Purchase | null): Promise<void> {
     const all = await subscriptionsOf(customer);
     const running = all.find(
       (one) => isRunning(one as never) && (open === null || one.metadata.purchase !== open.id) && isOurs(one),
@@ -103,21 +105,21 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
       await mirror.sync(running.id);
       refuse(409, checkoutSaid.subscribed, { code: 'subscribed' });
     }
-    const had = (one: Stripe.Subscription): boolean =>
-      !['incomplete', 'incomplete_expired'].includes(one.status) &&
-      (open === null || one.metadata.purchase !== open.id) &&
-      (one.metadata.promotion === price.zephrPlanId || one.items.data.some((item) => item.price.id === price.id));
-    if (price.promotion && all.some(had)) refuse(409, checkoutSaid.promotionUsed, { code: 'promotion_used' });
+    await notHad(email, price, all, open);
+  }
+
+  async function notHad(email: string, price: Price, all: readonly Stripe.Subscription[], open: Purchase | null) {
+    if (!(await promotions.had(email, price, all, open?.id ?? null))) return;
+    refuse(409, checkoutSaid.promotionUsed, { code: 'promotion_used' });
   }
 
   const isOurs = (one: Stripe.Subscription): boolean =>
     one.metadata.purchase !== undefined || one.items.data.some(({ price }) => catalogue.known(price.id) !== null);
 
-  /** The open purchase if it is of the same offer; one of another offer is ended. */
-  async function resumable(open: Purchase | null, body: SubscribeBody): Promise<Purchase | null> {
+  /** The open purchase if it is of the same offer; one of another offer, or at a price that is not asked any more, is ended. */
+  async function resumable(open: Purchase | null, body: SubscribeBody, price: Price): Promise<Purchase | null> {
     if (!open) return null;
-    const same =
-      open.kind === 'subscribe' && open.plan === body.plan_id && open.coupon === (body.discount_code ?? null);
+    const same = open.kind === 'subscribe' && open.price === price.id && open.coupon === (body.discount_code ?? null);
     if (same) return open;
     if (open.subscription === null && open.updated > now() - atWorkMs && !(await adopt(open)).subscription) {
       return refuse(409, checkoutSaid.busy, { retryAfter: 5 });
@@ -183,8 +185,8 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     await customers.sendShipping(userId);
     const left = await purchases.open(userId);
     const open = left && (await adopt(left));
-    await mayBuy(customer, price, open);
-    let purchase = await resumable(open, body);
+    await mayBuy(session.email, customer, price, open);
+    let purchase = await resumable(open, body, price);
     const code = body.discount_code ?? null;
     if (!purchase?.subscription) {
       const found = code === null ? null : await findCoupon(code, price, { session, address, customer });
@@ -234,6 +236,11 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   return {
     abandon,
     adopt,
+    async mayHave({ userId, email }, price) {
+      const customer = await customers.find(userId);
+      const all = customer === null ? [] : await subscriptionsOf(customer);
+      await notHad(email, price, all, await purchases.open(userId));
+    },
     subscribe: (session, body, address) =>
       inTurn(session.userId, () =>
         billed(() => tryingCard(limiter, askerOf(session, address), () => billed(() => buy(session, body, address)))),

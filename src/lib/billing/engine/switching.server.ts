@@ -80,7 +80,8 @@ export function createSwitching(
 
   async function begin(session: Session, state: StripeState, price: Price, ask: SwitchAsk): Promise<Purchase> {
     const open = await purchases.open(session.userId);
-    if (open) await abandon(open);
+    // Paid at the last moment, in another tab: what is shown here is not what there is.
+    if (open && (await abandon(open)) === 'done') refuse(409, checkoutSaid.changed, { code: 'amount_changed' });
     const purchase = await purchases.begin({
       ...{ userId: session.userId, kind: 'switch', plan: price.zephrPlanId, price: price.id, coupon: null },
       ...{ attempt: ask.attempt ?? null, payment_method: null, subscription: state.id, before: state.price.plan },
@@ -135,11 +136,12 @@ export function createSwitching(
 
   /** The other plan, from the next bill on. */
   async function plan(purchase: Purchase, state: StripeState, price: Price): Promise<void> {
+    const expand = ['phases.discounts.discount'];
     const schedule =
       state.schedule !== null
-        ? await stripe.subscriptionSchedules.retrieve(state.schedule)
+        ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
         : await stripe.subscriptionSchedules.create(
-            { from_subscription: state.id },
+            { from_subscription: state.id, expand },
             { idempotencyKey: `plan:${purchase.id}` },
           );
     const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
@@ -175,7 +177,11 @@ export function createSwitching(
     const to = catalogue.known(price.id);
     const kind = to && switchKind(state.price, to);
     if (kind === 'upgrade') return upgrade(session, state, price, ask);
-    if (kind === 'downgrade') return downgrade(session, state, price, ask);
+    if (kind === 'downgrade') {
+      // In another tab it has become one: the button said a sum, and nothing would be due.
+      if (ask.expected) return no(409, checkoutSaid.changed, { due: 0, code: 'amount_changed' });
+      return downgrade(session, state, price, ask);
+    }
     await unplan(state);
     return ok(granted((await mirror.sync(state.id)) ?? kept, 'now'));
   }
@@ -197,16 +203,21 @@ function phases(
   present: Stripe.SubscriptionSchedule.Phase | undefined,
   price: Price,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
-  const discounts = present?.discounts.map((one) => ({ discount: idOf(one.discount) ?? '' })) ?? [];
+  const end = Math.floor(state.periodEnd / 1000);
+  const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
+  const named = (some: typeof kept) =>
+    some.length > 0 ? { discounts: some.map((one) => ({ discount: idOf(one) ?? '' })) } : {};
+  // Without a word Stripe would begin the new plan without the discounts that the reader has.
+  const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
   const { interval, interval_count: count } = price.recurring;
   return [
     {
       items: [{ price: state.price.id, quantity: 1 }],
       start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
-      end_date: Math.floor(state.periodEnd / 1000),
-      ...(discounts.length > 0 && { discounts: discounts.filter(({ discount }) => discount !== '') }),
+      end_date: end,
+      ...named(kept),
       ...(state.status === 'trialing' && { trial: true }),
     },
-    { items: [{ price: price.id, quantity: 1 }], duration: { interval, interval_count: count } },
+    { items: [{ price: price.id, quantity: 1 }], duration: { interval, interval_count: count }, ...named(lasting) },
   ];
 }

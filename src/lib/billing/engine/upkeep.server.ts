@@ -3,7 +3,9 @@ import type Stripe from 'stripe';
 import { digest } from '../read-state.ts';
 import type { Billing } from '../service.ts';
 import { isRunning, type StripeState } from '../state.ts';
+import { pruneDisputes } from './disputes.server.ts';
 import type { Parts } from './parts.ts';
+import { prunePromotions } from './promotions.server.ts';
 import type { Subscribing } from './subscribing.server.ts';
 import type { InTurn } from './turns.ts';
 import { subjectOf } from './webhooks.server.ts';
@@ -87,6 +89,8 @@ export function createUpkeep(
       .deleteFrom('billing_notices')
       .where('at', '<', now() - noticesKeptMs)
       .execute();
+    await prunePromotions(db, now());
+    await pruneDisputes(db, now());
   }
 
   /** Events of what no list of subscriptions shows, that never came here: they are asked about as if they had. @returns how many */

@@ -15,6 +15,7 @@ interface EventObject {
   readonly object?: string;
   readonly customer?: string | { readonly id: string } | null;
   readonly subscription?: string | null;
+  readonly charge?: string | { readonly id: string } | null;
   readonly parent?: {
     readonly subscription_details?: { readonly subscription?: string | { readonly id: string } } | null;
   } | null;
@@ -33,10 +34,12 @@ export function subjectOf(type: string, object: EventObject): string | null {
       ? named(object.id, 'sub')
       : (named(object.parent?.subscription_details?.subscription, 'sub') ?? named(object.subscription, 'sub'));
   if (subscription !== null) return `${type === 'invoice.upcoming' ? 'announced' : 'subscription'}:${subscription}`;
-  // Payments, refunds and disputes name no subscription.
+  // Payments and refunds name no subscription, disputes not even the customer.
   const customer = named(object.customer, 'cus');
   const mattersToAll = /^(?:charge|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
-  return customer !== null && mattersToAll ? `customer:${customer}` : null;
+  if (!mattersToAll) return null;
+  const charge = named(object.charge, '(?:ch|py)');
+  return customer !== null ? `customer:${customer}` : charge !== null ? `charge:${charge}` : null;
 }
 
 /** @param secret `whsec_…` @param nudge says that there is something to ask */

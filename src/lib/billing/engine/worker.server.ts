@@ -4,6 +4,8 @@
  */
 import type Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
+import { idOf } from '../read-state.ts';
+import { openDisputes } from './disputes.server.ts';
 import { dropSubscription, dropSwitch } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Parts } from './parts.ts';
@@ -15,6 +17,8 @@ export interface WorkerStats {
   readonly failed: number;
   /** Questions that wait; a few seconds old. */
   readonly waiting: number;
+  /** Payments that are disputed and not decided; a few seconds old. */
+  readonly disputes: number;
 }
 
 export interface Worker {
@@ -37,9 +41,10 @@ const pollMs = 5000;
 const concurrency = 4;
 
 export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
-  const { stripe, mirror, catalogue, questions, log } = parts;
+  const { stripe, database, mirror, catalogue, questions, log } = parts;
   const counts = { asked: 0, failed: 0 };
   let waiting = 0;
+  let disputes = 0;
   let running = false;
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> | null = null;
@@ -52,6 +57,10 @@ export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
     if (kind === 'catalogue') return catalogue.refresh();
     if (kind === 'subscription' || kind === 'announced') return void (await mirror.sync(id, kind === 'announced'));
     if (kind === 'customer') return void (await mirror.syncCustomer(id));
+    if (kind === 'charge') {
+      const customer = idOf((await stripe.charges.retrieve(id)).customer);
+      return customer === null ? undefined : void (await mirror.syncCustomer(customer));
+    }
     if (kind === 'forget') return forget(stripe, id);
     log.error({ subject: kind }, 'A question to Stripe is of no known kind; it is dropped');
   }
@@ -76,6 +85,7 @@ export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
       await Promise.all(due.map(settle));
     }
     waiting = await questions.count();
+    disputes = await openDisputes(database.db);
     unread = false;
   }
 
@@ -118,7 +128,7 @@ export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
   return {
     nudge,
     drain,
-    stats: () => ({ ...counts, waiting }),
+    stats: () => ({ ...counts, waiting, disputes }),
     start() {
       running = true;
       nudge();

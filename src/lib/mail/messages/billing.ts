@@ -90,14 +90,14 @@ function failed({ plan, amount, currency, nextAttempt, until }: Of<'payment-fail
   };
 }
 
-function cancelled({ plan, until }: Of<'cancelled'>, paper: Paper): Letter {
+function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Paper): Letter {
   return {
     subject: `Your subscription to ${paper.name} is cancelled`,
     preview: 'Nothing more will be charged.',
     heading: 'Your subscription is cancelled',
     opening: [
       `Your subscription, ${plan}, is cancelled. Nothing more will be charged.`,
-      `What you have paid for stays open to you until ${date(paper, until)}. Your account stays yours, and you can come back at any time.`,
+      `What you have paid for ${over ? 'was' : 'stays'} open to you until ${date(paper, until)}. Your account stays yours, and you can come back at any time.`,
     ],
     button: { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
     closing: [`If this was not you, or if we could have done something better, write to ${paper.contact}.`],

@@ -171,6 +171,8 @@ describe('mail about a subscription', () => {
 
   it('says until when what is cancelled stays open', () => {
     expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('stays open to you until January 19, 2027.');
+    const over = render({ ...billing.cancelled, over: true }).text.replaceAll('\n', ' ');
+    expect(over).toContain('was open to you until January 19, 2027.');
   });
 
   it('welcomes by tier', () => {

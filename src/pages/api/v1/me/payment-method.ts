@@ -3,8 +3,11 @@ import { only } from '../../../../lib/accounts/http.server.ts';
 import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
 import { type CardAnswer, paymentMethodBody } from '../../../../lib/billing/wire.ts';
 
-export const POST = payingCall({ body: paymentMethodBody }, async ({ billing, body, session }) =>
-  answerOf(await billing.usePaymentMethod(session, body.payment_method), () => ({ message: 'Saved.' })),
+export const POST = payingCall({ body: paymentMethodBody }, async ({ billing, body, caller, session }) =>
+  answerOf(await billing.usePaymentMethod(session, body.payment_method, caller.address), (kept) => ({
+    message: 'Saved.',
+    ...kept,
+  })),
 );
 
 /** What is charged now (spec section 2, "Account dashboard"). */

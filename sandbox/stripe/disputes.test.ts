@@ -1,0 +1,77 @@
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Bench, openBench, refusal } from './testing.ts';
+
+let bench: Bench;
+let stripe: Stripe;
+beforeEach(async () => {
+  bench = await openBench();
+  stripe = bench.stripe;
+});
+afterEach(() => bench.stop());
+
+async function pay(card: string): Promise<Stripe.PaymentIntent> {
+  const { id } = await stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+  return stripe.paymentIntents.confirm(id, { payment_method: card });
+}
+async function disputed(card = 'pm_card_createDispute'): Promise<Stripe.Dispute> {
+  const { latest_charge: charge, status } = await pay(card);
+  expect(status).toBe('succeeded');
+  const { data } = await stripe.disputes.list({ charge: charge as string });
+  const [dispute] = data;
+  if (!dispute) throw new Error('Nothing is disputed.');
+  return dispute;
+}
+const told = async () => (await stripe.events.list({ limit: 100 })).data.map(({ type }) => type).toReversed();
+
+it('a card that is charged and then disputed', async () => {
+  const dispute = await disputed();
+  expect(dispute).toMatchObject({ object: 'dispute', amount: 1200, reason: 'fraudulent', status: 'needs_response' });
+  // As on the real wire: whose it is stands on the charge.
+  expect('customer' in dispute).toBe(false);
+  expect(await stripe.charges.retrieve(dispute.charge as string)).toMatchObject({ disputed: true, refunded: false });
+  expect(await told()).toEqual(
+    expect.arrayContaining(['charge.succeeded', 'charge.dispute.created', 'charge.dispute.funds_withdrawn']),
+  );
+  expect((await stripe.disputes.list({ payment_intent: 'pi_other' })).data).toEqual([]);
+  const refused = await refusal(stripe.refunds.create({ charge: dispute.charge as string }));
+  expect(refused).toMatchObject({ statusCode: 400, code: 'charge_disputed' });
+});
+
+it.each([
+  ['losing_evidence', 'lost', ['charge.dispute.closed']],
+  ['winning_evidence', 'won', ['charge.dispute.funds_reinstated', 'charge.dispute.closed']],
+])('is answered with %s: %s', async (words, status, events) => {
+  const { id } = await disputed();
+  expect(await stripe.disputes.update(id, { evidence: { uncategorized_text: words } })).toMatchObject({ status });
+  expect((await told()).slice(-events.length)).toEqual(events);
+  expect(await refusal(stripe.disputes.close(id))).toMatchObject({ statusCode: 400 });
+});
+
+it('is looked at, and given up', async () => {
+  const { id } = await disputed('pm_card_createDisputeProductNotReceived');
+  const later = await stripe.disputes.update(id, { evidence: { uncategorized_text: 'It was read.' } });
+  expect(later).toMatchObject({ status: 'under_review', reason: 'product_not_received' });
+  expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
+});
+
+it('is only asked about: no money moves, and it can still be given back', async () => {
+  const { id, charge, status } = await disputed('pm_card_createDisputeInquiry');
+  expect(status).toBe('warning_needs_response');
+  expect(await told()).not.toContain('charge.dispute.funds_withdrawn');
+  expect(await stripe.refunds.create({ charge: charge as string })).toMatchObject({ status: 'succeeded' });
+  expect(await stripe.disputes.close(id)).toMatchObject({ status: 'warning_closed' });
+});
+
+it('is opened and decided with the buttons of the page', async () => {
+  const { latest_charge: charge } = await pay('pm_card_visa');
+  const press = (action: string, fields: Record<string, string>) =>
+    fetch(`${bench.access.url}page/${action}`, { method: 'POST', body: new URLSearchParams(fields) });
+  await press('dispute', { charge: charge as string });
+  const [dispute] = (await stripe.disputes.list()).data;
+  const shown = await (await fetch(`${bench.access.url}?view=payments`)).text();
+  expect(shown).toContain('needs response');
+  expect(shown).toContain('Lose');
+  await press('decide', { dispute: dispute?.id ?? '', won: 'no' });
+  expect((await stripe.disputes.list()).data).toMatchObject([{ status: 'lost' }]);
+});

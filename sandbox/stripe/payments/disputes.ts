@@ -1,0 +1,77 @@
+/**
+ * Payments that a card's owner has the bank take back (docs.stripe.com/disputes). The money is gone from the day on which a dispute is
+ * opened, and comes back when it is won; an inquiry moves none.
+ */
+import { invalid } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Charge, Dispute } from '../core/model.ts';
+
+export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
+
+/** Seconds in which the paper may answer. */
+const answerWithin = 9 * 86_400;
+
+const over = ['won', 'lost', 'warning_closed'];
+
+/** The one of a charge that is not over yet, or was lost: nothing more can be paid back then. */
+export const blocksRefund = (ledger: Ledger, charge: Charge): boolean =>
+  [...ledger.store.all('dispute')].some(
+    (dispute) => dispute.charge === charge.id && !dispute.is_charge_refundable && dispute.status !== 'won',
+  );
+
+/** @throws {ApiError} 400 when there is nothing that could be disputed */
+export function openDispute(ledger: Ledger, charge: Charge, reason: DisputeReason = 'fraudulent'): Dispute {
+  if (charge.status !== 'succeeded' || charge.refunded) throw invalid(`Charge ${charge.id} has nothing to dispute.`);
+  if (charge.disputed) throw invalid(`Charge ${charge.id} is disputed already.`);
+  const inquiry = reason === 'inquiry';
+  const customer = charge.customer ? ledger.store.find('customer', charge.customer) : null;
+  const now = ledger.now(customer);
+  const dispute = ledger.add(
+    'dispute',
+    {
+      ...{ object: 'dispute', amount: charge.amount, balance_transactions: [], charge: charge.id },
+      ...{ currency: charge.currency, enhanced_eligibility_types: [], evidence: {} },
+      evidence_details: {
+        ...{ due_by: now + answerWithin, enhanced_eligibility: {}, has_evidence: false, past_due: false },
+        ...{ submission_count: 0, submission_method: 'not_submitted' },
+      },
+      ...{ intended_submission_method: null, is_charge_refundable: inquiry, livemode: false, metadata: {} },
+      ...{ network_reason_code: '10.4', payment_intent: charge.payment_intent },
+      payment_method_details: {
+        card: { brand: 'visa', case_type: inquiry ? 'inquiry' : 'chargeback', network_reason_code: '10.4' },
+        type: 'card',
+      },
+      reason: inquiry ? 'general' : reason,
+      status: inquiry ? 'warning_needs_response' : 'needs_response',
+    } as Omit<Dispute, 'id'>,
+    customer,
+  );
+  ledger.store.touch(charge);
+  charge.disputed = true;
+  ledger.emit('charge.dispute.created', dispute);
+  if (!inquiry) ledger.emit('charge.dispute.funds_withdrawn', dispute);
+  return dispute;
+}
+
+/** The paper has answered, and the bank looks at it. */
+export function reviewDispute(ledger: Ledger, dispute: Dispute): void {
+  mayChange(dispute);
+  ledger.store.touch(dispute);
+  dispute.status = dispute.is_charge_refundable ? 'warning_under_review' : 'under_review';
+  dispute.evidence_details = { ...dispute.evidence_details, has_evidence: true, submission_count: 1 };
+  ledger.emit('charge.dispute.updated', dispute);
+}
+
+/** What the bank decides. An inquiry is closed without anybody having lost. */
+export function endDispute(ledger: Ledger, dispute: Dispute, won: boolean): void {
+  mayChange(dispute);
+  ledger.store.touch(dispute);
+  const inquiry = dispute.is_charge_refundable;
+  dispute.status = inquiry ? 'warning_closed' : won ? 'won' : 'lost';
+  if (won && !inquiry) ledger.emit('charge.dispute.funds_reinstated', dispute);
+  ledger.emit('charge.dispute.closed', dispute);
+}
+
+function mayChange({ status }: Dispute): void {
+  if (over.includes(status)) throw invalid(`This dispute is over: its status is ${status}.`);
+}

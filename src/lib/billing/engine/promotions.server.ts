@@ -1,0 +1,65 @@
+/**
+ * Who has had a promotion: it is for once in a reader's life. While there is an account Stripe knows; of one that is deleted an HMAC of its
+ * address is kept for a while, so that leaving and coming back is not a way to have it again.
+ */
+import type Stripe from 'stripe';
+import type { Keyed } from '../../accounts/engine/keyed.server.ts';
+import type { AccountsTransaction, Database, Queries } from '../../database.ts';
+import type { StripeState } from '../state.ts';
+import type { Price } from '../wire.ts';
+
+export interface Promotions {
+  /**
+   * @param email in its normal form
+   * @param all the reader's subscriptions at Stripe
+   * @param open number of the purchase that is being made
+   */
+  had(email: string, price: Price, all: readonly Stripe.Subscription[], open: string | null): Promise<boolean>;
+  /** Notes, of a reader who is being forgotten, what they have had. */
+  keep(tx: AccountsTransaction, email: string, states: readonly StripeState[]): Promise<void>;
+}
+
+const noted = 'promotion:';
+/** As long as it is kept. */
+const keptMs = 730 * 24 * 60 * 60 * 1000;
+const unpaid: readonly string[] = ['incomplete', 'incomplete_expired'];
+
+export function createPromotions({ db }: Database, keyed: Pick<Keyed, 'sign'>, now: () => number): Promotions {
+  const keyOf = (plan: string, email: string): string => `${noted}${keyed.sign('promotion', `${plan}\n${email}`)}`;
+
+  return {
+    async had(email, price, all, open) {
+      if (!price.promotion) return false;
+      const { zephrPlanId: plan } = price;
+      const bought = all.some(
+        ({ status, metadata, items }) =>
+          !unpaid.includes(status) &&
+          (open === null || metadata.purchase !== open) &&
+          (metadata.promotion === plan || items.data.some((item) => item.price.id === price.id)),
+      );
+      if (bought) return true;
+      const key = keyOf(plan, email);
+      const note = await db.selectFrom('billing_notes').select('at').where('key', '=', key).executeTakeFirst();
+      return note !== undefined && note.at > now() - keptMs;
+    },
+    async keep(tx, email, states) {
+      for (const { promotion, status } of states) {
+        if (promotion === null || unpaid.includes(status)) continue;
+        await tx
+          .insertInto('billing_notes')
+          .values({ key: keyOf(promotion, email), value: '', at: now() })
+          .onConflict((conflict) => conflict.column('key').doUpdateSet({ at: now() }))
+          .execute();
+      }
+    },
+  };
+}
+
+/** Deletes what has been kept long enough. @param now epoch milliseconds */
+export async function prunePromotions(db: Queries, now: number): Promise<void> {
+  await db
+    .deleteFrom('billing_notes')
+    .where('key', 'like', `${noted}%`)
+    .where('at', '<', now - keptMs)
+    .execute();
+}
