@@ -65,3 +65,5 @@ const near = new IntersectionObserver(
   { rootMargin: `${ahead}px 0px` },
 );
 for (const place of document.querySelectorAll<HTMLElement>('[data-fragment]')) near.observe(place);
+
+export {};
