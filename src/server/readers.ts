@@ -89,6 +89,7 @@ export async function openReaders(
     google: config.accounts.google,
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
+    leaving: async (userId) => comments?.forget(userId),
   });
   const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;

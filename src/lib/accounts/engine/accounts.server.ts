@@ -13,7 +13,7 @@ import type { Parts } from './parts.ts';
 import { createPeople } from './people.server.ts';
 import { createProfiles } from './profiles.server.ts';
 import { createProofs } from './proofs.server.ts';
-import { type Keeping, startPruning } from './pruning.server.ts';
+import { type Keeping, type Leaving, startPruning } from './pruning.server.ts';
 import { createSending } from './sending.server.ts';
 import { type AccessSigner, createSessions, type GrantFor } from './sessions.server.ts';
 import { createSigningIn } from './signing-in.server.ts';
@@ -37,6 +37,8 @@ export interface AccountsOptions {
   readonly log: Logger;
   readonly limits?: Limits;
   readonly keeping?: Keeping;
+  /** Called before an account that nobody ever confirmed is deleted. */
+  readonly leaving?: Leaving;
   /** Milliseconds for the requests to a social provider; for tests. */
   readonly socialPatienceMs?: number;
   /** Epoch milliseconds; for tests. */
@@ -75,7 +77,7 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
   const andAccess = async <Done extends SignedIn>(outcome: Outcome<Done>): Promise<Outcome<Done>> =>
     outcome.ok ? { ok: true, value: await withAccess(outcome.value) } : outcome;
 
-  const stop = startPruning(database, options.keeping ?? defaultKeeping, now, log);
+  const stop = startPruning(database, options.keeping ?? defaultKeeping, options.leaving ?? (async () => {}), now, log);
 
   return {
     ...sending,

@@ -191,6 +191,12 @@ onBothEngines('what had its time', (engines) => {
     const ada = await join(email);
     await accounts.create('never@example.com', caller());
     const keeping = { auditDays: 90, unconfirmedDays: 30 };
+    const left: unknown[] = [];
+    const leaving = async (userId: string) => {
+      // Still there, so that what hangs on the account can be found.
+      const user = database.db.selectFrom('users').select('email').where('id', '=', userId);
+      left.push((await user.executeTakeFirst())?.email);
+    };
     const rows = async () =>
       Object.fromEntries(
         await Promise.all(
@@ -200,17 +206,19 @@ onBothEngines('what had its time', (engines) => {
           ]),
         ),
       );
-    expect(await prune(database, keeping, clock.now)).toBe(0);
+    expect(await prune(database, keeping, clock.now, leaving)).toBe(0);
     expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 2 });
     clock.pass(86_400 + 601);
-    await prune(database, keeping, clock.now);
+    await prune(database, keeping, clock.now, leaving);
     expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 0, limits: 0 });
     expect((await accounts.session(browser(ada.cookies))).session).not.toBeNull();
+    expect(left).toEqual([]);
     clock.pass(30 * 86_400);
-    await prune(database, keeping, clock.now);
+    await prune(database, keeping, clock.now, leaving);
     expect(await rows()).toMatchObject({ users: 1, sessions: 0 });
+    expect(left).toEqual(['never@example.com']);
     clock.pass(61 * 86_400);
-    await prune(database, keeping, clock.now);
+    await prune(database, keeping, clock.now, leaving);
     expect(await rows()).toMatchObject({ users: 1, audit: 0 });
   });
 
@@ -223,7 +231,7 @@ onBothEngines('what had its time', (engines) => {
         .values(old.slice(at, at + 200))
         .execute();
     }
-    expect(await prune(database, { auditDays: 1, unconfirmedDays: 1 }, 2)).toBe(1200);
+    expect(await prune(database, { auditDays: 1, unconfirmedDays: 1 }, 2, async () => {})).toBe(1200);
   });
 });
 
@@ -264,7 +272,13 @@ it('prunes by itself, and stops', async () => {
     const { startPruning } = await import('./pruning.server.ts');
     const keeping = { auditDays: 1, unconfirmedDays: 1 };
     const database = { db: { deleteFrom, selectFrom: deleteFrom } } as never;
-    const stop = startPruning(database, keeping, () => 0, { ...silent, warn });
+    const stop = startPruning(
+      database,
+      keeping,
+      async () => {},
+      () => 0,
+      { ...silent, warn },
+    );
     vi.advanceTimersByTime(10 * 60 * 1000);
     await stop();
     expect(warn).toHaveBeenCalledOnce();

@@ -15,9 +15,30 @@ export interface Keeping {
 /** Rows of one step. */
 const step = 500;
 
+/** Takes back what a reader who is about to be deleted left outside the accounts, such as comments at WordPress. */
+export type Leaving = (userId: string) => Promise<void>;
+
 /** @param now epoch milliseconds @returns how many rows went */
-export async function prune({ db }: Database, keeping: Keeping, now: number, signal?: AbortSignal): Promise<number> {
+export async function prune(
+  { db }: Database,
+  keeping: Keeping,
+  now: number,
+  leaving: Leaving,
+  signal?: AbortSignal,
+): Promise<number> {
   const iso = (time: number): string => new Date(time).toISOString();
+  const abandoned = () =>
+    db
+      .selectFrom('users')
+      .select('users.id')
+      .where('emailVerified', '=', 0)
+      .where('createdAt', '<=', iso(now - keeping.unconfirmedDays * day))
+      .where((is) => is.not(is.exists(is.selectFrom('sessions').select('id').whereRef('userId', '=', 'users.id'))))
+      .where((is) => is.not(is.exists(is.selectFrom('identities').select('id').whereRef('userId', '=', 'users.id'))))
+      // Whoever has paid, or is paying, is somebody.
+      .where((is) =>
+        is.not(is.exists(is.selectFrom('customers').select('user_id').whereRef('user_id', '=', 'users.id'))),
+      );
   const steps: readonly (() => Promise<{ numDeletedRows: bigint }>)[] = [
     () =>
       db
@@ -58,29 +79,16 @@ export async function prune({ db }: Database, keeping: Keeping, now: number, sig
             .limit(step),
         )
         .executeTakeFirst(),
-    () =>
-      db
+    async () => {
+      const ids = (await abandoned().limit(step).execute()).map(({ id }) => id);
+      if (ids.length === 0) return { numDeletedRows: 0n };
+      for (const id of ids) await leaving(id);
+      // Asked once more: one of them may have been confirmed, or begun to pay, meanwhile.
+      return db
         .deleteFrom('users')
-        .where('emailVerified', '=', 0)
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('users')
-            .select('users.id')
-            .where('emailVerified', '=', 0)
-            .where('createdAt', '<=', iso(now - keeping.unconfirmedDays * day))
-            .where((is) =>
-              is.not(is.exists(is.selectFrom('sessions').select('id').whereRef('userId', '=', 'users.id'))),
-            )
-            .where((is) =>
-              is.not(is.exists(is.selectFrom('identities').select('id').whereRef('userId', '=', 'users.id'))),
-            )
-            // Whoever has paid, or is paying, is somebody.
-            .where((is) =>
-              is.not(is.exists(is.selectFrom('customers').select('user_id').whereRef('user_id', '=', 'users.id'))),
-            )
-            .limit(step),
-        )
-        .executeTakeFirst(),
+        .where('id', 'in', abandoned().where('users.id', 'in', ids))
+        .executeTakeFirst();
+    },
   ];
   let gone = 0;
   for (const remove of steps) {
@@ -98,6 +106,7 @@ export async function prune({ db }: Database, keeping: Keeping, now: number, sig
 export function startPruning(
   database: Database,
   keeping: Keeping,
+  leaving: Leaving,
   now: () => number,
   log: Logger,
 ): () => Promise<void> {
@@ -105,7 +114,7 @@ export function startPruning(
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(
     () => {
-      running = prune(database, keeping, now(), stopping.signal).then(
+      running = prune(database, keeping, now(), leaving, stopping.signal).then(
         (gone) => {
           if (gone > 0) log.debug({ rows: gone }, 'Expired rows of the accounts were deleted');
         },
