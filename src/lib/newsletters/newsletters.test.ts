@@ -123,7 +123,8 @@ onBothEngines('the newsletters', (engines) => {
     await letters.send('morning', morning);
     const link = new URL(mail.find(({ to }) => to.startsWith('ada'))?.unsubscribe ?? '');
     expect(link.pathname).toBe('/account/unsubscribe');
-    expect(link.href).not.toMatch(/ada|example\.com|@/);
+    // Short names alone stand in chance, too, now and then.
+    expect(link.href).not.toMatch(/ada(?:@|%40)|example|@/);
     const token = link.searchParams.get('t') ?? '';
     expect(letters.peek(token)).toBe('morning');
     expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening']);
