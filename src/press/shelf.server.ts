@@ -76,6 +76,8 @@ export function createShelf(options: ShelfOptions): Shelf {
   /** Whether a change is unnoted whose pages could not be looked up in the store either. */
   let blind = false;
   let lastComplaint = Number.NEGATIVE_INFINITY;
+  /** Whether the log's last word on the store is that it cannot be used. */
+  let complained = false;
   let seen = 0;
 
   /** Runs work over the store; a store that cannot is a matter of the log and not of the caller. */
@@ -86,10 +88,16 @@ export function createShelf(options: ShelfOptions): Shelf {
       if (!(error instanceof StoreUnavailable)) throw error;
       if (Math.abs(now() - lastComplaint) >= quiet) {
         lastComplaint = now();
+        complained = true;
         log.error({ err: error }, 'The page store cannot be used; pages are served from memory until it can');
       }
       return undefined;
     }
+  }
+
+  function recovered(): void {
+    if (complained) log.info({}, 'The page store takes pages again');
+    complained = false;
   }
 
   function keepUnwritten(name: string, entry: Entry, bodies: Bodies): void {
@@ -340,7 +348,11 @@ export function createShelf(options: ShelfOptions): Shelf {
         const latest = attempt(() => store.latest())?.value;
         if (latest !== undefined) changes.reach(latest);
       }
-      if (unwritten.size + voided.size + unnoted.length === 0) return;
+      if (unwritten.size + voided.size + unnoted.length === 0) {
+        // What waited may have been made anew meanwhile, and been taken.
+        if (writes !== undefined) recovered();
+        return;
+      }
       while (unnoted.length > 0) {
         const [{ tags, withdrawn } = { tags: [], withdrawn: [] }] = unnoted;
         const all = everything !== null && tags.includes(everything);
@@ -361,7 +373,7 @@ export function createShelf(options: ShelfOptions): Shelf {
       }
       const rest = [...voided].map(refOf);
       if (rest.length > 0 && attempt(() => store.remove(rest))) voided.clear();
-      if (unwritten.size + voided.size === 0) log.info({}, 'The page store takes pages again');
+      if (unwritten.size + voided.size === 0) recovered();
     },
     flushReads,
     clear() {

@@ -321,6 +321,26 @@ describe('a full disk', () => {
     store.close();
   });
 
+  it('is told to be over, too, when what waited was made anew and taken meanwhile', async () => {
+    const { disk, wrap } = fillable();
+    const { log, lines } = keepLog();
+    const store = openStore({ file, build: 'one', log, wrap });
+    let edition = 1;
+    const render = async () => ({ ...html(`edition ${edition} `.repeat(100)), tags: [] });
+    const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log });
+    disk.full = true;
+    await opened.get('/a', 'public');
+    expect(opened.stats().unwritten).toBe(1);
+    disk.full = false;
+    edition = 2;
+    await opened.refresh(['/a']);
+    expect(opened.stats().unwritten).toBe(0);
+    const told = () => lines.filter(({ message }) => message === 'The page store takes pages again');
+    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    await opened.close();
+    store.close();
+  });
+
   it('shows nothing of before when the pages of a change cannot even be looked up', async () => {
     const disk = { away: false };
     const wrap = (inner: StoreFile): StoreFile => {
