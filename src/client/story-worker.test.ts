@@ -45,10 +45,19 @@ const html =
     return answer;
   };
 
+/** The page for no network, whose script needs another, and that one more. */
+const shell = '<link href="/_assets/a.css"><script type="module" src="/_assets/list.js"></script>Without a network';
+const shellFiles = {
+  'a.css': 'p{}',
+  'list.js': 'import{t as e}from"./part-1.x_Y.js";e()',
+  'part-1.x_Y.js': 'import"./deep.js";export{e as t}',
+  'deep.js': 'var from="a word"',
+};
+
 function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new Map<string, FakeCache>()) {
   const listeners = new Map<string, (event: unknown) => void>();
-  const network: Network = new Map([['/offline', html('<link href="/_assets/a.css">Without a network')]]);
-  network.set('/_assets/a.css', () => new Response('p{}'));
+  const network: Network = new Map([['/offline', html(shell)]]);
+  for (const [name, code] of Object.entries(shellFiles)) network.set(`/_assets/${name}`, () => new Response(code));
   const asked: string[] = [];
   /** A disk that is full or damaged. */
   const broken = { yes: false };
@@ -119,7 +128,9 @@ describe('the worker', () => {
   it('brings the page for no network along, with what that is made of', async () => {
     worker.network.clear();
     expect(await (await worker.open('/section/politics'))?.text()).toContain('Without a network');
-    expect(await (await worker.request('/_assets/a.css'))?.text()).toBe('p{}');
+    for (const [name, code] of Object.entries(shellFiles)) {
+      expect(await (await worker.request(`/_assets/${name}`))?.text(), name).toBe(code);
+    }
   });
 
   it('keeps the last stories, one however it was linked to, and says that it is a kept one', async () => {
@@ -305,9 +316,11 @@ describe('the worker', () => {
     const next = start({ build: 'two', stories: 3, days: 14 }, worker.stores);
     await next.fire('install', {});
     await next.fire('activate', {});
-    expect(worker.stores.get('broadsheet-assets')?.kept.size).toBe(401);
+    expect(worker.stores.get('broadsheet-assets')?.kept.size).toBe(404);
     next.network.clear();
-    expect(await (await next.request('/_assets/a.css'))?.text()).toBe('p{}');
+    for (const [name, code] of Object.entries(shellFiles)) {
+      expect(await (await next.request(`/_assets/${name}`))?.text(), name).toBe(code);
+    }
   });
 
   it('does not come where its page cannot be had', async () => {

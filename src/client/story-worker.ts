@@ -99,7 +99,8 @@ const shell = async (): Promise<string> =>
 async function activate(): Promise<void> {
   const others = (await caches.keys()).filter((name) => name.startsWith('broadsheet-shell-') && name !== shellName);
   await Promise.all(others.map((name) => caches.delete(name)));
-  await trim(await caches.open(assetsName), mostAssets, filesOf(await shell()));
+  const own = filesOf(await shell());
+  await trim(await caches.open(assetsName), mostAssets, (await attempt(keepAssets(own))) ?? own);
   await dropOld();
   await scope.registration.navigationPreload?.enable();
   await scope.clients.claim();
@@ -222,16 +223,30 @@ async function hear(said: unknown): Promise<void> {
   if (asked !== readers) await forget();
 }
 
-async function keepAssets(paths: readonly string[]): Promise<void> {
+/** Keeps files, and what they import in turn. @returns all of them */
+async function keepAssets(paths: readonly string[]): Promise<string[]> {
   const assets = await caches.open(assetsName);
-  await Promise.all(
-    paths.map(async (path) => {
-      if (await assets.match(path, { ignoreVary: true })) return;
-      const answer = await fetch(path);
-      if (answer.ok) await assets.put(path, answer);
-    }),
-  );
+  const all = new Set(paths);
+  for (let next = paths; next.length > 0; ) {
+    const found = await Promise.all(
+      next.map(async (path) => {
+        let answer = await assets.match(path, { ignoreVary: true });
+        if (!answer) {
+          answer = await fetch(path);
+          if (answer.ok) await assets.put(path, answer.clone());
+        }
+        return answer.ok && path.endsWith('.js') ? importsOf(await answer.text()) : [];
+      }),
+    );
+    next = [...new Set(found.flat())].filter((path) => !all.has(path));
+    for (const path of next) all.add(path);
+  }
+  return [...all];
 }
+
+/** What a built script cannot do without: static imports, which name files beside it. */
+const importsOf = (code: string): string[] =>
+  [...code.matchAll(/\b(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g)].map(([, name]) => `/_assets/${name}`);
 
 async function forget(): Promise<void> {
   readers++;

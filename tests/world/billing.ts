@@ -18,7 +18,7 @@ import type { Shipping } from '../../src/lib/billing/wire.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/service.ts';
-import { type Bench, bench, secret, siteUrl } from './accounts.ts';
+import { type Bench, bench, elsewhere, secret, siteUrl } from './accounts.ts';
 
 export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
 export const rules = { graceDays: 3, renewalNoticeDays: 7 };
@@ -94,6 +94,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
   await billing.refresh();
 
   const dashboard = client();
+  let joined = 0;
   const send: BillingBench['send'] = async (event, at = Math.floor(clock.now / 1000)) => {
     const payload = JSON.stringify(event);
     const header = dashboard.webhooks.generateTestHeaderString({ payload, secret: webhookSecret, timestamp: at });
@@ -102,7 +103,8 @@ export async function billingBench(database: Database, options: Partial<BillingO
 
   return {
     ...{ billing, stripe, dashboard, database, accounts, mail, events, another, send },
-    readers: { join: async (email) => (await accounts.join(email)).session },
+    // Each from a network of their own: many of them come in a row.
+    readers: { join: async (email) => (await accounts.join(email, elsewhere(++joined))).session },
     async deliver(those = events.splice(0)) {
       for (const event of those) await send(event);
       await billing.drain();
