@@ -33,11 +33,18 @@ function act(link: HTMLAnchorElement): void {
   else setTimeout(() => $commentAct.get() === asked && location.assign(link.href), patience);
 }
 
+/** Counts what takes a list's place: of two orders that were asked for in a row the later one stays, whichever comes first. */
+const turns = new Map<string, number>();
+
 async function load(link: HTMLAnchorElement): Promise<void> {
   const sorts = link.dataset.sort !== undefined;
   const id = link.dataset.more ?? link.dataset.sort ?? '';
   const list = document.getElementById(id);
   if (!list) return location.assign(link.href);
+  const whole = sorts || 'whole' in link.dataset;
+  const turn = (turns.get(id) ?? 0) + (whole ? 1 : 0);
+  turns.set(id, turn);
+  const isLate = (): boolean => turns.get(id) !== turn;
   link.setAttribute('aria-busy', 'true');
   let page: Document;
   try {
@@ -45,13 +52,13 @@ async function load(link: HTMLAnchorElement): Promise<void> {
     if (!answer.ok) throw new Error(`${answer.status}`);
     page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   } catch {
-    return location.assign(link.href);
+    return isLate() ? undefined : location.assign(link.href);
   }
+  if (isLate()) return link.removeAttribute('aria-busy');
   const fetched = page.getElementById(id);
   if (!fetched) return location.assign(link.href);
 
   // A comment that came in between shifts the pages: what is here already is not shown twice.
-  const whole = sorts || 'whole' in link.dataset;
   const items = [...fetched.children].filter((item) => whole || !document.getElementById(item.id));
   const first = items[0];
   if (whole) list.replaceChildren(...items);

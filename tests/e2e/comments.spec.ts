@@ -194,6 +194,7 @@ test('threads are sorted in place, and whoever only reads loads no island', asyn
   await page.getByRole('link', { name: 'More comments' }).click();
   await expect(page.locator('#comment-list > li')).toHaveCount(20);
   await sort.getByRole('link', { name: 'Most replies' }).click();
+  await expect(sort.getByRole('link', { name: 'Most replies' })).toHaveAttribute('aria-current', 'true');
   await expect(page.locator('#comment-list > li').first().locator('.replies ol > li')).not.toHaveCount(0);
   await sort.getByRole('link', { name: 'Newest' }).click();
   await expect.poll(first).toBe(newest);

@@ -1,0 +1,49 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { follow } from './comments-page.ts';
+
+const item = (id: number) => `<li id="comment-${id}">${id}</li>`;
+const page = (ids: readonly number[], more = '') => `<nav class="comments-sort">
+  <a href="/c?sort=replies" data-sort="list">Most replies</a> <a href="/c" data-sort="list">Newest</a></nav>
+  <ol id="list">${ids.map(item).join('')}</ol>${more}`;
+const further = '<a href="/c?page=2" data-more="list">More comments</a>';
+
+/** What was asked for, to be answered when the test likes. */
+let asked: Map<string, (html: string) => void>;
+const link = (name: string) => [...document.querySelectorAll('a')].find(({ textContent }) => textContent === name);
+const click = (name: string) => follow(link(name) as HTMLAnchorElement);
+const shown = () => [...document.querySelectorAll('#list > li')].map(({ textContent }) => textContent);
+
+beforeEach(() => {
+  asked = new Map();
+  document.body.innerHTML = page([3, 2, 1], further);
+  vi.stubGlobal(
+    'fetch',
+    (address: string) =>
+      new Promise((resolve) => {
+        asked.set(new URL(address).search, (html) => resolve(new Response(html)));
+      }),
+  );
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+it('keeps the order that was asked for last, whichever comes first', async () => {
+  const followed = [click('Most replies'), click('Newest')];
+  asked.get('')?.(page([4, 3, 2]));
+  await followed[1];
+  asked.get('?sort=replies')?.(page([2, 3, 4]));
+  await followed[0];
+  expect(shown()).toEqual(['4', '3', '2']);
+});
+
+it('adds nothing of the order before to another one', async () => {
+  const followed = [click('More comments'), click('Most replies')];
+  asked.get('?sort=replies')?.(page([2, 3, 4], further));
+  await followed[1];
+  asked.get('?page=2')?.(page([0]));
+  await followed[0];
+  expect(shown()).toEqual(['2', '3', '4']);
+  expect(link('More comments')).toBeDefined();
+});
