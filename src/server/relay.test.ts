@@ -1,12 +1,14 @@
 /** Webhooks between processes: several relays in this one, on a real PostgreSQL. */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../../tests/fixtures/wordpress.ts';
 import { type Place, prepare } from '../../tests/world/databases.ts';
 import { openContent } from '../content/content.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../content/service.ts';
 import { silent } from '../lib/logging.ts';
-import { createRelay, type Relay } from './relay.ts';
+import { createRelay, type Relay, type RelayOptions } from './relay.ts';
 
 const engines = prepare('postgres');
 const stops: (() => Promise<void>)[] = [];
@@ -42,7 +44,11 @@ interface Member {
 }
 
 /** One process: a relay with a content that takes everything, unless `receive` says otherwise. */
-async function member(place: Place, receive: Content['receive'] = takes(ok)): Promise<Member> {
+async function member(
+  place: Place,
+  receive: Content['receive'] = takes(ok),
+  options: Partial<RelayOptions> = {},
+): Promise<Member> {
   const database = await engines.open({ ...place, patienceMs: 500 });
   const got: WebhookRequest[] = [];
   const said: string[] = [];
@@ -62,9 +68,35 @@ async function member(place: Place, receive: Content['receive'] = takes(ok)): Pr
     db: database.db,
     url: databaseUrl ?? '',
     log: { ...silent, warn: keep, debug: () => void greeted++ },
+    ...options,
   });
   stops.push(() => relay.stop());
   return { place, relay, got, look, said, greeted: () => greeted, names: () => got.map(delivery) };
+}
+
+/** A way to a port of this machine on which, when it is silenced, nothing comes through any more and nothing is closed. */
+async function wayTo(port: number): Promise<{ readonly port: number; silence(): void }> {
+  const sockets: Socket[] = [];
+  let open: Socket[] = [];
+  const server = createServer((from) => {
+    const on = connect(port, '127.0.0.1');
+    sockets.push(from, on);
+    open.push(from, on);
+    for (const socket of [from, on]) socket.on('error', () => {});
+    from.pipe(on).pipe(from);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence() {
+      for (const socket of open) socket.unpipe().pause();
+      open = [];
+    },
+  };
 }
 
 const started: Member[] = [];
@@ -197,6 +229,19 @@ describe('a process that did not hear', () => {
     await vi.waitFor(() =>
       expect([a.names().includes('afterwards'), c.names().includes('afterwards')]).toEqual([true, true]),
     );
+  });
+
+  it('notices that its connection leads nowhere', async () => {
+    const place = await engines.place();
+    const to = new URL(place.databaseUrl ?? '');
+    const way = await wayTo(Number(to.port));
+    to.port = String(way.port);
+    const a = await listening(await member(place));
+    const b = await listening(await member(place, takes(ok), { url: to.href, beatMs: 20, patienceMs: 2000 }));
+    way.silence();
+    await a.relay.receive(hook('unheard'));
+    await vi.waitFor(() => expect(b.said).toContain('Other processes are not heard; it is tried again'));
+    await vi.waitFor(() => expect(b.names()).toEqual(['unheard']));
   });
 
   it('costs a webhook nothing while PostgreSQL is away, and catches up', async () => {

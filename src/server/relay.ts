@@ -19,6 +19,9 @@ export interface RelayOptions {
   /** Its address, for the connection that listens. */
   readonly url: string;
   readonly log: Logger;
+  /** For tests: how soon a connection without a sign of life is given up, see {@link listen}. */
+  readonly beatMs?: number;
+  readonly patienceMs?: number;
 }
 
 /** Since the start; what only grows is a counter. */
@@ -70,7 +73,8 @@ const said = z.object({
 type Said = Omit<z.infer<typeof said>, 'from'>;
 
 /** Makes the relay of one process; nothing is connected before `start`. */
-export function createRelay({ content, db, url, log }: RelayOptions): Relay {
+export function createRelay(options: RelayOptions): Relay {
+  const { content, db, url, log, beatMs, patienceMs } = options;
   const me = randomUUID();
   const stopping = new AbortController();
   const waiting: Said[] = [];
@@ -79,6 +83,8 @@ export function createRelay({ content, db, url, log }: RelayOptions): Relay {
   const counts = { handedOn: 0, heard: 0 };
   let listening: Listening | null = null;
   let sending: Promise<void> | null = null;
+  /** Whether our own words have come back: a pooler may listen to nobody and say nothing of it. */
+  let echoed = false;
   let begunAt = Number.NEGATIVE_INFINITY;
   let refused: number | null = null;
 
@@ -174,6 +180,7 @@ export function createRelay({ content, db, url, log }: RelayOptions): Relay {
       content.look();
       return;
     }
+    if (what.from === me) echoed = true;
     if (what.from === me || (what.to ?? me) !== me) return;
     if (what.look) content.look();
     if (what.again) {
@@ -195,9 +202,10 @@ export function createRelay({ content, db, url, log }: RelayOptions): Relay {
     receive,
     start() {
       listening ??= listen({
-        ...{ url, channel, log, heard: hear },
+        ...{ url, channel, log, beatMs, patienceMs, heard: hear },
         begun() {
           begunAt = performance.now();
+          echoed = false;
           content.look();
           say({ again: true });
         },
@@ -208,6 +216,6 @@ export function createRelay({ content, db, url, log }: RelayOptions): Relay {
       stopping.abort();
       await Promise.race([Promise.all(working), timer(times.goodbye, undefined, { ref: false })]);
     },
-    stats: () => ({ ...counts, waiting: waiting.length, listening: listening?.on() ?? false }),
+    stats: () => ({ ...counts, waiting: waiting.length, listening: echoed && listening?.on() === true }),
   };
 }

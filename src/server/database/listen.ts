@@ -9,6 +9,10 @@ export interface ListenOptions {
   /** SQL that gives the channel's name. */
   readonly channel: string;
   readonly log: Logger;
+  /** Milliseconds between two signs of life that are asked for; 15,000 unless given. */
+  readonly beatMs?: number | undefined;
+  /** Longest wait for an answer, in milliseconds; 5000 unless given. */
+  readonly patienceMs?: number | undefined;
   heard(payload: string): void;
   /** Called each time that listening has begun: what was said before it was not heard. */
   begun(): void;
@@ -22,10 +26,11 @@ export interface Listening {
 }
 
 /** Milliseconds. */
-const times = { patience: 5000, beat: 15_000, firstWait: 200, longestWait: 5000, steady: 10_000, goodbye: 1000 };
+const times = { firstWait: 200, longestWait: 5000, steady: 10_000, goodbye: 1000 };
 
 /** Begins to listen; a PostgreSQL that is away is asked again until it answers. */
-export function listen({ url, channel, log, heard, begun }: ListenOptions): Listening {
+export function listen(options: ListenOptions): Listening {
+  const { url, channel, log, heard, begun, beatMs = 15_000, patienceMs = 5000 } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   let on = false;
@@ -36,7 +41,7 @@ export function listen({ url, channel, log, heard, begun }: ListenOptions): List
 
   /** One connection, until it breaks (then it throws) or is no longer wanted. */
   async function hold(): Promise<void> {
-    const client = openClient(url, times.patience);
+    const client = openClient(url, patienceMs);
     const over = new AbortController();
     const end = (): void => over.abort();
     const leave = async (): Promise<void> => {
@@ -59,7 +64,7 @@ export function listen({ url, channel, log, heard, begun }: ListenOptions): List
       missed = false;
       begun();
       while (!over.signal.aborted) {
-        await pause(times.beat, over.signal);
+        await pause(beatMs, over.signal);
         // A server, or a way to it, that went away without a word says nothing else either.
         if (!over.signal.aborted) await client.query('select 1');
       }
