@@ -172,6 +172,21 @@ describe('a webhook that one process takes', () => {
     await vi.waitFor(() => expect(b.names()).toEqual(['just fits']));
   });
 
+  it('is tried again where it could not be done, by whom it was told to as well', async () => {
+    const place = await engines.place();
+    const secondTime = (): Content['receive'] => {
+      let times = 0;
+      return (request, taken) => takes(times++ === 0 ? { status: 503, body: {} } : ok)(request, taken);
+    };
+    const [a, b] = [
+      await listening(await member(place, secondTime())),
+      await listening(await member(place, secondTime())),
+    ];
+    expect((await a.relay.receive(hook('withdrawn'))).status).toBe(503);
+    await vi.waitFor(() => expect([a.names(), b.names()]).toEqual(Array(2).fill(['withdrawn', 'withdrawn'])));
+    expect([a, b].map(({ relay }) => relay.stats().handedOn)).toEqual([1, 0]);
+  });
+
   it('is looked for again where it could not be brought to the pages', async () => {
     const place = await engines.place();
     const failing = takes({ status: 503, body: {} });

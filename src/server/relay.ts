@@ -57,7 +57,7 @@ const mostRemembered = 100;
 /** Within this time all processes have found back to a PostgreSQL that was away. */
 const togetherMs = 60_000;
 /** Milliseconds. */
-const times = { firstWait: 200, longestWait: 5000, goodbye: 2000 };
+const times = { firstWait: 200, longestWait: 5000, firstRetry: 1000, longestRetry: 30_000, goodbye: 2000 };
 
 const said = z.object({
   /** Who says it, and whom it is for: all, unless it is said. */
@@ -151,24 +151,49 @@ export function createRelay(options: RelayOptions): Relay {
       taken = true;
       handOn(request);
     });
-    // WordPress will send it again, perhaps to another process, which then knows it already.
-    if (taken && answer.status !== 200) content.look();
+    // WordPress will send it again, perhaps to another process, which knows it already and says so.
+    if (taken && answer.status >= 500) follow(insist(request));
     return answer;
+  }
+
+  /** Tries again what could not be done now, for as long as its signature is good. @returns the last status */
+  async function insist(request: WebhookRequest): Promise<number> {
+    const began = performance.now();
+    content.look();
+    // A WordPress that is away while a thousand edits come has enough of the polls.
+    if (working.size > mostRemembered) return 503;
+    for (let attempt = 1; ; attempt++) {
+      await pause(backOff(attempt, times.firstRetry, times.longestRetry));
+      if (stopping.signal.aborted) return 503;
+      const { status } = await content.receive(request);
+      if (status < 500 || performance.now() - began > rememberedMs) return status;
+    }
   }
 
   async function take({ headers, body }: NonNullable<Said['hook']>): Promise<void> {
     counts.heard++;
-    const { status } = await content.receive({ headers, rawBody: Buffer.from(body, 'base64') });
+    const request = { headers, rawBody: Buffer.from(body, 'base64') };
+    const { status } = await content.receive(request);
     if (status === 200) {
       refused = null;
       return;
     }
-    // Nobody sends it again. 409 is most likely one that came twice.
-    content.look();
-    if (status === 409 || status === refused) return;
-    refused = status;
-    const why = status === 401 ? 'the processes do not have the same NEWSROOM_SECRET' : undefined;
-    log.warn({ status, why }, 'A webhook that was handed on could not be taken; WordPress is asked instead');
+    if (status !== 409 && status !== refused) {
+      const why = status === 401 ? 'the processes do not have the same NEWSROOM_SECRET' : undefined;
+      log.warn({ status, why }, 'A webhook that was handed on could not be taken; WordPress is asked instead');
+      refused = status;
+    }
+    if (status >= 500) await insist(request);
+    // Most likely it came twice; if a clock is wrong, a poll finds what it was about.
+    else content.look();
+  }
+
+  function follow(doing: Promise<unknown>): void {
+    const work = doing
+      .then(() => {})
+      .catch((error: unknown) => log.error({ err: error }, 'A webhook that was handed on could not be taken'))
+      .finally(() => working.delete(work));
+    working.add(work);
   }
 
   function hear(payload: string): void {
@@ -191,11 +216,7 @@ export function createRelay(options: RelayOptions): Relay {
         if (performance.now() - begunAt < togetherMs) say({ to: what.from, again: true });
       }
     }
-    if (!what.hook) return;
-    const work = take(what.hook)
-      .catch((error: unknown) => log.error({ err: error }, 'A webhook that was handed on could not be taken'))
-      .finally(() => working.delete(work));
-    working.add(work);
+    if (what.hook) follow(take(what.hook));
   }
 
   return {
