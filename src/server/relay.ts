@@ -101,7 +101,7 @@ export function createRelay(options: RelayOptions): Relay {
   async function send(): Promise<void> {
     let failures = 0;
     // In the next turn: whoever hands on has a webhook to answer.
-    await null;
+    await Promise.resolve();
     while (waiting.length > 0 && !stopping.signal.aborted) {
       const batch = waiting.slice(0, mostAtOnce);
       const payloads = batch.map(payloadOf);
