@@ -44,6 +44,7 @@ function offline(mirror: Mirror, searching: SearchThread | null): Content {
       await searching?.close();
       mirror.close();
     },
+    look() {},
     syncNow: async () => ({ ok: false, stored: 0, withdrawn: 0, rejected: 0, ms: 0, problem: 'no WordPress is set' }),
     receive: async () => ({
       status: 503,
@@ -110,6 +111,7 @@ function connected(options: Connected, mirror: Mirror): Content {
       mirror.close();
     },
     syncNow: () => sync.syncNow(),
+    look: () => sync.look(),
     receive: createReceiver({ mirror, items: sync.items, log, now, secret }),
     preview: createPreview({ mirror, client, ingester, now, secret }),
     status: () => sync.status(),

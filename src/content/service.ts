@@ -121,7 +121,10 @@ export interface Content {
   stop(): Promise<void>;
   /** One full reconciliation now: back-fill what is missing, poll, walk all ids. */
   syncNow(): Promise<SyncReport>;
-  receive(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** Has the poll come at once instead of at its time, unless WordPress has to be left alone. Any number of calls are one or two polls. */
+  look(): void;
+  /** @param taken called once what came was found good and new, before anything is done about it */
+  receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
   preview(params: URLSearchParams): Promise<PreviewAnswer>;
   status(): SyncStatus;
 }

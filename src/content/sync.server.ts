@@ -25,6 +25,8 @@ export interface Sync {
   /** Resolves when nothing is under way any more. */
   stop(): Promise<void>;
   syncNow(): Promise<SyncReport>;
+  /** Ends the wait for the next poll; while a poll is under way, another follows it. */
+  look(): void;
   status(): SyncStatus;
 }
 
@@ -49,6 +51,9 @@ export function createSync(options: SyncOptions): Sync {
   let running: Promise<void> = Promise.resolve();
   /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
   let turn: Promise<unknown> = Promise.resolve();
+
+  /** Of the round under way and the wait after it: aborted, the next round comes at once. */
+  let rest = new AbortController();
 
   const markInStep = (): void => mirror.setMeta('synced-at', new Date(now()).toISOString());
 
@@ -124,6 +129,7 @@ export function createSync(options: SyncOptions): Sync {
     let failures = 0;
     while (!stopping.signal.aborted) {
       let wait = options.pollSeconds * 1000;
+      rest = new AbortController();
       try {
         await inTurn(() => round(false));
         failures = 0;
@@ -131,7 +137,9 @@ export function createSync(options: SyncOptions): Sync {
         const asked = fail(error);
         wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
       }
-      await pause(wait, stopping.signal);
+      // A WordPress that has trouble is not asked earlier because of that.
+      const resting = failures === 0 ? AbortSignal.any([stopping.signal, rest.signal]) : stopping.signal;
+      await pause(wait, resting);
     }
   };
 
@@ -146,6 +154,7 @@ export function createSync(options: SyncOptions): Sync {
       await running;
       await turn;
     },
+    look: () => rest.abort(),
     syncNow: () =>
       inTurn(async () => {
         const began = now();

@@ -261,6 +261,40 @@ describe('following WordPress without webhooks', { timeout: 60_000 }, () => {
   });
 });
 
+describe('a look between two polls', { timeout: 60_000 }, () => {
+  const corrected = (): void => {
+    // Where the polls go on is by WordPress's clock, which is the machine's here.
+    const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
+    put(7, { content: { rendered: '<p>Corrected.</p>' }, modified_gmt });
+    content.look();
+  };
+  const found = (): Promise<void> =>
+    vi.waitFor(() => expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>Corrected.</p>'));
+
+  it('comes at once', async () => {
+    start({ pollSeconds: 3600 }).start();
+    await vi.waitFor(() => expect(content.status().phase).toBe('following'));
+    corrected();
+    await found();
+  });
+
+  it('comes after the poll that is under way, which may have looked too early', async () => {
+    start({ pollSeconds: 3600 });
+    await content.syncNow();
+    let asked = false;
+    // What a round asks for last.
+    wordpress.intercept = ({ url }) => {
+      if (!asked && url.includes('/wp/v2/comments?orderby=id')) {
+        asked = true;
+        corrected();
+      }
+      return null;
+    };
+    content.start();
+    await found();
+  });
+});
+
 describe('WordPress in trouble', { timeout: 60_000 }, () => {
   it('loses nothing when it answers nonsense', async () => {
     start();

@@ -7,7 +7,7 @@ import type { Applied } from './apply.server.ts';
 import { SyncProblem } from './fetching.server.ts';
 import { type Items, nothingApplied } from './items.server.ts';
 import type { Mirror } from './mirror.server.ts';
-import type { WebhookAnswer, WebhookRequest } from './service.ts';
+import type { Content, WebhookAnswer, WebhookRequest } from './service.ts';
 import { matches, sign } from './signature.server.ts';
 import { canonicalSlug } from './slugs.ts';
 import * as wire from './wire.ts';
@@ -35,13 +35,7 @@ const refuse = (status: number, error: string, headers?: Record<string, string>)
 });
 
 /** Makes the receiver. Nothing changes before signature, time, delivery and body have been found good. */
-export function createReceiver({
-  mirror,
-  items,
-  log,
-  now,
-  secret,
-}: WebhookOptions): (request: WebhookRequest) => Promise<WebhookAnswer> {
+export function createReceiver({ mirror, items, log, now, secret }: WebhookOptions): Content['receive'] {
   /** Deliveries that are being worked on; the same one arriving meanwhile waits for the outcome. */
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
@@ -89,7 +83,7 @@ export function createReceiver({
     }
   };
 
-  return async (request) => {
+  return async (request, taken) => {
     if (!secret) return refuse(503, 'no secret is set on the site', { 'Retry-After': '300' });
     const timestamp = header(request, 'x-newsroom-timestamp');
     const delivery = header(request, 'x-newsroom-delivery');
@@ -119,6 +113,7 @@ export function createReceiver({
         ? refuse(409, 'this delivery was already processed')
         : refuse(503, 'send it again', { 'Retry-After': '5' });
     }
+    taken?.();
     const working = work(delivery, parsed.data);
     underWay.set(delivery, working);
     try {

@@ -32,23 +32,30 @@ const hook = (part: Json = {}): Json => ({
   ...part,
 });
 
+/** Deliveries that were found good and new. */
+let taken: number;
+
 function deliver(body: Json | string, headers: Record<string, string> = {}): Promise<WebhookAnswer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const timestamp = headers['x-newsroom-timestamp'] ?? String(Math.floor(now / 1000));
-  return content.receive({
-    headers: {
-      'x-newsroom-timestamp': timestamp,
-      'x-newsroom-delivery': `delivery-${++deliveries}`,
-      'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${text}`)}`,
-      ...headers,
+  return content.receive(
+    {
+      headers: {
+        'x-newsroom-timestamp': timestamp,
+        'x-newsroom-delivery': `delivery-${++deliveries}`,
+        'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${text}`)}`,
+        ...headers,
+      },
+      rawBody: Buffer.from(text),
     },
-    rawBody: Buffer.from(text),
-  });
+    () => void taken++,
+  );
 }
 
 beforeEach(async () => {
   wordpress = fakeWordPress();
   changes = [];
+  taken = 0;
   now = Date.UTC(2026, 10, 21, 12);
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
   for (let id = 1; id <= 9; id++)
@@ -104,6 +111,7 @@ describe('a webhook', () => {
     for (const headers of bad) expect((await deliver(body, headers)).status).toBe(401);
     expect(wordpress.requests).toEqual([]);
     expect(changes).toEqual([]);
+    expect(taken).toBe(0);
   });
 
   it('is refused when it is too old, malformed, or was there before', async () => {
@@ -116,11 +124,13 @@ describe('a webhook', () => {
     });
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'x y' })).status).toBe(422);
     expect(wordpress.requests).toEqual([]);
+    expect(taken).toBe(0);
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).status).toBe(200);
     now += 120_000;
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).status).toBe(409);
     const twice = await Promise.all([1, 2].map(() => deliver(hook(), { 'x-newsroom-delivery': 'twice-at-once' })));
     expect(twice.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(taken).toBe(2);
   });
 
   it('may come again when WordPress could not be read', async () => {

@@ -28,6 +28,7 @@ import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
 import { openReaders, type ReadersState } from './readers.ts';
+import { createRelay, type RelayStats } from './relay.ts';
 import type { Services } from './services.ts';
 
 export interface House {
@@ -41,6 +42,8 @@ export interface House {
   readonly mailStats: (() => MailStats) | null;
   /** What was asked of Stripe; `null` where billing is off. */
   readonly billingStats: (() => BillingStats) | null;
+  /** What became of webhooks between several processes; `null` where no PostgreSQL is shared. */
+  readonly relayStats: (() => RelayStats) | null;
   /** Starts the sync with WordPress and the mail. */
   start(): void;
   /** Stops both and closes every file. */
@@ -125,6 +128,11 @@ export async function compose(
   // Where accounts are off there is still something to count.
   const { dataDir, databaseUrl } = config;
   const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
+  // Whoever has no pages to keep fresh must not take a webhook from whoever has some on the same mirror.
+  const relay =
+    config.wordpress && databaseUrl !== null && onChange
+      ? createRelay({ content, db: database.db, url: databaseUrl, log })
+      : null;
   const popularity = createPopularity({
     ...{ database, log, reader: () => content.reader(), rules: publication.popularity },
     file: join(dataDir, 'most-read.json'),
@@ -137,7 +145,7 @@ export async function compose(
   });
   const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
   const services: Services = {
-    content,
+    content: relay ? { ...content, receive: relay.receive } : content,
     images,
     accounts: readers?.accounts ?? null,
     access: readers?.access ?? null,
@@ -164,16 +172,19 @@ export async function compose(
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),
     billingStats: billing && (() => billing.stats()),
+    relayStats: relay?.stats ?? null,
     start: () => {
       readers?.start();
       popularity.start();
       if (!config.wordpress) return;
       content.start();
+      relay?.start();
       search.start();
       pictures.soon();
     },
     stop: async () => {
       pictures.stop();
+      await relay?.stop();
       await search.stop();
       await popularity.stop();
       await content.stop();

@@ -98,6 +98,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         cdn: cdn.stats,
         indexNow: indexNow.stats,
         images: () => ({ made: house.services.images.made() }),
+        ...(house.relayStats && { relay: house.relayStats }),
         ...(house.mailStats && { mail: house.mailStats }),
         ...(house.billingStats && { billing: house.billingStats }),
         ...(house.services.support && { support: house.services.support.stats }),

@@ -13,6 +13,7 @@ const all: MetricSources = {
     memoryBudgetBytes: 64_000_000,
   }),
   sync: () => ({ syncedAt: 10_000, rejected: 2 }),
+  relay: () => ({ handedOn: 21, heard: 22, waiting: 23, listening: true }),
   cdn: () => ({
     provider: 'fastly',
     purged: 50,
@@ -68,6 +69,10 @@ test('shows every source', async () => {
     broadsheet_page_memory_budget_bytes: 64_000_000,
     broadsheet_sync_lag_seconds: 7.5,
     broadsheet_sync_rejected_documents: 2,
+    broadsheet_webhooks_handed_on_total: 21,
+    broadsheet_webhooks_heard_total: 22,
+    broadsheet_webhooks_waiting: 23,
+    broadsheet_webhooks_listening: 1,
     broadsheet_cdn_purged_keys_total: 50,
     broadsheet_cdn_failed_keys_total: 5,
     broadsheet_cdn_pending_keys: 6,

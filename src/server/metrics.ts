@@ -9,6 +9,7 @@ import type { IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../lib/support/service.ts';
+import type { RelayStats } from './relay.ts';
 
 /** Answers of the front since the start; each number only grows. */
 export interface FrontCounts {
@@ -50,6 +51,7 @@ export interface MetricSources {
   readonly front?: () => FrontCounts;
   readonly press?: () => PressCounts;
   readonly sync?: () => SyncCounts;
+  readonly relay?: () => RelayStats;
   readonly cdn?: () => CdnStats;
   readonly indexNow?: () => IndexNowStats;
   readonly images?: () => ImageCounts;
@@ -109,6 +111,13 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
     sync.syncedAt === null ? null : Math.max(0, now - sync.syncedAt) / 1000,
   ),
   gauge('broadsheet_sync_rejected_documents', 'Documents set aside because they do not fit.', sync.rejected),
+];
+
+const relaySamples = (relay: RelayStats): Sample[] => [
+  counter('broadsheet_webhooks_handed_on_total', 'Webhooks handed on to the other processes.', relay.handedOn),
+  counter('broadsheet_webhooks_heard_total', 'Webhooks that another process has handed on.', relay.heard),
+  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be handed on.', relay.waiting),
+  gauge('broadsheet_webhooks_listening', '1 while other processes are heard, else 0.', relay.listening ? 1 : 0),
 ];
 
 const cdnSamples = (cdn: CdnStats): Sample[] => [
@@ -205,11 +214,12 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { front, press, sync, cdn, indexNow, images, mail, billing, support } = sources;
+  const { front, press, sync, relay, cdn, indexNow, images, mail, billing, support } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     front: front && (() => frontSamples(front())),
     press: press && (() => pressSamples(press())),
     sync: sync && (() => syncSamples(sync(), now())),
+    relay: relay && (() => relaySamples(relay())),
     cdn: cdn && (() => cdnSamples(cdn())),
     indexNow: indexNow && (() => indexNowSamples(indexNow())),
     images: images && (() => imageSamples(images())),

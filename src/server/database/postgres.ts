@@ -46,6 +46,17 @@ export function openPool(url: string, { log, patienceMs = 5000, patient = false 
   return pool;
 }
 
+/**
+ * A connection outside of the pool, for what has to stay on one. Not connected yet; its errors are the caller's to listen to.
+ *
+ * @param patienceMs longest wait for the connection and for each answer, in milliseconds
+ */
+export const openClient = (url: string, patienceMs: number): pg.Client =>
+  new pg.Client({
+    ...{ connectionString: url, connectionTimeoutMillis: patienceMs, query_timeout: patienceMs },
+    ...{ keepAlive: true, application_name: 'broadsheet' },
+  });
+
 export interface Watch {
   /** Waited for before each use of a connection; what it throws is what the query throws. */
   gate(): Promise<void>;
