@@ -38,36 +38,46 @@ export function reindexSome(mirror: Mirror, most = 4): boolean {
 }
 
 export interface Reindexer {
-  /** Goes on with what is noted, unless that is under way. */
+  /** A change was written: what is noted goes on once it has been quiet for a moment. */
   soon(): void;
   stop(): void;
 }
 
 /** Milliseconds between two steps: readers come first. */
 const pause = 15;
+/** Milliseconds without a change before it goes on, for editors come first, too, and how long they can put it off. */
+const calm = 1000;
+const longest = 30_000;
 
 export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
   let timer: NodeJS.Timeout | undefined;
+  /** When it was first put off. */
+  let since: number | undefined;
   let stopped = false;
 
   function step(): void {
     timer = undefined;
     try {
-      if (reindexSome(mirror)) soon();
+      if (reindexSome(mirror)) after(pause);
+      else since = undefined;
     } catch (error) {
       // It stays noted, and goes on with the next change.
       log.error({ err: error }, 'content: the search index could not be brought in line with an author’s name');
     }
   }
 
-  function soon(): void {
-    if (stopped || timer) return;
-    timer = setTimeout(step, pause);
+  function after(ms: number): void {
+    if (stopped) return;
+    clearTimeout(timer);
+    timer = setTimeout(step, ms);
     timer.unref();
   }
 
   return {
-    soon,
+    soon() {
+      since ??= performance.now();
+      after(Math.max(0, Math.min(calm, since + longest - performance.now())));
+    },
     stop() {
       stopped = true;
       clearTimeout(timer);
