@@ -45,20 +45,23 @@ export interface Reindexer {
 
 /** Milliseconds between two steps: readers come first. */
 const pause = 15;
-/** Milliseconds without a change before it goes on, for editors come first, too, and how long they can put it off. */
+/** Milliseconds without a change before it goes on, for editors come first, too. */
 const calm = 1000;
+/** Milliseconds for which changes can put it off, and between two steps while they never end. */
 const longest = 30_000;
+const trickle = 500;
 
 export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
   let timer: NodeJS.Timeout | undefined;
-  /** When it was first put off. */
+  /** When it was first put off, and when something changed last. */
   let since: number | undefined;
+  let changed = Number.NEGATIVE_INFINITY;
   let stopped = false;
 
   function step(): void {
     timer = undefined;
     try {
-      if (reindexSome(mirror)) after(pause);
+      if (reindexSome(mirror)) after(performance.now() - changed >= calm ? pause : trickle);
       else since = undefined;
     } catch (error) {
       // It stays noted, and goes on with the next change.
@@ -75,8 +78,10 @@ export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
 
   return {
     soon() {
-      since ??= performance.now();
-      after(Math.max(0, Math.min(calm, since + longest - performance.now())));
+      changed = performance.now();
+      since ??= changed;
+      if (changed - since < longest) after(calm);
+      else if (!timer) after(trickle);
     },
     stop() {
       stopped = true;
