@@ -124,7 +124,7 @@ onBothEngines('the newsletters', (engines) => {
     const link = new URL(mail.find(({ to }) => to.startsWith('ada'))?.unsubscribe ?? '');
     expect(link.pathname).toBe('/account/unsubscribe');
     // Short names alone stand in chance, too, now and then.
-    expect(link.href).not.toMatch(/ada(?:@|%40)|example|@/);
+    expect(link.href).not.toMatch(/ada%40|example\.com|@/);
     const token = link.searchParams.get('t') ?? '';
     expect(letters.peek(token)).toBe('morning');
     expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening']);
