@@ -132,7 +132,12 @@ async function build(): Promise<void> {
 function rememberPages(entry: string): void {
   const code = readFileSync(entry, 'utf8');
   const pages = /^(\s*)(?:var|const) (_page\d+) = \(\) => import\((".+?")\);$/gm;
-  const remembering = code.replace(pages, '$1let $2Module;\n$1const $2 = () => ($2Module ??= import($3));');
+  // What could not be read this time may be there the next.
+  const again = '(error) => {\n$1\t$2Module = undefined;\n$1\tthrow error;\n$1}';
+  const remembering = code.replace(
+    pages,
+    `$1let $2Module;\n$1const $2 = () => ($2Module ??= import($3).catch(${again}));`,
+  );
   if (remembering === code) {
     throw new Error(
       'Astro imports its pages in another way now: bring rememberPages in scripts/build.ts in line with it.',
@@ -141,8 +146,9 @@ function rememberPages(entry: string): void {
   writeFileSync(entry, remembering);
 }
 
-/** `npm run build` builds in any case. */
-export async function run(): Promise<number> {
-  await build();
+/** `npm run build` builds in any case; `-- --if-changed` only when its sources are not those of the build that is there. */
+export async function run(args: readonly string[]): Promise<number> {
+  if (args.includes('--if-changed')) await ensureBuilt();
+  else await build();
   return 0;
 }
