@@ -48,8 +48,8 @@ const pause = 15;
 /** Milliseconds without a change before it goes on, for editors come first, too. */
 const calm = 1000;
 /** Milliseconds for which changes can put it off, and between two steps while they never end. */
-const longest = 30_000;
-const trickle = 500;
+const longest = 300_000;
+const trickle = 1000;
 
 export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
   let timer: NodeJS.Timeout | undefined;

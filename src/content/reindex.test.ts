@@ -40,7 +40,7 @@ it('waits until editors have been quiet for a moment, and ends by itself', () =>
 
 it('goes on while changes never end, and not after it is stopped', () => {
   const reindexer = createReindexer(mirror, silent);
-  for (let change = 0; change < 400; change++) {
+  for (let change = 0; change < 3100; change++) {
     reindexer.soon();
     vi.advanceTimersByTime(100);
   }
