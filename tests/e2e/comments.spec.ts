@@ -122,6 +122,7 @@ test('a comment is answered and reported by keyboard, changed and taken back', a
   await first.getByRole('button', { name: 'Cancel' }).press('Enter');
   await expect(reply).toBeFocused();
   await page.keyboard.press('Enter');
+  await expect(answer).toBeFocused();
   const text = unique('I see it as you do.');
   await page.keyboard.type(text);
   await first.getByLabel('Name above your comments').fill('Ada Lovelace');
