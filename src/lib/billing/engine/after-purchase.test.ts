@@ -11,6 +11,13 @@ onBothEngines('a running subscription', (engines) => {
   let house: BillingBench;
   afterEach(() => house?.stop());
 
+  /** Keeps a card that the bank will refuse at the next renewal. */
+  async function failNextTime(id: string): Promise<void> {
+    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+  }
+
   async function subscribed(plan = monthly): Promise<{ session: Session; id: string }> {
     house = await billingBench(await engines.open());
     const session = await house.readers.join('ada@example.com');
@@ -162,9 +169,7 @@ onBothEngines('a running subscription', (engines) => {
 
   it('keeps access some days when a renewal fails, and goes on with another card', async () => {
     const { session, id } = await subscribed();
-    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await failNextTime(id);
     const until = (await opens(session))?.until ?? 0;
     await house.pass((until - house.accounts.clock.now) / 1000 + 2 * 3600);
     await house.deliver();
@@ -183,9 +188,7 @@ onBothEngines('a running subscription', (engines) => {
 
   it('that nobody pays any more ends, with a mail that says it is over', async () => {
     const { session, id } = await subscribed();
-    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await failNextTime(id);
     await house.pass(46 * day);
     await house.deliver();
     expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
@@ -195,9 +198,7 @@ onBothEngines('a running subscription', (engines) => {
 
   it('that owes a renewal lets its reader answer the bank about another card', async () => {
     const { session, id } = await subscribed();
-    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await failNextTime(id);
     await house.pass(32 * day);
     await house.deliver();
     expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
@@ -224,9 +225,7 @@ onBothEngines('a running subscription', (engines) => {
 
   it('that a bank refuses because nobody was asked is paid by asking', async () => {
     const { session, id } = await subscribed();
-    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    await failNextTime(id);
     await house.pass(32 * day);
     await house.deliver();
     // As banks do with a payment that is made without its owner: the payment wants another method, and says why.
