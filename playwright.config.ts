@@ -16,6 +16,8 @@ export default defineConfig({
   retries: 0,
   workers: 2,
   timeout: 60_000,
+  // Limits are for what hangs: the first reader of a site that has just begun may wait for more than five seconds.
+  expect: { timeout: 15_000 },
   reporter: [['list']],
   use: {
     browserName: 'chromium',
@@ -24,7 +26,7 @@ export default defineConfig({
     launchOptions: { args: [...browser.args], ...(browser.path && { executablePath: browser.path }) },
     serviceWorkers: 'block',
     screenshot: 'only-on-failure',
-    // Pictures of every moment make the looks at a page half as slow again; what it was made of is kept with each step anyway.
-    trace: { mode: 'retain-on-failure', screenshots: false },
+    // A trace of each test makes all of them a fifth slower; `npx playwright test --trace on` has one of those that failed.
+    trace: 'off',
   },
 });
