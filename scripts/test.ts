@@ -35,11 +35,13 @@ const parts: Record<string, (world: () => Promise<World>) => Promise<Counts>> = 
     countCheck(
       (await tool('biome', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--max-diagnostics=50', '.'])) === 0,
     ),
-  types: async () =>
-    sum([
-      countCheck((await tool('astro check', [bin('astro', 'bin', 'astro.mjs'), 'check'])) === 0),
-      countCheck((await tool('tsc', [bin('typescript', 'bin', 'tsc'), '--noEmit'])) === 0),
-    ]),
+  types: async () => {
+    const codes = await Promise.all([
+      tool('astro check', [bin('astro', 'bin', 'astro.mjs'), 'check']),
+      tool('tsc', [bin('typescript', 'bin', 'tsc'), '--noEmit']),
+    ]);
+    return sum(codes.map((code) => countCheck(code === 0)));
+  },
   imports: async () => {
     const found = await violations();
     for (const { rule, from, to } of found) console.error(`  ${rule}: ${from} → ${to}`);
