@@ -2,12 +2,13 @@
  * The form that deletes the account once its address has been typed. The browser can send it by itself; with a script what is wrong is
  * said in place.
  */
-import { type SyntheticEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type SyntheticEvent, useId, useRef, useState } from 'react';
 import { forgetMe } from '../../lib/accounts/client.ts';
 import { formActions, formFields, formPages } from '../../lib/accounts/forms.ts';
 import { forgetProfileCopies } from '../../lib/accounts/profile-copies.ts';
 import { messages } from '../parts/messages.ts';
 import { Notice } from '../parts/Notice.tsx';
+import { useScripted } from '../parts/use-scripted.ts';
 import styles from './DeleteAccount.module.css';
 
 interface Props {
@@ -29,8 +30,7 @@ export default function DeleteAccount({ email, problem: first }: Props) {
   const unheard = useRef(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(first ?? null);
-  const [scripted, setScripted] = useState(false);
-  useLayoutEffect(() => setScripted(true), []);
+  const scripted = useScripted();
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();

@@ -3,12 +3,13 @@
  * place. A profile that could not be saved is no alarm (spec section 7, "silently ignored"): a quiet line says so, and nothing that was
  * typed is lost.
  */
-import { type SyntheticEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type SyntheticEvent, useId, useRef, useState } from 'react';
 import { saveProfile } from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { keepProfileCopies } from '../../lib/accounts/profile-copies.ts';
 import { usPhoneDigits } from '../../lib/us-phone.ts';
 import { Notice } from '../parts/Notice.tsx';
+import { useScripted } from '../parts/use-scripted.ts';
 import { PhoneField } from './PhoneField.tsx';
 import styles from './Profile.module.css';
 
@@ -40,8 +41,7 @@ export default function Profile({ profile, email, trackingId, returnTo, problem,
   const [status, setStatus] = useState<keyof typeof said | null>(saved ? 'saved' : null);
   const [phoneError, setPhoneError] = useState<string | null>(problem === wrongPhone ? problem : null);
   const [trouble, setTrouble] = useState<string | null>(problem === wrongPhone ? null : (problem ?? null));
-  const [scripted, setScripted] = useState(false);
-  useLayoutEffect(() => setScripted(true), []);
+  const scripted = useScripted();
 
   async function submit(event: SyntheticEvent<HTMLFormElement>) {
     event.preventDefault();

@@ -1,5 +1,5 @@
 /** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
-import { type FormEvent, type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Shipping } from '../../lib/billing/wire.ts';
 import { saveShipping } from '../../lib/plans/client.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../lib/plans/shipping.ts';
 import { messages, wordsFor } from '../parts/messages.ts';
 import { Notice } from '../parts/Notice.tsx';
+import { useScripted } from '../parts/use-scripted.ts';
 import { type FieldProps, StateField, TextField } from './fields.tsx';
 import styles from './Shipping.module.css';
 
@@ -36,9 +37,8 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
   const [errors, setErrors] = useState<ShippingErrors>(given);
   const [problem, setProblem] = useState<string | null>(first ?? null);
   const [busy, setBusy] = useState(false);
-  const [scripted, setScripted] = useState(false);
+  const scripted = useScripted();
   // Before the click that was waiting for the script goes on: the browser would check the form first, and say less.
-  useLayoutEffect(() => setScripted(true), []);
 
   const control = (name: ShippingField) => form.current?.elements.namedItem(name) as HTMLElement | null;
   useEffect(() => {

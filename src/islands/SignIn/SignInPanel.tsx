@@ -1,8 +1,9 @@
 /** Draws the sign-in flow: one of three views for its state. */
 import { useStore } from '@nanostores/react';
-import { useEffect, useRef, useState } from 'react';
+import { useRef } from 'react';
 import { Consent } from '../parts/Consent.tsx';
 import type { Provider } from '../parts/providers.ts';
+import { useScripted } from '../parts/use-scripted.ts';
 import { CodeView } from './CodeView.tsx';
 import { EmailView } from './EmailView.tsx';
 import type { Flow } from './flow.ts';
@@ -22,8 +23,7 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
   const state = useStore(flow.$state);
   const { step, email, busy, resent, error } = state;
   // What the server has drawn must be drawn once more before it can differ.
-  const [scripted, setScripted] = useState(false);
-  useEffect(() => setScripted(true), []);
+  const scripted = useScripted();
   const edited = useRef(false);
   if (step !== 'email') edited.current = true;
 

@@ -2,10 +2,11 @@
  * Signing up by an address alone. The server draws a form that works by itself; touched, it goes on in place.
  */
 import { useStore } from '@nanostores/react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import * as calls from '../../lib/accounts/client.ts';
 import type { Provider } from '../parts/providers.ts';
 import { SocialButtons } from '../parts/SocialButtons.tsx';
+import { useScripted } from '../parts/use-scripted.ts';
 import { useFlow } from '../SignIn/use-flow.ts';
 import { useSocialWindow } from '../SignIn/use-social-window.ts';
 import styles from './Subscribe.module.css';
@@ -28,8 +29,7 @@ export default function Subscribe(props: Props) {
   const { shape, returnTo, providers = [], label = 'Email address', submit = 'Subscribe', email = '', problem } = props;
   const [flow] = useState(() => createSubscribeFlow(calls, { email, error: problem ?? null }));
   const state = useStore(flow.$state);
-  const [scripted, setScripted] = useState(false);
-  useEffect(() => setScripted(true), []);
+  const scripted = useScripted();
   const bar = shape === 'bar';
   // Providers sign a reader in; a signed-in reader has no need of this form, which styles put away then.
   const signIn = useFlow({ redirect: returnTo, onSignedIn: () => {} });

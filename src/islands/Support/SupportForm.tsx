@@ -2,7 +2,7 @@
  * The support form (spec sections 2, 4, 5 and 8): submitting, then a message in its place; a failure says so and keeps every word. Sent
  * by the browser it comes back on a page of its own.
  */
-import { type FormEvent, type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/ask.ts';
 import {
   checkSupport,
@@ -19,6 +19,7 @@ import {
 } from '../../lib/support/form.ts';
 import type { SupportAnswer } from '../../lib/support/wire.ts';
 import { Notice } from '../parts/Notice.tsx';
+import { useScripted } from '../parts/use-scripted.ts';
 import styles from './Support.module.css';
 
 export interface SupportFormProps {
@@ -45,8 +46,7 @@ export function SupportForm(props: Props) {
   const [state, setState] = useState<'idle' | 'submitting' | 'sent'>(sent ? 'sent' : 'idle');
   const [errors, setErrors] = useState<SupportErrors>(first);
   const [problem, setProblem] = useState<string | null>(wrong ?? null);
-  const [scripted, setScripted] = useState(false);
-  useLayoutEffect(() => setScripted(true), []);
+  const scripted = useScripted();
   useEffect(() => {
     // What had the focus is gone with the form.
     if (state === 'sent' && !sent) thanks.current?.focus();
