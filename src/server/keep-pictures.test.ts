@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ContentReader } from '../content/model.ts';
 import { imageUrl } from '../lib/images/url.ts';
 import { silent } from '../lib/logging.ts';
@@ -29,7 +29,10 @@ const reader = () =>
 const all = ['lead', 'b', 'film', 'face', 'in body'].map((name) => `https://wp.example/${name}.jpg`);
 
 describe('pictures of the newest pages', () => {
-  test('are found once each, those of the front page first', () => expect(newestPictures(reader())).toEqual(all));
+  afterEach(() => void vi.useRealTimers());
+
+  test('are found once each, those of the front page first', async () =>
+    expect(await newestPictures(reader())).toEqual(all));
 
   test('are fetched once; what failed is tried again at the next look', async () => {
     const asked: string[] = [];
@@ -56,5 +59,29 @@ describe('pictures of the newest pages', () => {
     keeper.soon();
     await keeper.idle();
     expect(asked).toHaveLength(1);
+  });
+
+  test('are looked for when changes have stopped, and after a minute even when they have not', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    let looks = 0;
+    const looking = () => {
+      looks++;
+      return reader();
+    };
+    const keeper = keepPictures({ reader: looking, measure: async () => ({}), log: silent });
+    for (let second = 0; second < 59; second++) {
+      keeper.soon();
+      vi.advanceTimersByTime(1000);
+    }
+    expect(looks).toBe(0);
+    for (let second = 0; second < 5; second++) {
+      keeper.soon();
+      vi.advanceTimersByTime(1000);
+    }
+    expect(looks).toBe(1);
+    vi.advanceTimersByTime(2000);
+    await keeper.idle();
+    expect(looks).toBe(2);
+    keeper.stop();
   });
 });

@@ -3,6 +3,7 @@
  * down costs readers no picture either. Older pictures are fetched when somebody asks; all of them would be the whole
  * media library.
  */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ContentReader, Picture } from '../content/model.ts';
 import { imagePath } from '../lib/images/url.ts';
 import type { Logger } from '../lib/logging.ts';
@@ -12,7 +13,7 @@ export interface KeepPicturesOptions {
   /** Fetches and keeps an original; `null` when it cannot be had (src/lib/images). */
   readonly measure: (url: string) => Promise<object | null>;
   readonly log: Logger;
-  /** Milliseconds of quiet after a change before looking (default 2000). */
+  /** Milliseconds of quiet after a change before looking (default 2000); while changes never end, a minute. */
   readonly quietMs?: number;
 }
 
@@ -25,14 +26,18 @@ export interface KeepPictures {
 }
 
 const newest = 150;
+const longestMs = 60_000;
 const atOnce = 2;
 /** Addresses remembered as kept; beyond that it begins anew, which costs look-ups on disk and no fetches. */
 const mostRemembered = 20_000;
 
 const inBody = new RegExp(`"${imagePath}\\?url=([^&"]+)&`, 'g');
 
-/** Addresses of the originals that the newest pages show, the front page's first. */
-export function newestPictures(content: ContentReader): string[] {
+/**
+ * Addresses of the originals that the newest pages show, the front page's first. Readers are answered in between: all the
+ * texts in one go would keep them waiting for tens of milliseconds.
+ */
+export async function newestPictures(content: ContentReader): Promise<string[]> {
   const top = content.topStories();
   const articles = content.articles({ limit: newest }).items;
   const cards = [...(top.featured ? [top.featured] : []), ...top.others, ...articles];
@@ -44,10 +49,12 @@ export function newestPictures(content: ContentReader): string[] {
       .slice(0, newest)
       .map((author) => author.image),
   ];
-  const bodies = articles.flatMap((card) => {
-    const body = content.article(card.slug)?.bodyHtml ?? '';
-    return [...body.matchAll(inBody)].map((match) => decodeURIComponent(match[1] as string));
-  });
+  const bodies: string[] = [];
+  for (const { slug } of articles) {
+    await breathe();
+    const body = content.article(slug)?.bodyHtml ?? '';
+    for (const match of body.matchAll(inBody)) bodies.push(decodeURIComponent(match[1] as string));
+  }
   return [...new Set([...pictures.flatMap((picture) => (picture ? [picture.url] : [])), ...bodies])];
 }
 
@@ -55,6 +62,8 @@ export function newestPictures(content: ContentReader): string[] {
 export function keepPictures(options: KeepPicturesOptions): KeepPictures {
   const kept = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  /** When the look that is planned was first wished for. */
+  let since = 0;
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -62,7 +71,7 @@ export function keepPictures(options: KeepPicturesOptions): KeepPictures {
 
   async function look(): Promise<void> {
     if (kept.size > mostRemembered) kept.clear();
-    const wanted = newestPictures(options.reader()).filter((url) => !kept.has(url));
+    const wanted = (await newestPictures(options.reader())).filter((url) => !kept.has(url));
     const work = async () => {
       for (let url = wanted.shift(); url && !stopped; url = wanted.shift()) {
         if (await options.measure(url)) kept.add(url);
@@ -91,7 +100,11 @@ export function keepPictures(options: KeepPicturesOptions): KeepPictures {
   }
   return {
     soon() {
-      if (stopped || timer) return;
+      if (stopped) return;
+      const clock = performance.now();
+      if (!timer) since = clock;
+      else if (clock - since >= longestMs) return;
+      clearTimeout(timer);
       timer = setTimeout(begin, options.quietMs ?? 2000);
       timer.unref();
     },
