@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { expect, pretend, signIn, test } from '../world/readers.ts';
+import { type LoadedScripts, scriptsOf } from '../world/scripts.ts';
 
 const kilo = 1024;
 /** With players of other sites, comments and a rail. */
@@ -17,22 +18,14 @@ interface Scripts {
   readonly of: Readonly<Record<string, number>>;
 }
 
-/** Counts what a page loads from now on. @returns what it is so far, `inside`: with what stands in the page */
-function scriptsOf(page: Page, { inside }: { inside: boolean }): () => Promise<Scripts> {
-  const loaded: { name: string; body: Promise<Buffer> }[] = [];
-  page.on('response', (response) => {
-    if (response.request().resourceType() !== 'script') return;
-    loaded.push({ name: new URL(response.url()).pathname, body: response.body() });
-  });
-  return async () => {
-    const of: Record<string, number> = {};
-    for (const { name, body } of loaded) of[name] = gzipSync(await body).byteLength;
-    const codes = await page
-      .locator('script:not([src]):not([type="application/ld+json"])')
-      .evaluateAll((all) => all.map((script) => script.textContent ?? ''));
-    for (const [at, code] of inside ? codes.entries() : []) of[`in the page ${at}`] = gzipSync(code).byteLength;
-    return { bytes: Object.values(of).reduce((sum, each) => sum + each, 0), of };
-  };
+/** What a page has cost so far, `inside`: with what stands in the page. */
+async function costOf(page: Page, scripts: LoadedScripts, { inside }: { inside: boolean }): Promise<Scripts> {
+  const of: Record<string, number> = { ...(await scripts.sizes()) };
+  const codes = await page
+    .locator('script:not([src]):not([type="application/ld+json"])')
+    .evaluateAll((all) => all.map((script) => script.textContent ?? ''));
+  for (const [at, code] of inside ? codes.entries() : []) of[`in the page ${at}`] = gzipSync(code).byteLength;
+  return { bytes: Object.values(of).reduce((sum, each) => sum + each, 0), of };
 }
 
 /** What a failure shows: the largest first. */
@@ -71,12 +64,12 @@ test('a page that nobody has touched costs little JavaScript', async ({ page }) 
     ['/search?q=harbor', 12],
     ['/pricing', 10],
   ] as const) {
-    const sum = scriptsOf(page, { inside: true });
+    const scripts = scriptsOf(page);
     await page.goto(path, { waitUntil: 'networkidle' });
-    const { bytes, of } = await sum();
+    const { bytes, of } = await costOf(page, scripts, { inside: true });
     expect(Object.keys(of).length, path).toBeGreaterThan(0);
     expect.soft(bytes, `${path}\n${listed(of)}`).toBeLessThanOrEqual(most * kilo);
-    page.removeAllListeners('response');
+    scripts.stop();
   }
 });
 
@@ -85,14 +78,14 @@ test('a reader’s article with its islands at work costs at most 85 kB of it, a
   page,
 }) => {
   await pretend(context, 'reader');
-  const sum = scriptsOf(page, { inside: false });
+  const scripts = scriptsOf(page);
   await page.goto(discussed, { waitUntil: 'networkidle' });
   await touchAll(page, 'body > header');
-  const { bytes, of } = await sum();
+  const { bytes, of } = await costOf(page, scripts, { inside: false });
   expect(Object.keys(of).some((name) => name.includes('UserMenu.island'))).toBe(true);
   expect(bytes, listed(of)).toBeLessThanOrEqual(85 * kilo);
   await touchAll(page, 'main');
-  const all = await sum();
+  const all = await costOf(page, scripts, { inside: false });
   expect(Object.keys(all.of).some((name) => name.includes('Comments.island'))).toBe(true);
   expect(all.bytes, listed(all.of)).toBeLessThanOrEqual(91 * kilo);
 });
@@ -100,10 +93,10 @@ test('a reader’s article with its islands at work costs at most 85 kB of it, a
 test('the account costs at most 100 kB of it', async ({ context, page }) => {
   await signIn(context);
   for (const path of ['/dashboard/account', '/dashboard/profile', '/dashboard/contact']) {
-    const sum = scriptsOf(page, { inside: false });
+    const scripts = scriptsOf(page);
     await page.goto(path, { waitUntil: 'networkidle' });
-    const { bytes, of } = await sum();
+    const { bytes, of } = await costOf(page, scripts, { inside: false });
     expect.soft(bytes, `${path}\n${listed(of)}`).toBeLessThanOrEqual(100 * kilo);
-    page.removeAllListeners('response');
+    scripts.stop();
   }
 });
