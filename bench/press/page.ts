@@ -45,7 +45,7 @@ export const keyOf = (number: number): string => `/article/story-${number}`;
 /** One stored article; all of them have the same bytes under keys and tags of their own. */
 export async function storedArticle(): Promise<{ at: (number: number) => StoredPage; bodies: Bodies }> {
   const body = article();
-  const { bodies, etags } = await encode(body, 'text/html');
+  const { bodies, etags } = encode(body, 'text/html');
   const at = (number: number): StoredPage => ({
     key: keyOf(number),
     variant: 'public',

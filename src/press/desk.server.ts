@@ -5,6 +5,7 @@
 import type { Logger } from '../lib/logging.ts';
 import { type BackOff, waitBefore } from './back-off.ts';
 import type { Changes } from './changes.ts';
+import type { Encode } from './encoder.server.ts';
 import { createEntry, type Dress, type Entry } from './entry.ts';
 import type { Figures, PressEvent } from './figures.ts';
 import { createQueue } from './queue.ts';
@@ -36,6 +37,7 @@ export interface DeskOptions {
   readonly figures: Figures;
   readonly render: Render;
   readonly dress: Dress;
+  readonly encode: Encode;
   readonly build: string;
   readonly log: Logger;
   readonly now: () => number;
@@ -100,6 +102,8 @@ interface Reader {
 const behindAll = 1e9;
 /** After so many discarded renders in a row a page under constant change is shown as far as it got. */
 const patience = 3;
+/** Pages rendered for changes that may wait to be compressed, beside those that are being rendered. */
+const compressedAhead = 4;
 
 export function createDesk(options: DeskOptions): Desk {
   const { shelf, changes, figures, log } = options;
@@ -108,6 +112,8 @@ export function createDesk(options: DeskOptions): Desk {
   const delayed = createQueue<Turn>((a, b) => a.notBefore < b.notBefore);
   let readersFirst: Work[] = [];
   const running = { queue: 0, readers: 0 };
+  /** Those of them that are rendered, and wait for another thread to compress them. */
+  const compressing = { queue: 0, readers: 0 };
   let waitingReaders = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -147,7 +153,7 @@ export function createDesk(options: DeskOptions): Desk {
       if (!work) break;
       if (work.place === 'readers') start(work, 'readers');
     }
-    while (running.queue < options.concurrency && queue.size > 0) {
+    while (hasRoom() && queue.size > 0) {
       const work = queue.pop()?.work;
       if (work?.place === 'queue' && works.get(work.name) === work) start(work, 'queue');
     }
@@ -158,6 +164,10 @@ export function createDesk(options: DeskOptions): Desk {
       timer.unref();
     }
   }
+
+  /** A page that is compressed leaves the main thread to the next one; how many may wait for that is bounded, too. */
+  const hasRoom = (): boolean =>
+    running.queue - compressing.queue < options.concurrency && running.queue < options.concurrency + compressedAhead;
 
   function start(work: Work, lane: 'queue' | 'readers'): void {
     work.place = 'running';
@@ -177,13 +187,16 @@ export function createDesk(options: DeskOptions): Desk {
       const started = performance.now();
       figures.counters.renders++;
       const asOf = options.onDemand(work.ref.key) ? began : null;
-      const made = await make(
-        work.ref,
-        options.render,
-        () => shelf.find(work.ref.key, work.ref.variant),
-        asOf,
-        options,
-      );
+      let isCompressing = false;
+      const onRendered = (): void => {
+        isCompressing = true;
+        compressing[lane]++;
+        pump();
+      };
+      const current = () => shelf.find(work.ref.key, work.ref.variant);
+      const made = await make(work.ref, options.render, current, asOf, { ...options, onRendered }).finally(() => {
+        if (isCompressing) compressing[lane]--;
+      });
       options.onEvent({
         kind: 'render',
         ms: performance.now() - started,

@@ -1,16 +1,12 @@
 /**
- * Compression of a page before it is stored, in libuv's threads and not on the main one.
+ * Compression of a page before it is stored; `encoder.server.ts` does it in a thread of its own.
  *
  * One quality, once. A second, harder compression in an idle hour would save a seventh of the bytes, but other bytes are
  * another strong ETag (RFC 9110, section 8.8.1): every browser that holds the page would fetch it again, whole, to see
  * nothing new. That costs more than it saves.
  */
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gunzipSync, gzip } from 'node:zlib';
+import { brotliCompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import { type Bodies, type Encoding, etagOf } from './stored-page.ts';
-
-const brotli = promisify(brotliCompress);
-const gz = promisify(gzip);
 
 /** Below this many bytes compression saves no packet. */
 const tiny = 860;
@@ -29,27 +25,29 @@ export interface Encoded {
   readonly etags: Readonly<Partial<Record<Encoding, string>>>;
 }
 
+/** Whether there is anything to gain from compressing a body. */
+export const isWorthIt = (bytes: number, contentType: string): boolean =>
+  bytes >= tiny && compressible.test(contentType);
+
 /** Compresses a body; what is tiny or does not shrink stays as it is. */
-export async function encode(body: Buffer, contentType: string): Promise<Encoded> {
-  if (body.byteLength < tiny || !compressible.test(contentType)) return withEtags({ identity: own(body) });
-  const [br, zipped] = await Promise.all([
-    brotli(body, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
-        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-        [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
-      },
-    }),
-    gz(body, { level: gzipLevel }),
-  ]);
-  if (zipped.byteLength > body.byteLength * worthwhile) return withEtags({ identity: own(body) });
+export function encode(body: Buffer, contentType: string): Encoded {
+  if (!isWorthIt(body.byteLength, contentType)) return encodeNothing(body);
+  const zipped = gzipSync(body, { level: gzipLevel });
+  if (zipped.byteLength > body.byteLength * worthwhile) return encodeNothing(body);
+  const br = brotliCompressSync(body, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
+    },
+  });
   return withEtags({ br: own(br), gzip: own(zipped) });
 }
 
 /** The bytes before compression, from gzip. */
 export const decode = (zipped: Uint8Array): Buffer => own(gunzipSync(zipped));
 
-/** A body that is sent as it is, for answers that are not kept. */
+/** A body that is sent as it is. */
 export const encodeNothing = (body: Buffer): Encoded => withEtags({ identity: own(body) });
 
 function withEtags(bodies: Bodies): Encoded {

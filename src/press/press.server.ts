@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logging.ts';
 import type { BackOff } from './back-off.ts';
 import { createChanges } from './changes.ts';
 import { createDesk, type FreshPage, type Outcome, PressBusy, type Watcher } from './desk.server.ts';
+import { createEncoder } from './encoder.server.ts';
 import { chooseEncoding, type Dress, type Entry, type Ready } from './entry.ts';
 import {
   type Counters,
@@ -140,12 +141,14 @@ export function openPress(options: PressOptions): Press {
   });
   const missing = createRecent<{ readonly entry: Entry; readonly until: number }>(250);
   const onEvent = options.onEvent ?? (() => {});
+  const encoder = createEncoder(log);
   const desk = createDesk({
     shelf,
     changes,
     figures,
     render: options.render,
     dress,
+    encode: encoder.encode,
     build: store.build,
     log,
     now,
@@ -311,6 +314,7 @@ export function openPress(options: PressOptions): Press {
     async close() {
       clearInterval(tick);
       await desk.stop();
+      await encoder.close();
       shelf.tend();
       shelf.flushReads();
     },

@@ -217,6 +217,26 @@ describe('a change', () => {
     expect(world.renders).toEqual(['/', '/popular', '/rare']);
   });
 
+  it('renders on while another thread compresses, a few pages ahead and no more', async () => {
+    const order: string[] = [];
+    let edition = 0;
+    const bench = start(
+      async (key) => {
+        order.push(`render ${key}`);
+        return { ...html(`${key}, edition ${edition}. `.repeat(2000)), tags: ['t'] };
+      },
+      { concurrency: 1, onFresh: ({ key }) => void order.push(`fresh ${key}`) },
+    );
+    const keys = Array.from({ length: 12 }, (_, i) => `/${i}`);
+    for (const key of keys) await read(bench, key);
+    order.length = 0;
+    edition = 1;
+    await bench.press.invalidate(['t']);
+    expect(order).toHaveLength(24);
+    expect(order.findIndex((what) => what.startsWith('fresh'))).toBe(5);
+    for (const key of keys) expect(await read(bench, key)).toContain(`${key}, edition 1.`);
+  });
+
   it('during a render of the same page queues exactly one more, however many come', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);

@@ -1,5 +1,6 @@
 /** From the injected render function to a page that can be put on the shelf. */
-import { encode, encodeNothing } from './encode.ts';
+import { encodeNothing } from './encode.ts';
+import type { Encode } from './encoder.server.ts';
 import type { Entry } from './entry.ts';
 import {
   type AccessLevel,
@@ -67,7 +68,14 @@ export async function make(
   render: Render,
   current: () => Entry | undefined,
   asOf: number | null,
-  options: { readonly build: string; readonly timeoutMs: number; readonly now: () => number },
+  options: {
+    readonly build: string;
+    readonly timeoutMs: number;
+    readonly now: () => number;
+    readonly encode: Encode;
+    /** The page is rendered, and its compression has begun. */
+    readonly onRendered?: () => void;
+  },
 ): Promise<Made> {
   const began = performance.now();
   const rendering = await within(options.timeoutMs, render(ref.key, ref.variant));
@@ -101,9 +109,13 @@ export async function make(
   // What is made on demand is written in any case: that it is current is news, too.
   const same = storable && asOf === null ? sameAs(current(), base) : null;
   if (same) return { page: { ...base, etags: same.page.etags }, bodies: {}, same, storable };
-  const { bodies, etags } = storable
-    ? await encode(rendering.body, headers['content-type'] ?? '')
-    : encodeNothing(rendering.body);
+  if (!storable) {
+    const { bodies, etags } = encodeNothing(rendering.body);
+    return { page: { ...base, etags }, bodies, same: null, storable };
+  }
+  const encoding = options.encode(rendering.body, headers['content-type'] ?? '');
+  options.onRendered?.();
+  const { bodies, etags } = await encoding;
   return { page: { ...base, etags }, bodies, same: null, storable };
 }
 

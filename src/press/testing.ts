@@ -101,7 +101,7 @@ export async function pageOf(
   tags: readonly string[] = [],
 ): Promise<{ page: StoredPage; bodies: Bodies; etags: Partial<Record<Encoding, string>> }> {
   const body = Buffer.from(text);
-  const { bodies, etags } = await encode(body, 'text/html');
+  const { bodies, etags } = encode(body, 'text/html');
   const page: StoredPage = {
     key,
     variant: 'public',
