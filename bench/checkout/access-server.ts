@@ -39,7 +39,7 @@ const server = createFront({
   siteUrl: config.siteUrl,
   statics: openStatics(join(folder, 'none')),
   security: securityHeaders(config),
-  render: async () => new Response('nothing', { status: 404 }),
+  render: async () => ({ status: 404, headers: new Headers(), body: Buffer.from('nothing') }),
   pages: { press, keyOf, access, passes },
   // As on a site with accounts: nobody here has a session.
   renewAccess: () => null,

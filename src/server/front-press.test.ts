@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { answerWith } from '../../tests/fixtures/answer.ts';
 import type { ContentReader } from '../content/model.ts';
 import { silent } from '../lib/logging.ts';
 import { noThirdParties } from '../lib/third-party/settings.ts';
@@ -32,7 +33,7 @@ beforeEach(() => {
   folder = tempDir();
   ready = true;
   revision = 1;
-  render = async () => new Response('<p>one</p>', { headers: { 'content-type': 'text/html' } });
+  render = async () => answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
 });
 afterEach(async () => {
   await shutDown(front, 0);
@@ -91,8 +92,8 @@ it('renders the page for what there is not once, whatever was asked for, until s
   let made = 0;
   render = async (request, _locals, _address, bare) => {
     const { pathname } = new URL(request.url);
-    if (pathname !== '/404') return new Response(bare ? null : 'whole', { status: 404 });
-    return new Response(`missing, number ${++made}`, { status: 404, headers: { 'content-type': 'text/html' } });
+    if (pathname !== '/404') return answerWith(bare ? null : 'whole', { status: 404 });
+    return answerWith(`missing, number ${++made}`, { status: 404, headers: { 'content-type': 'text/html' } });
   };
   await open();
   const ask = async (path: string) => {
@@ -120,7 +121,7 @@ it('renders once for all who wait, then answers from the store, and counts both'
   render = async () => {
     renders++;
     await gate.promise;
-    return new Response('<p>one</p>', { headers: { 'content-type': 'text/html' } });
+    return answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
   };
   await open();
   const waiting = Array.from({ length: 20 }, () => fetch(`${base}/about`));
@@ -143,8 +144,8 @@ it('keeps the old page when a render fails, shows the 500 page where there is no
   let broken = true;
   render = async () =>
     broken
-      ? new Response('<p>inspecting the presses</p>', { status: 500, headers: { 'content-type': 'text/html' } })
-      : new Response('<p>two</p>', { headers: { 'content-type': 'text/html' } });
+      ? answerWith('<p>inspecting the presses</p>', { status: 500, headers: { 'content-type': 'text/html' } })
+      : answerWith('<p>two</p>', { headers: { 'content-type': 'text/html' } });
   expect((await press.invalidate(['card:1'])).failed).toBe(1);
   const old = await fetch(`${base}/about`);
   expect([old.status, await old.text()]).toEqual([200, '<p>one</p>']);
@@ -184,7 +185,7 @@ it('carries headers for a CDN where they are on: long for pages, short for what 
   const page = await fetch(`${base}/about`);
   expect(page.headers.get('cdn-cache-control')).toContain('max-age=31536000');
   expect(page.headers.get('cache-tag')).toBe('site,card:1');
-  render = async () => new Response('no', { status: 404, headers: { 'content-type': 'text/html' } });
+  render = async () => answerWith('no', { status: 404, headers: { 'content-type': 'text/html' } });
   const missing = await fetch(`${base}/none`);
   expect([missing.status, missing.headers.get('cdn-cache-control')]).toEqual([404, 'max-age=60']);
   expect(press.stats().store?.pages).toBe(1);
@@ -209,7 +210,7 @@ it('serves files of earlier builds for ever, and texts of its own', async () => 
 it('never stores what says that it may not be', async () => {
   let n = 0;
   render = async () =>
-    new Response(`<p>${++n}</p>`, { headers: { 'content-type': 'text/html', 'cache-control': 'private, no-store' } });
+    answerWith(`<p>${++n}</p>`, { headers: { 'content-type': 'text/html', 'cache-control': 'private, no-store' } });
   await open();
   expect(await (await fetch(`${base}/about`)).text()).toBe('<p>1</p>');
   expect(await (await fetch(`${base}/about`)).text()).toBe('<p>2</p>');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { answerWith } from '../../tests/fixtures/answer.ts';
 import { silent } from '../lib/logging.ts';
 import { noThirdParties } from '../lib/third-party/settings.ts';
 import { createFront, type FrontOptions } from './front.ts';
@@ -33,8 +34,8 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => shutDown(server, 0)));
 });
 
-const page = (body: string, init: ResponseInit = {}): Response =>
-  new Response(body, { ...init, headers: { 'content-type': 'text/html; charset=utf-8', ...init.headers } });
+const page = (body: string, init: ResponseInit = {}) =>
+  answerWith(body, { ...init, headers: { 'content-type': 'text/html; charset=utf-8', ...init.headers } });
 
 /** A front on a free port; tests name what matters to them. */
 async function front(options: Partial<FrontOptions> = {}): Promise<{ port: number; server: Server }> {
@@ -200,7 +201,7 @@ describe('pages', () => {
     const headers = new Headers({ location: '/new', 'cache-control': 'private, no-store' });
     headers.append('set-cookie', 'a=1');
     headers.append('set-cookie', 'b=2');
-    const { port } = await front({ render: async () => new Response(null, { status: 301, headers }) });
+    const { port } = await front({ render: async () => answerWith(null, { status: 301, headers }) });
     const answer = await ask(port, '/old');
     expect(answer.status).toBe(301);
     expect(answer.headers.location).toBe('/new');

@@ -1,16 +1,8 @@
 /** From a request of Node's to a whole rendered answer: what the front serves now, and what a page store can keep. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { pathToFileURL } from 'node:url';
-import { inject } from 'light-my-request';
 import { unsubscribePath } from '../lib/newsletters/paths.ts';
-
-/** The handler that `@astrojs/node` exports from `dist/server/entry.mjs` in middleware mode. */
-type AstroHandler = (
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  next: (error?: unknown) => void,
-  locals: App.Locals,
-) => Promise<void>;
+import { type Answer, exchange, type PageHandler } from './exchange.ts';
 
 /**
  * Renders one address; an unknown one becomes the 404 page and an error the 500 page, both with `locals`.
@@ -22,16 +14,13 @@ export type RenderPage = (
   locals: App.Locals,
   clientAddress: string,
   bare?: boolean,
-) => Promise<Response>;
+) => Promise<Answer>;
 
 /** Address of the page for what there is not. */
 export const missingPath = '/404';
 
-/** A whole answer with the tags of the content it shows. */
-export interface Rendered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Buffer;
+/** With the tags of the content that it shows. */
+export interface Rendered extends Answer {
   readonly tags: ReadonlySet<string>;
 }
 
@@ -56,12 +45,12 @@ export class RefusedRequest extends Error {
 
 /** Loads the built pages. */
 export async function loadPages(entry: string): Promise<RenderPage> {
-  const { handler } = (await import(pathToFileURL(entry).href)) as { handler: AstroHandler };
+  const { handler } = (await import(pathToFileURL(entry).href)) as { handler: PageHandler };
   return async (request, locals, clientAddress, bare = false) => {
     const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
     const answer = await dispatch(handler, request, payload, locals, clientAddress);
     if (answer) return answer;
-    if (bare) return new Response(null, { status: 404 });
+    if (bare) return { status: 404, headers: new Headers(), body: Buffer.alloc(0) };
     // Without a route the handler calls `next` and forgets the locals, which the 404 page needs for its header.
     const missing = new Request(new URL(missingPath, request.url));
     return (await dispatch(handler, missing, undefined, locals, clientAddress)) ?? notFound();
@@ -75,7 +64,11 @@ export async function loadPages(entry: string): Promise<RenderPage> {
 const oneClick = ({ method, headers }: Request, { pathname, origin }: URL): Readonly<Record<string, string>> =>
   method === 'POST' && pathname === unsubscribePath && !headers.has('origin') ? { origin } : {};
 
-const notFound = (): Response => new Response('Not found.\n', { status: 404 });
+const notFound = (): Answer => ({
+  status: 404,
+  headers: new Headers({ 'content-type': 'text/plain;charset=UTF-8' }),
+  body: Buffer.from('Not found.\n'),
+});
 
 /**
  * Calls Astro's handler with a request and an answer that exist in memory only, so that a page is rendered the same for a
@@ -84,44 +77,18 @@ const notFound = (): Response => new Response('Not found.\n', { status: 404 });
  * @returns `null` when no route matches, or one says 404 and nothing else
  */
 async function dispatch(
-  handler: AstroHandler,
+  handler: PageHandler,
   request: Request,
   payload: Buffer | undefined,
   locals: App.Locals,
   clientAddress: string,
-): Promise<Response | null> {
+): Promise<Answer | null> {
   const url = new URL(request.url);
-  let matched = true;
-  const answer = await inject(
-    (incoming, outgoing) => {
-      Object.assign(incoming.socket, { encrypted: url.protocol === 'https:' });
-      const pass = () => {
-        matched = false;
-        outgoing.end();
-      };
-      void handler(incoming as unknown as IncomingMessage, outgoing as unknown as ServerResponse, pass, locals);
-    },
-    {
-      method: request.method as 'GET',
-      url: url.pathname + url.search,
-      headers: { ...Object.fromEntries(request.headers), host: url.host, ...oneClick(request, url) },
-      remoteAddress: clientAddress,
-      ...(payload && { payload }),
-      signal: request.signal,
-    },
-  );
+  const headers = { ...Object.fromEntries(request.headers), ...oneClick(request, url) };
+  const { method, signal } = request;
+  const answer = await exchange(handler, { method, url, headers, payload, clientAddress, signal }, locals);
   // A 404 without a word is what middleware gives where a route is not to be: readers get the page for it.
-  if (!matched || (answer.statusCode === 404 && answer.rawPayload.byteLength === 0 && request.method === 'GET'))
-    return null;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(answer.headers)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && !/^(?:connection|transfer-encoding|content-length|date)$/.test(name))
-        headers.append(name, String(one));
-    }
-  }
-  const bodiless = answer.statusCode === 204 || answer.statusCode === 304;
-  return new Response(bodiless ? null : new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers });
+  return answer?.status === 404 && answer.body.byteLength === 0 && method === 'GET' ? null : answer;
 }
 
 /**
@@ -189,7 +156,5 @@ export async function renderWhole(
   clientAddress: string,
   bare = false,
 ): Promise<Rendered> {
-  const response = await render(request, locals, clientAddress, bare);
-  const body = Buffer.from(await response.arrayBuffer());
-  return { status: response.status, headers: response.headers, body, tags: locals.content.tags };
+  return { ...(await render(request, locals, clientAddress, bare)), tags: locals.content.tags };
 }

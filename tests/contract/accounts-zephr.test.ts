@@ -23,6 +23,7 @@ import { securityHeaders } from '../../src/server/security.ts';
 import { shutDown } from '../../src/server/shutdown.ts';
 import { openStatics } from '../../src/server/statics.ts';
 import { Browser } from '../fixtures/account-site.ts';
+import { answerWith } from '../fixtures/answer.ts';
 import { bodies } from './fixtures/accounts.ts';
 
 const siteUrl = 'https://paper.example';
@@ -159,7 +160,7 @@ beforeAll(async () => {
       thirdParties: noThirdParties,
       stripe: null,
     }),
-    render: async () => new Response('a page of ours'),
+    render: async () => answerWith('a page of ours'),
     locals: () => ({ content: { tags: new Set() } }) as unknown as App.Locals,
     clientAddress: () => '203.0.113.9',
   });

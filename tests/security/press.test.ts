@@ -23,6 +23,7 @@ import type { RenderPage } from '../../src/server/renderer.ts';
 import { securityHeaders } from '../../src/server/security.ts';
 import { shutDown } from '../../src/server/shutdown.ts';
 import { openStatics } from '../../src/server/statics.ts';
+import { answerWith } from '../fixtures/answer.ts';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 
 const siteUrl = 'https://paper.example';
@@ -50,19 +51,19 @@ const render: RenderPage = async (request, locals) => {
       headers: Object.fromEntries(request.headers),
       rawBody: new Uint8Array(await request.arrayBuffer()),
     });
-    return new Response(JSON.stringify(answer.body), { status: answer.status });
+    return answerWith(JSON.stringify(answer.body), { status: answer.status });
   }
   renders.push(url.pathname + url.search);
   const slug = decodeURIComponent(/^\/article\/([^/]+)$/.exec(url.pathname)?.[1] ?? '');
   const article = slug ? locals.content.article(slug) : null;
   const list = url.pathname === '/' ? locals.content.articles({ limit: 50 }).items : [];
-  if (!article && url.pathname !== '/') return new Response('nothing here', { status: 404 });
+  if (!article && url.pathname !== '/') return answerWith('nothing here', { status: 404 });
   if (article) locals.markAccess(article.access);
   const paid = article?.access === 'subscriber' || article?.access === 'registered';
   const body = article ? (paid && locals.variant !== 'full' ? article.openingHtml : article.bodyHtml) : '';
   const seen = JSON.stringify([request.url, [...request.headers]]);
   const headers = { 'content-type': 'text/html', 'set-cookie': 'session=of-somebody' };
-  return new Response(`${body}${list.map((card) => card.title).join()}<pre>${seen}</pre>`, {
+  return answerWith(`${body}${list.map((card) => card.title).join()}<pre>${seen}</pre>`, {
     // A cookie would make the page unstorable; only this address sets one.
     headers: url.search.includes('cookie') ? headers : { 'content-type': 'text/html' },
   });

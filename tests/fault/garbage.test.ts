@@ -1,0 +1,23 @@
+/** A page that has been made is let go of: what stays until the old generation is collected comes back as pauses of the publish. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+it('leaves nothing of its bytes to the collections of the old generation', { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'garbage-'));
+  try {
+    const script = join(import.meta.dirname, 'fixtures', 'garbage.ts');
+    const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
+    const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production' };
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, script, folder], { env });
+    const { bytes, left, leftAtLast } = JSON.parse(stdout) as { bytes: number; left: number; leftAtLast: number };
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(left).toBeLessThan(bytes / 10);
+    expect(leftAtLast).toBeLessThan(bytes / 10);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
