@@ -5,6 +5,7 @@ import { createLocalIngester, createThreadedIngester } from './ingester.server.t
 import { type Mirror, openMirror } from './mirror.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createReader } from './reader.server.ts';
+import { rehearse } from './rehearsal.server.ts';
 import { createReindexer } from './reindex.server.ts';
 import { searchArticles } from './search.server.ts';
 import { createSearchThread, type SearchThread } from './search-thread.server.ts';
@@ -98,8 +99,9 @@ function connected(options: Connected, mirror: Mirror): Content {
       applier.replay();
       reindexer.soon();
       sync.start();
-      // The thread's libraries take half a second to load: not while an editor waits for the first publish.
-      warming = setTimeout(() => void ingester.lines(['']).catch(() => {}), warmUpAfter);
+      // The thread's libraries take half a second to load, and as long to get quick: not while an editor waits for the first publish.
+      const practise = () => (options.threads === false ? ingester.lines(['']) : rehearse(ingester));
+      warming = setTimeout(() => void practise().catch(() => {}), warmUpAfter);
       warming.unref();
     },
     async stop() {
