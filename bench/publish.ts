@@ -37,7 +37,7 @@ function show(run: Run): boolean {
   const lines = [
     [
       ...['', 'p50', 'p99', 'its own ms p50', 'CPU p50', 'fetch p50', 'fetch p99'],
-      ...['rendered', 'expected', 'exact', `p50 ≤ ${bounds.p50}`, `p99 ≤ ${bounds.p99}`],
+      ...['stolen', 'rendered', 'expected', 'exact', `p50 ≤ ${bounds.p50}`, `p99 ≤ ${bounds.p99}`],
     ],
   ];
   let good = true;
@@ -52,6 +52,7 @@ function show(run: Run): boolean {
     lines.push([
       ...[result.kind, ms(own(result, 0.5)), ms(own(result, 0.99)), ms(percentile(answered, 0.5)), ms(cpu(result))],
       ...[ms(percentile(fetches, 0.5)), ms(percentile(fetches, 0.99))],
+      result.stolen === null ? '' : `${(result.stolen * 100).toFixed(1)} %`,
       ...[
         mean(edits.map(({ rendered }) => rendered)).toFixed(1),
         mean(edits.map(({ expected }) => expected)).toFixed(1),
@@ -66,7 +67,9 @@ function show(run: Run): boolean {
   console.log(
     'its own ms: the same from the answer’s own count; CPU: processor time of the site until then, its readers included;',
   );
-  console.log('rendered, expected: pages per edit, on average.\n');
+  console.log(
+    'stolen: what the host of a virtual machine took of its processors meanwhile; rendered, expected: pages per edit, on average.\n',
+  );
   printTable([
     ['', 'answers', 'current', 'errors', 'stale', 'p99', 'slowest', 'errors 0', 'stale 0'],
     ...results.map(({ kind, readers: { answers, current, errors, stale, p99, slowest }, missed }) => [

@@ -4,6 +4,7 @@ import { textOf } from '../support/http.ts';
 import { mark } from '../support/marks.ts';
 import { type Helper, helper } from '../support/processes.ts';
 import { ahead, type BenchSite, dataFolder, startSite } from '../support/site.ts';
+import { stolenBetween, ticks } from '../support/stolen.ts';
 import { type Kind, type Plan, planner } from './plan.ts';
 import type { Order, Report } from './readers.ts';
 import { openStored, type Stored } from './stored.ts';
@@ -37,6 +38,8 @@ export interface KindResult {
   readonly readers: Report;
   /** Edits that a page did not show although the webhook had been answered. */
   readonly missed: number;
+  /** Share of the processors' time that the machine's host took meanwhile; `null` where that is not known. */
+  readonly stolen: number | null;
 }
 
 export interface Run {
@@ -91,13 +94,15 @@ async function measureKind(stage: Stage, kind: Kind, edits: number, plan: (kind:
   await tell({ get: 'report' });
   const results: EditResult[] = [];
   let missed = 0;
+  const before = ticks();
   for (let at = 0; at < edits; at++) {
     const { result, shown } = await publish(stage, plan(kind), tell);
     results.push(result);
     if (!shown) missed++;
   }
+  const stolen = stolenBetween(before, ticks());
   await tell({ pages: [] });
-  return { kind, edits: results, missed, readers: await tell<Report>({ get: 'report' }) };
+  return { kind, edits: results, missed, stolen, readers: await tell<Report>({ get: 'report' }) };
 }
 
 async function publish(
