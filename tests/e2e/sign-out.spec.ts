@@ -1,13 +1,17 @@
 /** Signing out ends every session of the reader (spec section 6), on the devices that they are not holding too. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { sharedFor } from '../../src/lib/accounts/shared-answer.ts';
+import { sessionName } from '../../src/lib/accounts/visitor.ts';
 import { expect, expectAnonymous, expectSignedIn, signIn, test } from '../world/readers.ts';
 
 const plain = '/about';
 
 async function signOut(page: Page): Promise<void> {
   await page.locator('.site-header').getByRole('button', { name: 'Account' }).click();
+  // The page is fetched once more, without what was its reader's: only then is it another one.
+  const again = page.waitForEvent('load');
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await again;
   await expectAnonymous(page);
 }
 
@@ -19,6 +23,8 @@ async function everywhere(context: BrowserContext, phone: BrowserContext) {
   for (const page of [here, tab, there]) {
     await page.goto(plain);
     await expectSignedIn(page);
+    // The header goes by a hint at first; only what the site has said is known to the device, and may be too old.
+    await page.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
   }
   return { here, tab, there };
 }
