@@ -3,6 +3,7 @@
  * when it is asked for first.
  */
 import { useStore } from '@nanostores/react';
+import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { askSearch, askSuggestions } from '../../lib/search/client.ts';
 import { $ui, closeSearch } from '../../stores/ui.ts';
@@ -23,7 +24,9 @@ export function mount(): void {
   const flow = createSearchFlow({ ask: askSearch, suggest: askSuggestions, online: () => navigator.onLine });
   const host = document.createElement('div');
   document.body.append(host);
-  createRoot(host).render(<SearchOverlay flow={flow} />);
+  // Drawn at once, while it is closed still. Drawn open for the first time it would have the focus before React listens to the store,
+  // and put back the field to what it held: letters of readers who type at once would be lost.
+  flushSync(() => createRoot(host).render(<SearchOverlay flow={flow} />));
   // A page that is left may come back as it was: without the search.
   addEventListener('pagehide', closeSearch);
 }
