@@ -1,7 +1,7 @@
 /** Puts the content service together: mirror, reader, sync, webhooks and previews. */
 import { createApplier } from './apply.server.ts';
 import { createClient } from './client.server.ts';
-import { createLocalIngester, createThreadedIngester } from './ingester.server.ts';
+import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingester.server.ts';
 import { type Mirror, openMirror } from './mirror.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createReader } from './reader.server.ts';
@@ -101,7 +101,11 @@ function connected(options: Connected, mirror: Mirror): Content {
       sync.start();
       // The thread's libraries take half a second to load, and as long to get quick: not while an editor waits for the first publish.
       const practise = () => (options.threads === false ? ingester.lines(['']) : rehearse(ingester));
-      warming = setTimeout(() => void practise().catch(() => {}), warmUpAfter);
+      const untrained = (error: unknown): void => {
+        if (error instanceof IngestClosed) return;
+        log.warn({ error: String(error) }, 'content: ingest could not practise, the first publishes will be slow');
+      };
+      warming = setTimeout(() => void practise().catch(untrained), warmUpAfter);
       warming.unref();
     },
     async stop() {

@@ -112,8 +112,8 @@ export function createDesk(options: DeskOptions): Desk {
   const delayed = createQueue<Turn>((a, b) => a.notBefore < b.notBefore);
   let readersFirst: Work[] = [];
   const running = { queue: 0, readers: 0 };
-  /** Those of them that are rendered, and wait for another thread to compress them. */
-  const compressing = { queue: 0, readers: 0 };
+  /** Pages of the queue that are rendered, and wait for another thread to compress them. */
+  let compressing = 0;
   let waitingReaders = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -167,7 +167,7 @@ export function createDesk(options: DeskOptions): Desk {
 
   /** A page that is compressed leaves the main thread to the next one; how many may wait for that is bounded, too. */
   const hasRoom = (): boolean =>
-    running.queue - compressing.queue < options.concurrency && running.queue < options.concurrency + compressedAhead;
+    running.queue - compressing < options.concurrency && running.queue < options.concurrency + compressedAhead;
 
   function start(work: Work, lane: 'queue' | 'readers'): void {
     work.place = 'running';
@@ -189,13 +189,14 @@ export function createDesk(options: DeskOptions): Desk {
       const asOf = options.onDemand(work.ref.key) ? began : null;
       let isCompressing = false;
       const onRendered = (): void => {
+        if (lane === 'readers') return;
         isCompressing = true;
-        compressing[lane]++;
+        compressing++;
         pump();
       };
       const current = () => shelf.find(work.ref.key, work.ref.variant);
       const made = await make(work.ref, options.render, current, asOf, { ...options, onRendered }).finally(() => {
-        if (isCompressing) compressing[lane]--;
+        if (isCompressing) compressing--;
       });
       options.onEvent({
         kind: 'render',
