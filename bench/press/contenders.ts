@@ -259,7 +259,7 @@ const turns = new Map<string, number>();
 
 type Loaded = Omit<Measured, 'perCore'>;
 
-function loadByOwn(
+async function loadByOwn(
   port: number,
   paths: string,
   turn: number,
@@ -267,7 +267,10 @@ function loadByOwn(
   ask: readonly string[],
 ): Promise<Loaded> {
   const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn), ...ask];
-  return said(launch(loadCore, process.execPath, args));
+  const measured = await said<Loaded>(launch(loadCore, process.execPath, args));
+  // Beside nothing everything is fast.
+  if (!(measured.rate > 0)) throw new Error(`Nothing was answered on port ${port}.`);
+  return measured;
 }
 
 async function loadByWrk(

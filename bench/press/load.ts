@@ -21,16 +21,39 @@ let wrong = 0;
 let counting = false;
 let over = false;
 
+/** What ends an answer in chunks, with the end of the chunk before it. */
+const lastChunk = '\r\n0\r\n\r\n';
+
+/** Bytes of an answer's body, infinite where it comes in chunks. @throws where the head does not tell its end */
+function lengthOf(head: string): number {
+  if (head.startsWith('HTTP/1.1 304')) return 0;
+  if (/^transfer-encoding: chunked$/im.test(head)) return Number.POSITIVE_INFINITY;
+  const length = /^content-length: (\d+)$/im.exec(head)?.[1];
+  if (length === undefined) throw new Error(`The end of this answer cannot be told: ${head}`);
+  return Number(length);
+}
+
 function open(): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
     let asked = 0;
+    /** Bytes of the body that are still to come: -1 before the head is read, infinite where it comes in chunks. */
     let missing = 0;
     let held = '';
     const ask = (): void => {
       asked = performance.now();
       missing = -1;
       socket.write(requests[turn++ % requests.length] ?? '');
+    };
+    const take = (body: Buffer): void => {
+      if (missing !== Number.POSITIVE_INFINITY) missing -= body.byteLength;
+      else {
+        held = (held + body.subarray(-lastChunk.length).toString('latin1')).slice(-lastChunk.length);
+        if (held !== lastChunk) return;
+        held = '';
+        missing = 0;
+      }
+      if (missing === 0) done();
     };
     const done = (): void => {
       total++;
@@ -44,19 +67,16 @@ function open(): Promise<void> {
     };
     socket.on('connect', ask);
     socket.on('data', (chunk) => {
-      if (missing < 0) {
-        held += chunk.toString('latin1');
-        const end = held.indexOf('\r\n\r\n');
-        if (end === -1) return;
-        const head = held.slice(0, end);
-        if (!/^HTTP\/1\.1 (?:200|304)/.test(head)) wrong++;
-        const length = head.startsWith('HTTP/1.1 304') ? 0 : Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-        missing = length - (held.length - end - 4);
-        held = '';
-      } else {
-        missing -= chunk.byteLength;
-      }
-      if (missing === 0) done();
+      if (missing >= 0) return take(chunk);
+      held += chunk.toString('latin1');
+      const end = held.indexOf('\r\n\r\n');
+      if (end === -1) return;
+      const head = held.slice(0, end);
+      const body = Buffer.from(held.slice(end + 4), 'latin1');
+      if (!/^HTTP\/1\.1 (?:200|304)/.test(head)) wrong++;
+      missing = lengthOf(head);
+      held = '';
+      take(body);
     });
     socket.on('close', () => (over ? resolve() : reject(new Error('The server closed a connection.'))));
     socket.on('error', reject);
