@@ -16,6 +16,7 @@ import {
   step,
   stripeAccount,
 } from '../world/checkout.ts';
+import { intercept } from '../world/intercept.ts';
 import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 const subscribe = '**/blaize/payment/stripe/subscribe';
@@ -83,7 +84,7 @@ test('a page that is left while it pays finds the payment again', async ({ conte
   await expect(payButton(page)).toHaveText('Join the Sun$12');
   // It takes effect, and the answer never arrives.
   const done = Promise.withResolvers<void>();
-  await page.route(subscribe, async (route) => {
+  await intercept(page, subscribe, async (route) => {
     await route.fetch();
     done.resolve();
   });
@@ -122,7 +123,8 @@ test('what was typed is there again after a reload', async ({ page }) => {
 test.describe('a line that is cut', () => {
   /** Cuts the next call to a path, after or before it took effect. */
   const cut = (page: Page, path: string, after = false) =>
-    page.route(
+    intercept(
+      page,
       path,
       async (route: Route) => {
         if (after) await route.fetch();
@@ -193,7 +195,7 @@ test.describe('a line that is cut', () => {
     await fillCard(page, cards.good);
     await cut(page, subscribe, true);
     const away = (route: Route) => route.abort('internetdisconnected');
-    await page.route('**/api/v1/me/subscription', away);
+    await intercept(page, '**/api/v1/me/subscription', away);
     await join(page, '$12');
     await expect(alert(page, unreachable)).toBeVisible();
     await page.unroute('**/api/v1/me/subscription', away);
@@ -216,7 +218,9 @@ test('a server in trouble says so and charges once in the end', async ({ context
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
-  await page.route(subscribe, (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), { times: 1 });
+  await intercept(page, subscribe, (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), {
+    times: 1,
+  });
   await join(page, '$12');
   await expect(alert(page, failure)).toBeVisible();
   await join(page, '$12');
@@ -230,7 +234,8 @@ test('a sum that has changed is shown and asked for again', async ({ context, pa
   await fillCard(page, cards.good);
   await expect(payButton(page)).toHaveText('Join the Sun$12');
   // As if the page had been told another sum.
-  await page.route(
+  await intercept(
+    page,
     subscribe,
     (route) => route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), expected: 1100 }) }),
     { times: 1 },

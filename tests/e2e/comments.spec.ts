@@ -8,6 +8,7 @@ import {
   test,
 } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { signIn } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
 
@@ -150,7 +151,7 @@ test('a comment is answered and reported by keyboard, changed and taken back', a
 test('nothing that was typed is lost when it cannot be sent', async ({ context }) => {
   const page = await reader(context);
   let answer: 'offline' | 'away' | 'signed out' = 'offline';
-  await page.route('**/api/v1/comments', (route) => {
+  await intercept(page, '**/api/v1/comments', (route) => {
     if (answer === 'offline') return route.abort();
     const status = answer === 'away' ? 503 : 401;
     return route.fulfill({

@@ -1,5 +1,6 @@
 /** The contact tab and the support form (spec sections 2, 4, 5, 7, 8 and 9). */
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { dialog, expect, newEmail, signIn, test } from '../world/readers.ts';
 import { testSandbox } from '../world/world.ts';
 
@@ -62,11 +63,11 @@ test('Premium Support opens in a sheet, by keys too; a failure keeps every word,
   await dialog(page).getByLabel('Name').fill('Ada Whitlock');
   await dialog(page).getByLabel('Phone').fill('212 555 0183');
   await dialog(page).getByLabel('Message').fill(words);
-  await context.route('**/api/forms/support', (route) => route.fulfill({ status: 503, json: { message: 'x' } }));
+  await intercept(page, '**/api/forms/support', (route) => route.fulfill({ status: 503, json: { message: 'x' } }));
   await dialog(page).getByRole('button', { name: 'Send' }).click();
   await expect(dialog(page).getByText('There was an error submitting your message. Please try again.')).toBeVisible();
   await expect(dialog(page).getByLabel('Message')).toHaveValue(words);
-  await context.unroute('**/api/forms/support');
+  await page.unroute('**/api/forms/support');
   await dialog(page).getByRole('button', { name: 'Send' }).click();
   await expect(dialog(page).getByRole('status')).toHaveText(
     'Thank you. Your message is with us, and a person will answer it.',

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { root } from '../../scripts/setup/places.mjs';
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { expect, lettersTo, newEmail, signIn, test } from '../world/readers.ts';
 import { siteData, testSandbox, testSite } from '../world/world.ts';
 
@@ -39,10 +40,10 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
   await page.getByLabel('Morning Sun').click();
   await expect(page.getByLabel('Morning Sun')).toBeChecked();
   await expect(page.getByText('Not saved yet.')).toBeVisible();
-  await context.route('**/api/v1/me/newsletters', (route) => route.abort());
+  await intercept(page, '**/api/v1/me/newsletters', (route) => route.abort());
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('alert').filter({ hasText: 'cannot be reached' })).toBeVisible();
-  await context.unroute('**/api/v1/me/newsletters');
+  await page.unroute('**/api/v1/me/newsletters');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Your choice has been saved.')).toBeVisible();
 
@@ -78,10 +79,10 @@ test('signing out everywhere ends every device', async ({ context, page, newDevi
   await expect(sessions.getByRole('listitem')).toHaveCount(2);
   await expect(sessions.getByText('This device')).toHaveCount(1);
   expect(await violationsOn(page)).toEqual([]);
-  await context.route('**/blaize/logout', (route) => route.abort());
+  await intercept(page, '**/blaize/logout', (route) => route.abort());
   await sessions.getByRole('button', { name: 'Sign out everywhere' }).click();
   await expect(sessions.getByRole('alert').filter({ hasText: 'cannot be reached' })).toBeVisible();
-  await context.unroute('**/blaize/logout');
+  await page.unroute('**/blaize/logout');
   const asked = page.waitForRequest('**/blaize/logout');
   await sessions.getByRole('button', { name: 'Sign out everywhere' }).click();
   expect((await asked).postDataJSON()).toEqual({ where: 'EVERYWHERE' });

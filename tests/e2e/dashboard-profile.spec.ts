@@ -1,5 +1,6 @@
 /** What the reader tells of themselves, and where the printed paper goes (spec sections 2 to 5, "Account dashboard"). */
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { expect, newEmail, profileOf, signIn, test } from '../world/readers.ts';
 import { testSite } from '../world/world.ts';
 
@@ -30,12 +31,12 @@ test('the profile is saved in place, with copies in this browser; what was not s
   await page.keyboard.type('6');
   await expect(phone).toHaveValue('+1 (212) 556-0183');
 
-  await context.route('**/blaize/profile', (route) => route.abort());
+  await intercept(page, '**/blaize/profile', (route) => route.abort());
   await page.keyboard.press('Enter');
   await expect(page.getByRole('status').filter({ hasText: 'was not saved' })).toBeVisible();
   await expect(page.getByRole('alert').filter({ hasText: /\S/ })).toHaveCount(0);
   expect(await page.evaluate(() => localStorage.getItem('trackingId'))).toBeNull();
-  await context.unroute('**/blaize/profile');
+  await page.unroute('**/blaize/profile');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your profile has been saved.' })).toBeVisible();
   expect(await profileOf(context)).toMatchObject({

@@ -1,6 +1,7 @@
 /** The subscription in the account: what it shows, how it is changed and left, and what happens when something is away. */
 import { violationsOn } from '../world/axe.ts';
 import { ask, sheet, step } from '../world/checkout.ts';
+import { intercept } from '../world/intercept.ts';
 import { test as base, expect } from '../world/readers.ts';
 import { openShop, type Shop, subscribeAt } from '../world/shop.ts';
 
@@ -44,7 +45,7 @@ test('a subscription is shown, left and taken up again, by keys alone', async ({
   await page.goto('/dashboard/account');
   const resume = plan.getByRole('button', { name: 'Resume subscription' });
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0);
-  await page.route('**/api/v1/me/subscription/resume', (route) => route.abort(), { times: 1 });
+  await intercept(page, '**/api/v1/me/subscription/resume', (route) => route.abort(), { times: 1 });
   await resume.press('Enter');
   await expect(plan.getByRole('alert')).toContainText('The paper cannot be reached.');
   expect(await violationsOn(page, 'main')).toEqual([]);

@@ -1,5 +1,6 @@
 /** The paper's front: header, menu, masthead, paging. What every page must pass is in every-route.spec.ts. */
 import { expect, type Page, test } from '@playwright/test';
+import { intercept } from '../world/intercept.ts';
 
 /** The first section in the navigation that has a second page. */
 async function longSection(page: Page): Promise<string> {
@@ -177,7 +178,7 @@ test.describe('paging', () => {
   test('a page that cannot be fetched is gone to', async ({ page }) => {
     const path = await longSection(page);
     await page.goto(path);
-    await page.route('**/*page=2', (route) =>
+    await intercept(page, '**/*page=2', (route) =>
       route.request().isNavigationRequest() ? route.continue() : route.abort(),
     );
     await page.getByRole('button', { name: 'More stories' }).click();

@@ -3,6 +3,7 @@
  */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { expect, newEmail, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
 
 const address = { Name: 'Benjamin Day', Address: '222 William Street', City: 'New York', 'ZIP code': '10038' };
@@ -56,14 +57,14 @@ test.describe('the address of the printed paper', () => {
     expect(await violationsOn(page)).toEqual([]);
   });
 
-  test('stays in the form when the network is gone', async ({ context, page }) => {
+  test('stays in the form when the network is gone', async ({ page }) => {
     await page.goto('/shipping');
     await fill(page, address);
-    await context.route('**/api/v1/me/shipping', (route) => route.abort());
+    await intercept(page, '**/api/v1/me/shipping', (route) => route.abort());
     await page.getByRole('button', { name: 'Save address' }).click();
     await expect(page.getByText('The paper cannot be reached.')).toBeVisible();
     await expect(page.getByLabel('Address', { exact: true })).toHaveValue(address.Address);
-    await context.unroute('**/api/v1/me/shipping');
+    await page.unroute('**/api/v1/me/shipping');
     await page.getByRole('button', { name: 'Save address' }).click();
     await expect(page.getByRole('status')).toHaveText('Your shipping address has been saved.');
   });

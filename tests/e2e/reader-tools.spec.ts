@@ -1,6 +1,7 @@
 /** The tools of a story (issue 6, section 5): share, save, listen, text size, print; the reader's saved stories and history. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { boxes, codeTo, emailField, expect, linkTo, newEmail, signIn, test } from '../world/readers.ts';
 
 const story = '/article/crack-closes-mississippi-bridge';
@@ -133,7 +134,7 @@ test('whoever is not signed in is asked to, and the story is saved then; it is r
   await expect(item.getByRole('link', { name: /Mississippi Bridge/ })).toHaveAttribute('href', story);
   await expect(shelf(page, 'Reading history').getByText('Nothing is here yet.')).toBeVisible();
   expect(await violationsOn(page, '.dashboard')).toEqual([]);
-  await page.route('**/api/v1/me/saved/*', (route) => route.abort());
+  await intercept(page, '**/api/v1/me/saved/*', (route) => route.abort());
   await item.getByRole('button', { name: /^Remove/ }).click();
   await expect(item.getByRole('alert')).toHaveText('Something went wrong. Please try again.');
   await page.unroute('**/api/v1/me/saved/*');

@@ -1,6 +1,7 @@
 /** Search: the sheet over the page, the page of its own, and their address (spec section 2, "Search overlay"). */
 import type { Page, Route } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { intercept } from '../world/intercept.ts';
 import { expect, test } from '../world/readers.ts';
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -85,7 +86,7 @@ test('says that it loads, that it fails and that there is no line, and goes on',
   await openSheet(page);
   let answer: (route: Route) => unknown = (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } });
   const held = Promise.withResolvers<void>();
-  await page.route(api, async (route) => {
+  await intercept(page, api, async (route) => {
     await held.promise;
     await answer(route);
   });

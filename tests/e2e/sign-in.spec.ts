@@ -1,5 +1,6 @@
 /** Signing in through the popup on pages of the store, with the sandbox's mailbox. Social sign-in: sign-in-social.spec.ts. */
 import type { Page } from '@playwright/test';
+import { intercept } from '../world/intercept.ts';
 import {
   accountCalls,
   askFor,
@@ -297,7 +298,7 @@ test.describe('the popup', () => {
 
   test('is a page of its own where its code cannot be fetched', async ({ page }) => {
     await page.goto('/about');
-    await page.route('**/_assets/*AuthPopup*', (route) => route.abort());
+    await intercept(page, '**/_assets/*AuthPopup*', (route) => route.abort());
     await open(page);
     await expect(page).toHaveURL(/\/socialLogin\?return=%2Fabout$/);
     await expect(emailField(page)).toBeVisible();
