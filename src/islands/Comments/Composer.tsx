@@ -6,6 +6,7 @@ import { commentForm } from '../../lib/comments/paging.ts';
 import { cleanComment, lengthOf, longestName, nameProblem } from '../../lib/comments/text.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
 import { Notice } from '../parts/Notice.tsx';
+import { useScripted } from '../parts/use-scripted.ts';
 import styles from './Comments.module.css';
 import { refusedField, refusedWords } from './words.ts';
 
@@ -36,11 +37,10 @@ export function Composer({ article, parent, longest, name, label, focused = fals
   const [naming, setNaming] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const [scripted, setScripted] = useState(false);
+  const scripted = useScripted();
 
-  // Before the click that was waiting for the script goes on; what was typed meanwhile goes before what was kept.
+  // Before the click that was waiting for the script goes on: what was typed meanwhile goes before what was kept.
   useLayoutEffect(() => {
-    setScripted(true);
     const typed = area.current?.value ?? '';
     const kept: KeptDraft | null = readDraft(article, parent);
     key.current = kept?.key ?? newDraftKey();

@@ -38,7 +38,6 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
   const [problem, setProblem] = useState<string | null>(first ?? null);
   const [busy, setBusy] = useState(false);
   const scripted = useScripted();
-  // Before the click that was waiting for the script goes on: the browser would check the form first, and say less.
 
   const control = (name: ShippingField) => form.current?.elements.namedItem(name) as HTMLElement | null;
   useEffect(() => {
