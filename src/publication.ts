@@ -212,11 +212,14 @@ export const publication = {
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 
-  /**
-   * Codes of the audience tool for each type of visitor (spec section 3, "Visitor type codes"). The vendor keeps 1 to 3 for
-   * itself (1 anonymous, 2 logged in, 3 paid): an account that shows these in its reports is given others here.
-   */
+  /** Code of each type of visitor (spec section 3, "Visitor type codes"), as the tag manager is told. */
   visitorTypeCodes: { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 },
+
+  /**
+   * Marfeel's user type for each type of visitor. 1 (anonymous), 2 (logged in) and 3 (paid) mean the same in every Marfeel account;
+   * higher numbers are custom types of this newspaper's account.
+   */
+  marfeelUserTypes: { anonymous: 1, registered: 2, subscriber: 3, reader: 3, member: 4, founder: 5 },
 
   /**
    * Advertising: slots that stand above the header and are for readers who do not pay, and kinds of reader who see none at all

@@ -25,7 +25,9 @@ async function load<Name extends ThirdPartyName>(name: Name, { settings, page }:
   const make = await adapters[name]();
   const own = settings[name];
   if (own === null) throw new Error('It is not set up.');
-  return make({ settings: own, page, codes: publication.visitorTypeCodes });
+  // The audience tool has numbers of its own; everything else is told the newspaper's.
+  const codes = name === 'audience' ? publication.marfeelUserTypes : publication.visitorTypeCodes;
+  return make({ settings: own, page, codes });
 }
 
 async function run(): Promise<void> {

@@ -22,8 +22,12 @@ export function webAddress(text: string): URL | null {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
-/** Hosts separated by commas, each a bare host with or without a port. */
-export const hosts = (example: string) =>
+/**
+ * Hosts separated by commas, each a bare host with or without a port.
+ *
+ * @param wildcards whether `*.example.com` is allowed, for every host below a domain of at least two labels
+ */
+export const hosts = (example: string, { wildcards = false }: { readonly wildcards?: boolean } = {}) =>
   z
     .string()
     .default('')
@@ -33,7 +37,8 @@ export const hosts = (example: string) =>
         .map((part) => part.trim().toLowerCase())
         .filter((part) => part !== '');
       for (const host of list) {
-        if (!URL.canParse(`http://${host}`) || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/.test(host)) {
+        const bare = wildcards && /^\*\.[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$/.test(host) ? host.slice(2) : host;
+        if (!URL.canParse(`http://${bare}`) || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/.test(bare)) {
           context.addIssue(
             `holds ${JSON.stringify(host)}; give bare hosts separated by commas, such as ${example}, without https:// and paths`,
           );

@@ -12,8 +12,8 @@ const id = (form: RegExp, what: string) => z.string().regex(form, `is no ${what}
 export const thirdPartyFields = {
   GTM_CONTAINER: id(/^GTM-[A-Z0-9]{4,12}$/, 'container; copy it from Tag Manager, where it begins with GTM-'),
   GTM_SCRIPT_URL: apiAddress(usualAddresses.tagManager),
-  TAG_HOSTS: hosts('tags.example.com'),
-  MARFEEL_ACCOUNT: id(/^\w{1,32}$/, 'account id; copy the number from the settings of Marfeel'),
+  TAG_HOSTS: hosts('tags.example.com or *.example.com', { wildcards: true }),
+  MARFEEL_ACCOUNT: id(/^\d{1,10}$/, 'account id; copy the number from the settings of Marfeel'),
   MARFEEL_SCRIPT_URL: apiAddress(usualAddresses.audience),
   ONESIGNAL_APP_ID: id(
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,

@@ -45,6 +45,19 @@ describe('the policy of a page', () => {
     expect(policy['img-src']).toBe("img-src 'self' data:");
   });
 
+  it('allows Tag Manager and Analytics what Google’s guide names, and tags’ hosts by wildcard', () => {
+    const policy = policyOf(settings({ GTM_CONTAINER: 'GTM-ABCD', TAG_HOSTS: '*.g.doubleclick.net,tags.example.com' }));
+    for (const host of ['www.google.com', 'analytics.google.com', '*.analytics.google.com', '*.google-analytics.com'])
+      expect(policy['connect-src']?.split(' ')).toContain(`https://${host}`);
+    expect(policy['frame-src']).toContain(' https://www.googletagmanager.com');
+    for (const directive of ['script-src', 'connect-src', 'img-src', 'frame-src'])
+      expect(policy[directive]).toContain(' https://*.g.doubleclick.net https://tags.example.com');
+    // A wildcard of a whole ending, or in the middle, would allow nearly everything.
+    for (const host of ['*.com', '*', 'tags.*.com', '*.']) {
+      expect(() => settings({ GTM_CONTAINER: 'GTM-ABCD', TAG_HOSTS: host }), host).toThrow(/TAG_HOSTS/);
+    }
+  });
+
   it('names the hosts of each that is set up, never all of them, and nothing inline', () => {
     const alone: Record<string, string> = {
       GTM_CONTAINER: 'https://www.googletagmanager.com',

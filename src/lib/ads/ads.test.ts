@@ -101,10 +101,7 @@ describe('makeAds', () => {
     ads.visitor?.('anonymous');
     expect(scripts()).toEqual(['https://ads.test/gpt.js']);
     const { told, defined } = arrive();
-    expect(told[0]).toEqual([
-      'setConfig',
-      { singleRequest: true, lazyLoad: expect.any(Object), targeting: adTargeting(page, 'anonymous') },
-    ]);
+    expect(told[0]).toEqual(['setConfig', { lazyLoad: expect.any(Object), targeting: adTargeting(page, 'anonymous') }]);
     expect(defined).toEqual(['ad-article-1', 'ad-article-2']);
     expect(told.filter(([what]) => what === 'display')).toHaveLength(2);
     expect(told.some(([what]) => what === 'privacy')).toBe(false);

@@ -2,7 +2,7 @@
 import type { VisitorType } from '../audience/visitor-type.ts';
 import type { Adapter, AdapterContext } from '../third-party/adapter.ts';
 import { loadScriptOnce } from '../third-party/load-script.ts';
-import { type AdPlace, destroyAds, requestAds } from './gpt.ts';
+import { type AdPlace, destroyAds, dropCommands, requestAds } from './gpt.ts';
 import { adTargeting } from './model.ts';
 import { emptyAll, fill, openBelow, openPlaces } from './slots.ts';
 
@@ -39,8 +39,8 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
       fill(element, !empty),
     );
     const loaded = await loadScriptOnce(withoutCookies ? settings.limitedScriptUrl : settings.scriptUrl);
-    // Blocked: the house's own word has never gone. A tag that comes after all finds nothing to do.
-    if (!loaded.ok && window.googletag) window.googletag = { cmd: [] };
+    // Blocked: the house ad has never gone.
+    if (!loaded.ok) dropCommands();
   }
 
   return {

@@ -1,48 +1,20 @@
 /**
  * Google Publisher Tag by its present interface (developers.google.com/publisher-tag/guides/config-migration): page settings by
  * `setConfig`, slots with a size mapping, `destroySlots` when they are done with. Commands wait in a list, so that the script may
- * come late or never.
+ * come late or never. Typed by the vendor's own declarations (@types/google-publisher-tag).
  */
+/// <reference types="google-publisher-tag" />
 import { type AdShape, type AdSize, adSizes, adSteps, adUnit } from './model.ts';
 
-interface GptSlot {
-  addService(service: unknown): GptSlot;
-  defineSizeMapping(mapping: unknown): GptSlot;
-  setConfig(config: Readonly<Record<string, unknown>>): void;
-  getSlotElementId(): string;
+type Tag = typeof googletag;
+
+/** The vendor's object before its script has come: a list of commands. */
+interface WaitingTag {
+  cmd: Tag['cmd'];
 }
 
-interface SizeMappingBuilder {
-  addSize(viewport: AdSize, sizes: readonly AdSize[]): SizeMappingBuilder;
-  build(): unknown;
-}
-
-interface RenderEnded {
-  readonly slot: Pick<GptSlot, 'getSlotElementId'>;
-  readonly isEmpty: boolean;
-}
-
-interface PubAds {
-  addEventListener(name: 'slotRenderEnded', listener: (event: RenderEnded) => void): unknown;
-  setPrivacySettings(settings: Readonly<Record<string, boolean>>): unknown;
-}
-
-interface Googletag {
-  readonly cmd: { push(command: () => void): unknown };
-  setConfig(config: Readonly<Record<string, unknown>>): void;
-  defineSlot(unit: string, sizes: readonly AdSize[], element: string): GptSlot | null;
-  sizeMapping(): SizeMappingBuilder;
-  pubads(): PubAds;
-  enableServices(): void;
-  display(element: string): void;
-  destroySlots(): boolean;
-}
-
-declare global {
-  interface Window {
-    googletag?: Partial<Googletag> & Pick<Googletag, 'cmd'>;
-  }
-}
+/** The declarations promise the whole tag; until its script has come there is a list of commands, or nothing. */
+const host = globalThis as unknown as { googletag?: Tag | WaitingTag };
 
 /** A place that an advertisement is wanted for. */
 export interface AdPlace {
@@ -65,12 +37,19 @@ export interface AdRequest {
  * How far ahead advertisements are fetched and set, in percent of the window's height; on phones twice as far, for they scroll faster
  * than they load.
  */
-const lazyLoad = { fetchMarginPercent: 200, renderMarginPercent: 100, mobileScaling: 2 };
+const lazyLoad = {
+  fetchMarginPercent: 200,
+  renderMarginPercent: 100,
+  mobileScaling: 2,
+} satisfies googletag.config.LazyLoadConfig;
 
-const later = (action: (tag: Googletag) => void) => {
-  window.googletag ??= { cmd: [] };
-  window.googletag.cmd.push(() => action(window.googletag as Googletag));
+const later = (action: (tag: Tag) => void) => {
+  host.googletag ??= { cmd: [] };
+  host.googletag.cmd.push(() => action(host.googletag as Tag));
 };
+
+/** The vendor's types are mutable arrays. */
+const sizesFor = (sizes: readonly AdSize[]): googletag.MultiSize => sizes.map(([width, height]) => [width, height]);
 
 let listening = false;
 
@@ -80,21 +59,23 @@ export function requestAds(
   ended: (element: string, isEmpty: boolean) => void,
 ): void {
   later((tag) => {
-    tag.setConfig({ singleRequest: true, lazyLoad, targeting });
-    if (limited) tag.pubads().setPrivacySettings({ limitedAds: true });
+    // No `singleRequest`: with it the first slot that comes near fetches all others, however far away they are.
+    tag.setConfig({ lazyLoad, targeting: { ...targeting } } satisfies googletag.config.PageSettingsConfig);
+    if (limited) tag.pubads().setPrivacySettings({ limitedAds: true } satisfies googletag.PrivacySettingsConfig);
     if (!listening) {
       listening = true;
       tag.pubads().addEventListener('slotRenderEnded', ({ slot, isEmpty }) => ended(slot.getSlotElementId(), isEmpty));
     }
     const defined: string[] = [];
     for (const { name, shape, element } of places) {
-      const slot = tag.defineSlot(adUnit(network, name), adSizes(shape), element);
+      const slot = tag.defineSlot(adUnit(network, name), sizesFor(adSizes(shape)), element);
       if (!slot) continue;
-      let mapping = tag.sizeMapping();
-      for (const { from, sizes } of adSteps[shape]) mapping = mapping.addSize([from, 0], sizes);
-      slot.defineSizeMapping(mapping.build());
+      const mapping = tag.sizeMapping();
+      for (const { from, sizes } of adSteps[shape]) mapping.addSize([from, 0], sizesFor(sizes));
+      const steps = mapping.build();
+      if (steps) slot.defineSizeMapping(steps);
       // A frame of another origin: what is in it reaches neither the page nor its policy.
-      slot.setConfig({ safeFrame: { forceSafeFrame: true } });
+      slot.setConfig({ safeFrame: { forceSafeFrame: true } } satisfies googletag.config.SlotSettingsConfig);
       slot.addService(tag.pubads());
       defined.push(element);
     }
@@ -105,5 +86,10 @@ export function requestAds(
 
 /** Takes every advertisement out of the page. */
 export function destroyAds(): void {
-  if (window.googletag) later((tag) => tag.destroySlots());
+  if (host.googletag) later((tag) => tag.destroySlots());
+}
+
+/** Forgets what waits for a script that did not come: should it come after all, it finds nothing to do. */
+export function dropCommands(): void {
+  if (host.googletag) host.googletag = { cmd: [] };
 }

@@ -46,6 +46,13 @@ describe('createAudience', () => {
     expect(tool.setVisitorType.mock.calls).toEqual([[0], [3], [3]]);
   });
 
+  it('has the vendor’s own numbers where they mean the same in every account', () => {
+    const { anonymous, registered, subscriber, reader, member, founder } = publication.marfeelUserTypes;
+    expect([anonymous, registered, subscriber, reader]).toEqual([1, 2, 3, 3]);
+    // Custom types begin above them.
+    expect(Math.min(member, founder)).toBeGreaterThan(3);
+  });
+
   it('maps types to what the vendor’s account is set up for', () => {
     const tool = { setVisitorType: vi.fn() };
     createAudience(tool, { ...codes, registered: 2, reader: 10 }).visitor('reader');
@@ -69,11 +76,15 @@ describe('marfeel', () => {
 
   it('fetches the script of an account when it is allowed, and not before', () => {
     const page = { kind: 'home', section: null, article: null };
-    const adapter = makeAudience({ settings: { account: '12&34', scriptUrl: usualAddresses.audience }, page, codes });
+    const adapter = makeAudience({ settings: { account: '1234', scriptUrl: usualAddresses.audience }, page, codes });
     const script = () => document.querySelector<HTMLScriptElement>('script[type="module"]');
     expect(script()).toBeNull();
+    const waiting = ['compass', () => {}] as never;
+    window.marfeel = { cmd: [waiting] };
     void adapter.allow(readConsent('', false));
-    expect(script()?.src).toBe('https://sdk.mrf.io/statics/marfeel-sdk.js?id=12%2634');
+    expect(script()?.src).toBe('https://sdk.mrf.io/statics/marfeel-sdk.js?id=1234');
+    // The loader reads the account from here; what waits already stays.
+    expect(window.marfeel).toEqual({ cmd: [waiting], config: { accountId: 1234 } });
     script()?.remove();
   });
 

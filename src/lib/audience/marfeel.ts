@@ -1,6 +1,6 @@
 /**
- * Marfeel Compass (vendors.md section 5). Commands wait in a list until the vendor's script has come, so that it may come
- * late or never.
+ * Marfeel Compass. Its loader reads the account from `window.marfeel.config` and runs the commands that wait in `window.marfeel.cmd`,
+ * so that it may come late or never (marfeel.com/docs, "Instrumentation": the install snippet sets both before the script).
  */
 import type { Adapter, AdapterContext } from '../third-party/adapter.ts';
 import { loadScriptOnce } from '../third-party/load-script.ts';
@@ -11,17 +11,34 @@ interface Compass {
   setUserType(code: number): void;
 }
 
+/** What the vendor's loader reads. It sets `config.accountId` itself only when its own snippet is used. */
+interface MarfeelConfig {
+  accountId: number;
+}
+
+interface MarfeelHost {
+  config?: MarfeelConfig;
+  cmd?: { push(command: ['compass', (compass: Compass) => void]): unknown };
+}
+
 declare global {
   interface Window {
-    marfeel?: { cmd: { push(command: ['compass', (compass: Compass) => void]): unknown } };
+    marfeel?: MarfeelHost;
   }
+}
+
+/** The vendor's host object with its command list, made when nothing has made them yet. */
+function host(): Required<Pick<MarfeelHost, 'cmd'>> & MarfeelHost {
+  window.marfeel ??= {};
+  const { marfeel } = window;
+  marfeel.cmd ??= [];
+  return marfeel as Required<Pick<MarfeelHost, 'cmd'>> & MarfeelHost;
 }
 
 export function marfeel(): AudienceTool {
   return {
     setVisitorType(code) {
-      window.marfeel ??= { cmd: [] };
-      window.marfeel.cmd.push(['compass', (compass) => compass.setUserType(code)]);
+      host().cmd.push(['compass', (compass) => compass.setUserType(code)]);
     },
   };
 }
@@ -31,6 +48,9 @@ export function makeAudience({ settings, codes }: AdapterContext<'audience'>): A
   const { account, scriptUrl } = settings;
   return {
     async allow() {
+      // Without the account nothing is counted. Commands that wait already, ours or another script's, stay in the list.
+      const { config } = host();
+      host().config = Object.assign(config ?? {}, { accountId: Number(account) } satisfies MarfeelConfig);
       await loadScriptOnce(`${scriptUrl}?id=${encodeURIComponent(account)}`, { attributes: { type: 'module' } });
     },
     withdraw() {},

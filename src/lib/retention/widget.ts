@@ -18,10 +18,26 @@ export interface WidgetCalls {
   load(src: string): Promise<ScriptOutcome>;
 }
 
-/** As much of the vendor's script as is used. */
+/** The vendor publishes no types; these are its options as far as they are used (docs.churnkey.co, "Cancel flow" quick start). */
+interface ChurnkeyOptions {
+  customerId: string;
+  subscriptionId?: string;
+  authHash: string;
+  appId: string;
+  mode: 'live' | 'test';
+  provider: 'stripe';
+  handleCancel(customer: unknown, surveyResponse?: unknown, freeformFeedback?: unknown): Promise<{ message: string }>;
+  onPause(): void;
+  onDiscount(): void;
+  onTrialExtension(): void;
+  onPlanChange(): void;
+  onClose(): void;
+  onGoToAccount(): void;
+}
+
 interface Churnkey {
   created?: boolean;
-  init?: (what: 'show', options: Readonly<Record<string, unknown>>) => void;
+  init?: (what: 'show', options: ChurnkeyOptions) => void;
 }
 
 /** `opened`: it is up to the reader now. `missing`: there was nothing to open it with. `failed`: it could not be had. */
@@ -51,19 +67,28 @@ export async function openWidget(
   const init = host.churnkey.init;
   if (!script.ok || typeof init !== 'function') return 'failed';
   try {
-    init.call(host.churnkey, 'show', {
-      ...{ customerId, authHash: userHash, appId, mode, provider: 'stripe' },
-      ...(subscriptionId !== null && { subscriptionId }),
-      async handleCancel(_customer: unknown, survey?: unknown, words?: unknown) {
+    const options: ChurnkeyOptions = {
+      customerId,
+      authHash: userHash,
+      appId,
+      mode,
+      provider: 'stripe',
+      async handleCancel(_customer, survey, words) {
         const said = [survey, words].filter((one): one is string => typeof one === 'string' && one !== '').join(': ');
         const cancelled = await calls.cancel(said);
         if (!cancelled.ok) throw new Error(cancelled.message ?? 'Something went wrong. Please try again.');
         onChange();
         return { message: 'Your subscription is cancelled. What you have paid for stays open to its end.' };
       },
-      ...{ onPause: onChange, onDiscount: onChange, onTrialExtension: onChange, onPlanChange: onChange },
-      ...{ onClose, onGoToAccount: onClose },
-    });
+      onPause: onChange,
+      onDiscount: onChange,
+      onTrialExtension: onChange,
+      onPlanChange: onChange,
+      onClose,
+      onGoToAccount: onClose,
+    };
+    if (subscriptionId !== null) options.subscriptionId = subscriptionId;
+    init.call(host.churnkey, 'show', options);
     return 'opened';
   } catch {
     return 'failed';

@@ -18,6 +18,6 @@ export interface Adapter {
 export interface AdapterContext<Name extends ThirdPartyName> {
   readonly settings: NonNullable<ThirdParties[Name]>;
   readonly page: PageFacts;
-  /** Codes of each type of visitor (publication.visitorTypeCodes). */
+  /** Code of each type of visitor: `publication.visitorTypeCodes`, for Marfeel `publication.marfeelUserTypes`. */
   readonly codes: Readonly<Record<VisitorType, number>>;
 }

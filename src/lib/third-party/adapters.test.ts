@@ -62,11 +62,17 @@ describe('notifications', () => {
       async (value: unknown): Promise<void> =>
         void calls.push([name, value]);
     const sdk = {
-      ...{ setConsentRequired: note('required'), setConsentGiven: note('given'), init: note('init') },
-      User: { addTags: note('tags'), PushSubscription: { optOut: note('optOut') } },
+      setConsentRequired: note('required'),
+      setConsentGiven: note('given'),
+      init: note('init'),
+      Notifications: { permission: true },
+      User: {
+        addTags: note('tags'),
+        PushSubscription: { optedIn: true, optIn: note('optIn'), optOut: note('optOut') },
+      },
     };
     const waiting = (window.OneSignalDeferred ?? []) as unknown as ((with_: unknown) => Promise<void>)[];
-    window.OneSignalDeferred = { push: (action: (with_: never) => unknown) => action(sdk as never) };
+    window.OneSignalDeferred = { push: (action: (with_: never) => unknown) => action(sdk as never) } as never;
     for (const action of waiting) await action(sdk);
     await vi.waitFor(() => expect(calls).toHaveLength(5));
     expect(calls).toEqual([
@@ -88,6 +94,24 @@ describe('notifications', () => {
       expect(calls.slice(5)).toEqual([
         ['optOut', undefined],
         ['given', false],
+      ]),
+    );
+    // Consent alone does not undo an opt-out at the vendor.
+    void push.allow(consent('marketing'));
+    await vi.waitFor(() =>
+      expect(calls.slice(7)).toEqual([
+        ['given', true],
+        ['optIn', undefined],
+      ]),
+    );
+    // A reader who has turned notifications off at the vendor stays without them.
+    sdk.User.PushSubscription.optedIn = false;
+    push.withdraw();
+    void push.allow(consent('marketing'));
+    await vi.waitFor(() =>
+      expect(calls.slice(9)).toEqual([
+        ['given', false],
+        ['given', true],
       ]),
     );
   });

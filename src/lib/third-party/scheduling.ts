@@ -8,6 +8,7 @@ import { loadScriptOnce } from './load-script.ts';
 
 declare global {
   interface Window {
+    /** developer.calendly.com, "Embed options overview": everything but `url` is optional. */
     Calendly?: { initPopupWidget(options: { readonly url: string }): void };
   }
 }

@@ -18,10 +18,14 @@ const usual: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
     'script-src': ['https://www.googletagmanager.com'],
     'connect-src': [
       'https://www.googletagmanager.com',
+      'https://www.google.com',
       'https://*.google-analytics.com',
+      // A wildcard stands for hosts below its domain, never for the domain itself.
+      'https://analytics.google.com',
       'https://*.analytics.google.com',
     ],
-    'img-src': ['https://www.googletagmanager.com', 'https://*.google-analytics.com'],
+    'img-src': ['https://www.googletagmanager.com', 'https://www.google.com', 'https://*.google-analytics.com'],
+    'frame-src': ['https://www.googletagmanager.com'],
   },
   audience: {
     'script-src': ['https://sdk.mrf.io'],

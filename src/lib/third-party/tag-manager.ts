@@ -1,7 +1,8 @@
 /**
  * Google Tag Manager (vendors.md 5). The data layer and what it says of consent are there before the container, and both without a
- * script in the page, which its policy would refuse.
+ * script in the page, which its policy would refuse. Commands are typed by the vendor's declarations (@types/gtag.js).
  */
+/// <reference types="gtag.js" />
 import type { Consent } from '../consent/model.ts';
 import { onTrack } from '../tracking/track.ts';
 import { createTracker } from '../tracking/tracker.ts';
@@ -20,18 +21,19 @@ const layer = (): unknown[] => {
 };
 
 /** Commands to Google's consent mode are told from events by being an `arguments` object. */
-function command(..._words: unknown[]): void {
+function command(..._words: ['consent', Gtag.ConsentArg, Gtag.ConsentParams]): void {
   // biome-ignore lint/complexity/noArguments: an array would be taken for something else
   layer().push(arguments);
 }
 
 const state = (allowed: boolean) => (allowed ? 'granted' : 'denied');
-const consentMode = ({ measurement, advertising }: Pick<Consent, 'measurement' | 'advertising'>) => ({
-  analytics_storage: state(measurement),
-  ad_storage: state(advertising),
-  ad_user_data: state(advertising),
-  ad_personalization: state(advertising),
-});
+const consentMode = ({ measurement, advertising }: Pick<Consent, 'measurement' | 'advertising'>) =>
+  ({
+    analytics_storage: state(measurement),
+    ad_storage: state(advertising),
+    ad_user_data: state(advertising),
+    ad_personalization: state(advertising),
+  }) satisfies Gtag.ConsentParams;
 
 export function makeTagManager({ settings, page, codes }: AdapterContext<'tagManager'>): Adapter {
   const { container, scriptUrl } = settings;

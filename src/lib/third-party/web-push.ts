@@ -1,36 +1,25 @@
 /**
  * OneSignal (vendors.md 5, SDK v16). Its worker is served from our own address, in a scope of its own, so that it never stands in the
- * way of another. Whether and when readers are asked for notifications is set up in OneSignal.
+ * way of another. Whether and when readers are asked for notifications is set up in OneSignal. Typed by the vendor's declarations.
  */
+import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
 import type { VisitorType } from '../audience/visitor-type.ts';
 import type { Adapter, AdapterContext } from './adapter.ts';
+import type { Declared } from './declared.ts';
 import { loadScriptOnce } from './load-script.ts';
 
-/** The vendor's object, as far as it is used. */
-interface OneSignal {
-  init(options: Readonly<Record<string, unknown>>): Promise<void>;
-  setConsentRequired(required: boolean): Promise<void>;
-  setConsentGiven(given: boolean): Promise<void>;
-  readonly User: {
-    addTags(tags: Readonly<Record<string, string>>): void;
-    readonly PushSubscription: { optOut(): Promise<void> };
-  };
-}
-
-declare global {
-  interface Window {
-    OneSignalDeferred?: { push(action: (sdk: OneSignal) => void | Promise<void>): unknown };
-  }
-}
+type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 
 /** Folder of the worker, below the site's root; what is in src/pages there. */
 const folder = 'push/onesignal/';
 const paying: readonly VisitorType[] = ['subscriber', 'reader', 'member', 'founder'];
+/** Set while this reader's notifications are off because consent was withdrawn, and not by the reader's own choice at OneSignal. */
+const pausedKey = 'notifications-paused';
 
 export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
   let ready: Promise<void> | null = null;
   let sent: string | null = null;
-  const wait = (action: (sdk: OneSignal) => void | Promise<void>) => {
+  const wait = (action: Action) => {
     window.OneSignalDeferred ??= [];
     window.OneSignalDeferred.push(action);
   };
@@ -45,7 +34,8 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
             // Without a slash in front: the SDK puts it there.
             serviceWorkerPath: `${folder}OneSignalSDKWorker.js`,
             serviceWorkerParam: { scope: `/${folder}` },
-          });
+          } satisfies Declared<IInitObject>);
+          await optInAgain(sdk);
           resolve();
         } catch (error) {
           reject(error);
@@ -54,7 +44,12 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
     });
   return {
     async allow() {
-      if (ready) return wait((sdk) => sdk.setConsentGiven(true));
+      if (ready) {
+        return wait(async (sdk) => {
+          await sdk.setConsentGiven(true);
+          await optInAgain(sdk);
+        });
+      }
       ready = init();
       const loaded = await loadScriptOnce(`${settings.sdkUrl}/OneSignalSDK.page.js`);
       if (loaded.ok) await ready;
@@ -65,7 +60,11 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       sent = null;
       if (ready)
         wait(async (sdk) => {
-          await sdk.User.PushSubscription.optOut();
+          // A reader without notifications has nothing to opt out of, and is not opted in when consent comes back.
+          if (sdk.User.PushSubscription.optedIn) {
+            paused(true);
+            await sdk.User.PushSubscription.optOut();
+          }
           await sdk.setConsentGiven(false);
         });
     },
@@ -80,4 +79,25 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       );
     },
   };
+}
+
+/**
+ * Undoes the opt-out of {@link makeWebPush}'s `withdraw`: consent alone does not. Without the browser's permission `optIn` would ask for
+ * it, which is for OneSignal's own prompt to do.
+ */
+async function optInAgain(sdk: IOneSignalOneSignal): Promise<void> {
+  if (!paused() || !sdk.Notifications.permission) return;
+  await sdk.User.PushSubscription.optIn();
+  paused(false);
+}
+
+/** Reads or writes the note in this browser; without storage there is none. */
+function paused(next?: boolean): boolean {
+  try {
+    if (next === true) localStorage.setItem(pausedKey, '1');
+    else if (next === false) localStorage.removeItem(pausedKey);
+    return localStorage.getItem(pausedKey) !== null;
+  } catch {
+    return false;
+  }
 }
