@@ -211,10 +211,10 @@ describe('pages', () => {
 
   it('hands on the body of a form, and refuses one that is too long', async () => {
     const { port } = await front({ render: async (request) => page(await request.text()) });
-    const answer = await ask(port, '/search', { 'content-type': 'text/plain' }, 'POST', 'q=sun');
+    const answer = await ask(port, '/contact', { 'content-type': 'text/plain' }, 'POST', 'q=sun');
     expect(answer.body.toString()).toBe('q=sun');
     expect(answer.headers['cache-control']).toBe('no-store');
-    const long = await ask(port, '/search', {}, 'POST', 'x'.repeat(1024 * 1024 + 1));
+    const long = await ask(port, '/contact', {}, 'POST', 'x'.repeat(1024 * 1024 + 1));
     expect(long.status).toBe(413);
   });
 
@@ -229,7 +229,7 @@ describe('pages', () => {
       const body = [...before, 'x'.repeat(4 * 1024 * 1024), ...after].join('');
       await new Promise<void>((resolve, reject) => {
         socket.once('error', reject);
-        socket.write(`POST /search HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`, () => resolve());
+        socket.write(`POST /contact HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`, () => resolve());
       });
       const chunks: Buffer[] = [];
       for await (const chunk of socket) chunks.push(chunk as Buffer);
@@ -240,7 +240,7 @@ describe('pages', () => {
   it('cuts off what is longer than anybody would send', async () => {
     const { port } = await front();
     const socket = connect(port, '127.0.0.1').on('error', () => {});
-    socket.write('POST /search HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
     const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     let sent = 0;
     // Not `once` of events: that rejects when the connection breaks, which it is to do.
@@ -369,7 +369,7 @@ describe('slow and broken askers', () => {
       timeouts: { headersMs: 200, requestMs: 400, checkEveryMs: 50 },
     });
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
+    socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     socket.resume();
     await once(socket, 'close');
     expect((await ask(port, '/healthz')).status).toBe(200);

@@ -24,9 +24,11 @@ import type { PassCookie } from '../press/pass-cookie.ts';
 import type { Press } from '../press/press.server.ts';
 import { RenderFailed } from '../press/rendering.server.ts';
 import type { Variant } from '../press/stored-page.ts';
+import { answerBrokenRequests } from './broken-requests.ts';
 import type { Crawlers } from './crawlers.ts';
 import { bestEncoding, etagMatches, isCompressible } from './encodings.ts';
 import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
+import { callMethods, methodsOf, refusedMethod } from './methods.ts';
 import type { FrontCounts } from './metrics.ts';
 import { freshAlways } from './press-render.ts';
 import { publicAddress, RefusedRequest, type Rendered, type RenderPage, renderWhole, toRequest } from './renderer.ts';
@@ -223,13 +225,16 @@ export function createFront(options: FrontOptions): Front {
     const url = publicAddress(key?.kind === 'pass' ? key.target : (incoming.url ?? '/'), options.siteUrl);
     const path = decodeURIComponent(url.pathname);
 
+    const owned = options.tenant?.owns(url.pathname) ?? false;
+    const methods = owned ? callMethods : methodsOf(key?.kind === 'pass' ? key.path : path);
+    const refused = refusedMethod(incoming.method ?? '', methods);
+    if (refused) return plain(outgoing, refused.status, refused.sentence, { ...refused.headers, ...unread(incoming) });
     if (path === '/healthz' || path === '/readyz') return health(path, incoming, outgoing);
-    if (statics.has(path)) {
-      if (!reading) return plain(outgoing, 405, 'This address is only for reading.', { allow: 'GET, HEAD' });
+    if (reading && statics.has(path)) {
       const file = statics.answer(path, incoming.headers);
       if (file) return send(incoming, outgoing, file.status, file.headers, file.body);
     }
-    if (options.tenant?.owns(url.pathname)) {
+    if (options.tenant && owned) {
       return options.tenant.pass(incoming, outgoing, url.pathname + url.search, addressOf(incoming));
     }
     const text = reading ? options.texts?.get(path) : undefined;
@@ -425,6 +430,7 @@ export function createFront(options: FrontOptions): Front {
       answer(incoming, outgoing).catch((error: unknown) => fail(error, incoming, outgoing));
     },
   );
+  answerBrokenRequests(server, security.always);
   // What is traced goes through the server, which knows when an answer has gone out.
   if (pages && !options.traced) {
     attachLane(server, serveStored(pages), { firstMs: server.headersTimeout, idleMs: server.keepAliveTimeout });
@@ -432,6 +438,13 @@ export function createFront(options: FrontOptions): Front {
   return Object.assign(server, { counts });
 }
 
+/** Bodies up to this length are read past, so that the connection lives on; longer ones end it. */
+const longestUnread = 64 * 1024;
+/** Headers of an answer to a request whose body was not read. */
+const unread = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > longestUnread
+    ? { connection: 'close' }
+    : {};
 const openerPolicy = 'cross-origin-opener-policy';
 const neverAborted = new AbortController().signal;
 const isProbe = (url: string | undefined): boolean => url === '/readyz' || url === '/healthz';

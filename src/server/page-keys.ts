@@ -76,8 +76,12 @@ export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((p
 /** Paths of what the mirror knows by its slug. */
 const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
 
+/** Pages that are rendered in the place of others. By their own addresses there is nothing. */
+const inPlaceOfOthers: readonly string[] = ['/404', '/500'];
+
 /** Whether a page is that of a story, a section and the like that there is not: then nothing needs to be rendered to know it. */
 export function isUnknownDocument(content: ContentReader, key: string): boolean {
+  if (inPlaceOfOthers.includes(key)) return true;
   // Other spellings are left to the page, which knows what is the same.
   const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
   return path !== undefined && document.test(path) && !existsIn(content, path);
