@@ -120,6 +120,11 @@ export const publication = {
   },
 
   billing: {
+    /**
+     * Ways to pay, by Stripe's names: the card form, its payments and its setups must all allow the same ones. Apple Pay and Google
+     * Pay are cards. A bank debit or a wallet of another kind also needs a mandate at the confirmation, which nothing here sends.
+     */
+    paymentMethodTypes: ['card'],
     /** Days for which a reader whose renewal has failed keeps access, while the card is tried again. */
     graceDays: 3,
     /** Days before a renewal of which the reader is told by mail. */

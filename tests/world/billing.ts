@@ -29,6 +29,14 @@ export interface SandboxEvent {
   readonly type: string;
 }
 
+/** A request of the SDK, as it went over the wire. */
+export interface StripeRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Names as Stripe's forms have them, such as `items[0][price]`. */
+  readonly form: Readonly<Record<string, string>>;
+}
+
 export interface BillingBench {
   readonly billing: RunningBilling;
   readonly stripe: StripeState;
@@ -37,6 +45,8 @@ export interface BillingBench {
   readonly database: Database;
   readonly accounts: Bench;
   readonly mail: Message[];
+  /** What Stripe was asked to write, the oldest first. */
+  readonly requests: StripeRequest[];
   readonly readers: { join(email: string): Promise<Session> };
   /** Events that Stripe has told, not yet delivered. */
   readonly events: SandboxEvent[];
@@ -61,6 +71,14 @@ export async function billingBench(database: Database, options: Partial<BillingO
   // The sandbox has an msw of its own, which TypeScript takes for another library.
   server = setupServer(...(stripeHandlers(stripe) as never[]));
   server.listen();
+  const requests: StripeRequest[] = [];
+  server.events.on('request:start', ({ request }) => {
+    if (request.method !== 'POST') return;
+    const copy = request.clone();
+    const asked = { method: copy.method, path: new URL(copy.url).pathname, form: {} as Record<string, string> };
+    requests.push(asked);
+    void copy.text().then((text) => Object.assign(asked.form, Object.fromEntries(new URLSearchParams(text))));
+  });
   const events: SandboxEvent[] = [];
   stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
   const mail: Message[] = [];
@@ -102,7 +120,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
   };
 
   return {
-    ...{ billing, stripe, dashboard, database, accounts, mail, events, another, send },
+    ...{ billing, stripe, dashboard, database, accounts, mail, events, requests, another, send },
     // Each from a network of their own: many of them come in a row.
     readers: { join: async (email) => (await accounts.join(email, elsewhere(++joined))).session },
     async deliver(those = events.splice(0)) {

@@ -33,6 +33,7 @@ const indifferent = [
     'statement_descriptor_suffix',
     'shipping',
     'excluded_payment_method_types',
+    'allowed_payment_method_types',
     'amount_details',
   ],
 ];

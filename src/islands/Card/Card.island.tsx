@@ -1,13 +1,13 @@
 /** Another card for a running subscription. The card's numbers go to the card company alone. */
 import { useStore } from '@nanostores/react';
 import { Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import type { Stripe, StripeElements, StripeElementsOptions, StripePaymentElementOptions } from '@stripe/stripe-js';
+import type { Stripe, StripeElements, StripePaymentElementOptions } from '@stripe/stripe-js';
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { chargePaymentMethod, plans as fetchPlans, setupIntent } from '../../lib/billing/client.ts';
 import type { PlansAnswer } from '../../lib/billing/wire.ts';
 import { refreshSession } from '../../stores/session.ts';
-import { appearance } from '../Paywall/appearance.ts';
 import { authenticate } from '../Paywall/card-form.ts';
+import { cardOptions } from '../Paywall/elements-options.ts';
 import { messages } from '../Paywall/messages.ts';
 import { ScriptWait } from '../Paywall/ScriptWait.tsx';
 import { useStripeScript } from '../Paywall/use-stripe-script.ts';
@@ -15,7 +15,7 @@ import { Notice } from '../parts/Notice.tsx';
 import styles from './Card.module.css';
 import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
 
-const cardOptions: StripePaymentElementOptions = { layout: { type: 'tabs' } };
+const formOptions: StripePaymentElementOptions = { layout: { type: 'tabs' } };
 
 export default function Card() {
   const [plans, setPlans] = useState<PlansAnswer | null>(null);
@@ -25,13 +25,7 @@ export default function Card() {
   const { step } = useStore(flow.$state);
   const script = useStripeScript(plans, true);
   const thanks = useRef<HTMLParagraphElement>(null);
-  const options = useMemo<StripeElementsOptions>(
-    () => ({
-      ...{ mode: 'setup', currency: plans?.prices[0]?.currency ?? 'usd', paymentMethodTypes: ['card'] },
-      appearance: typeof document === 'undefined' ? {} : appearance(),
-    }),
-    [plans],
-  );
+  const options = useMemo(() => cardOptions(plans?.prices[0]?.currency ?? 'usd'), [plans]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another turn asks again
   useEffect(() => {
@@ -92,7 +86,9 @@ const keeperOf = (stripe: Stripe, elements: StripeElements): Keeper => ({
   async keep(clientSecret) {
     try {
       const { error, setupIntent } = await stripe.confirmSetup({
-        ...{ elements, clientSecret, redirect: 'if_required' },
+        elements,
+        clientSecret,
+        redirect: 'if_required',
         confirmParams: { return_url: location.href },
       });
       if (error) return { ok: false, message: error.message ?? messages.wrong, shown: false };
@@ -121,7 +117,7 @@ function Form({ flow }: { flow: CardFlow }) {
     <form className={styles.form} noValidate aria-busy={saving} onSubmit={submit}>
       <div className={styles.card}>
         <PaymentElement
-          options={cardOptions}
+          options={formOptions}
           onChange={(event) => {
             setComplete(event.complete);
             flow.clear();

@@ -1,11 +1,11 @@
 /** The payment step of a new subscription: card fields, coupon, sums, and the button. */
 import { Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import type { StripeElementsOptions, StripePaymentElementOptions } from '@stripe/stripe-js';
+import type { StripePaymentElementOptions } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useState } from 'react';
 import { Notice } from '../parts/Notice.tsx';
-import { appearance } from './appearance.ts';
 import { Coupon } from './Coupon.tsx';
 import { cardForm } from './card-form.ts';
+import { elementsOptions } from './elements-options.ts';
 import { messages } from './messages.ts';
 import { sum } from './money.ts';
 import type { Order, OrderState } from './order.ts';
@@ -46,13 +46,7 @@ export function PaymentBody(props: PaymentBodyProps) {
   const { script, state } = props;
   const due = state.quote?.dueToday ?? state.price.unit_amount;
   const { currency } = state.price;
-  const options = useMemo<StripeElementsOptions>(
-    () => ({
-      ...(due > 0 ? { mode: 'subscription', amount: due } : { mode: 'setup' }),
-      ...{ currency, paymentMethodCreation: 'manual', paymentMethodTypes: ['card'], appearance: appearance() },
-    }),
-    [due, currency],
-  );
+  const options = useMemo(() => elementsOptions(due, currency), [due, currency]);
   if (!script.stripe) return <ScriptWait script={script} />;
   return (
     <Elements stripe={script.stripe} options={options}>

@@ -1,6 +1,6 @@
 /** Which mail a state of a subscription causes, and under which name each is sent only once. Pure. */
 import type { Message } from '../mail/service.ts';
-import { entitlementOf, isEnding, isRunning, paidUntil, type StripeState } from './state.ts';
+import { entitlementOf, isEnding, isPaused, isRunning, paidUntil, type StripeState } from './state.ts';
 
 /** Without the address: that is the reader's present one. */
 export type BillingMessage = Extract<
@@ -58,7 +58,10 @@ function receipts(state: StripeState, now: number): Notice[] {
       message: {
         kind: 'receipt',
         ...{ amount, currency, plan: state.price.name, paidAt: paidAt ?? now },
-        nextBill: isRunning(state) && !isEnding(state) ? { at: state.periodEnd, amount: state.nextAmount } : null,
+        nextBill:
+          isRunning(state) && !isEnding(state) && !isPaused(state)
+            ? { at: state.periodEnd, amount: state.nextAmount }
+            : null,
       },
     }));
 }
@@ -90,7 +93,7 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
 }
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
-  const renewing = (state.status === 'active' || state.status === 'trialing') && !isEnding(state);
+  const renewing = (state.status === 'active' || state.status === 'trialing') && !isEnding(state) && !isPaused(state);
   // What is billed again within a few days anyway, such as each week, is not announced.
   const left = state.periodEnd - now;
   if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];

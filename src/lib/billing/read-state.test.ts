@@ -1,6 +1,7 @@
 /** From Stripe's objects to what was paid. What the sandbox shows whole is tried in engine/; here are the cases by hand. */
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
+import { noticesOf } from './notices.ts';
 import { type Asked, lessCoupon, NotOurs, pricesIn, readState } from './read-state.ts';
 import { isLost, type KnownPrice } from './state.ts';
 
@@ -54,7 +55,14 @@ function asked(bills: readonly Bill[], change: object = {}): Asked {
   }));
   const subscription = {
     ...{ id: 'sub_1', customer: 'cus_1', status: 'active', created: 0, discounts: [], schedule: null, metadata: {} },
-    ...{ trial_end: null, cancel_at_period_end: false, cancel_at: null, ended_at: null, pending_setup_intent: null },
+    ...{
+      pause_collection: null,
+      trial_end: null,
+      cancel_at_period_end: false,
+      cancel_at: null,
+      ended_at: null,
+      pending_setup_intent: null,
+    },
     items: {
       data: [{ id: 'si_1', price: { id: 'reader' }, current_period_start: 0, current_period_end: seconds(30) }],
     },
@@ -177,6 +185,18 @@ describe('a subscription', () => {
       ),
     ).toEqual([...['reader', 'old', 'member']]);
     expect(readState(asked([], { schedule: { ...schedule, status: 'released' } }), priceOf).next).toBeNull();
+  });
+
+  it('whose collection is paused says so, and no renewal of it is announced', () => {
+    const pause_collection = { behavior: 'void', resumes_at: seconds(90) };
+    const paid = { lines: [['reader', 1200, 0, 30] as const] };
+    const [paused, usual] = [{ pause_collection }, {}].map((change) => readState(asked([paid], change), priceOf));
+    expect(paused?.pause).toEqual({ behavior: 'void', resumesAt: seconds(90) * 1000 });
+    expect(usual?.pause).toBeNull();
+    const mailed = (state = usual) =>
+      state && noticesOf(state, seconds(25) * 1000, { graceDays: 3, renewalNoticeDays: 7 }).map(({ key }) => key);
+    expect(mailed()).toContain('renewal:sub_1:2592000000');
+    expect(mailed(paused)).toEqual(mailed()?.filter((key) => !key.startsWith('renewal:')));
   });
 
   it.each([

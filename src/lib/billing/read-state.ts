@@ -1,6 +1,6 @@
 /** From Stripe's objects to a `StripeState`. Pure; the API version is the one that the installed SDK is typed for. */
 import type Stripe from 'stripe';
-import type { DisputeState, InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
+import type { CollectionPause, DisputeState, InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
 
 /** What Stripe was asked for one subscription. */
 export interface Asked {
@@ -57,6 +57,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     cancelAtPeriodEnd: subscription.cancel_at_period_end,
     cancelAt: msOrNull(subscription.cancel_at),
     endedAt: msOrNull(subscription.ended_at),
+    pause: pauseOf(subscription),
     schedule: idOf(subscription.schedule),
     pendingSetup: idOf(subscription.pending_setup_intent),
     invoices: read.slice(0, 6),
@@ -65,6 +66,9 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     promotion: subscription.metadata?.promotion ?? null,
   };
 }
+
+const pauseOf = ({ pause_collection: pause }: Stripe.Subscription): CollectionPause | null =>
+  pause && { behavior: pause.behavior as CollectionPause['behavior'], resumesAt: msOrNull(pause.resumes_at) };
 
 /** A subscription in the same Stripe account that has nothing to do with the paper. */
 export class NotOurs extends Error {
@@ -209,5 +213,6 @@ export function digest(one: Stripe.Subscription): string {
   return JSON.stringify([
     ...[one.status, item?.price.id, item?.current_period_end, one.cancel_at_period_end, one.cancel_at],
     idOf(one.latest_invoice),
+    ...(one.pause_collection ? [one.pause_collection.behavior, one.pause_collection.resumes_at] : []),
   ]);
 }

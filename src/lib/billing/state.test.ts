@@ -1,11 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
 import {
+  digestOf,
   entitlementOf,
   foremost,
   type InvoiceState,
   isSettled,
   type KnownPrice,
   type PaidTime,
+  renewsAt,
   type StripeState,
   subscriptionOf,
   switchKind,
@@ -35,6 +37,7 @@ const state = (change: Partial<StripeState> = {}): StripeState => ({
 
 describe('what a subscription opens', () => {
   const ended = { status: 'canceled', endedAt: at(30) } as const;
+  const pause = { behavior: 'void', resumesAt: null } as const;
   const renewal: InvoiceState = {
     ...{ id: 'in_2', status: 'paid', reason: 'subscription_cycle', due: 1200, paid: 1200, currency: 'usd' },
     ...{ refunded: false, created: at(30), paidAt: at(30), attempted: true, nextAttempt: null },
@@ -59,6 +62,16 @@ describe('what a subscription opens', () => {
     ['all tries failed, in the paid time', { status: 'unpaid' }, 29, 30],
     ['paused, in the paid time', { status: 'paused' }, 29, 30],
     ['paused, after it', { status: 'paused' }, 31, null],
+    ['collection paused, in a period that nobody pays', { pause, periodEnd: at(60) }, 40, 60],
+    [
+      'collection paused, while an earlier bill is tried again',
+      { status: 'past_due', pause, periodEnd: at(60) },
+      40,
+      60,
+    ],
+    ['collection paused, in the paid time', { pause }, 29, 30],
+    ['collection paused, but nothing was ever paid', { pause, paid: [], periodEnd: at(60) }, 10, null],
+    ['collection paused, then cancelled at once', { ...ended, pause, periodEnd: at(60) }, 40, null],
     ['cancelled to its end, before', { cancelAtPeriodEnd: true }, 29, 30],
     ['cancelled to its end, after: no grace', { cancelAtPeriodEnd: true }, 30, null],
     ['cancelled to a day, after', { cancelAt: at(30) }, 30, null],
@@ -121,6 +134,18 @@ describe('what is shown of a subscription', () => {
     for (const change of [{ cancelAtPeriodEnd: true }, { status: 'canceled' }, { status: 'unpaid' }] as const) {
       expect(shown(change).nextBillingDate).toBeNull();
     }
+  });
+
+  it('announces no bill while collection is paused, and says when it begins again', () => {
+    const paused = { pause: { behavior: 'keep_as_draft', resumesAt: at(90) }, periodEnd: at(60) } as const;
+    expect(shown(paused, 40)).toMatchObject({
+      ...{ status: 'active', nextBillingDate: null, paidUntil: iso(60), paused: { resumesAt: iso(90) } },
+    });
+    expect(renewsAt(state(paused))).toBeNull();
+    expect(shown({})).not.toHaveProperty('paused');
+    // The nightly comparison sees it, and finds no difference in what never was paused.
+    expect(digestOf(state(paused))).not.toBe(digestOf(state({ periodEnd: at(60) })));
+    expect(digestOf(state({ pause: null }))).toBe(digestOf(state()));
   });
 
   it('names the next try of a bill that failed', () => {

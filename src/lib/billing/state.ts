@@ -62,6 +62,14 @@ export interface DisputeState {
   readonly due: number | null;
 }
 
+/** A pause of collection: the subscription stays active and its periods go on, but no invoice of them is collected. */
+export interface CollectionPause {
+  /** What Stripe does with the invoices meanwhile. */
+  readonly behavior: 'keep_as_draft' | 'mark_uncollectible' | 'void';
+  /** When collection begins again; `null`: when the publisher says so. */
+  readonly resumesAt: number | null;
+}
+
 export type StripeStatus =
   | 'incomplete'
   | 'incomplete_expired'
@@ -92,6 +100,8 @@ export interface StripeState {
   readonly cancelAtPeriodEnd: boolean;
   readonly cancelAt: number | null;
   readonly endedAt: number | null;
+  /** While the publisher collects nothing (Stripe's `pause_collection`); `null`: it is billed as usual. Absent from old rows. */
+  readonly pause?: CollectionPause | null;
   readonly schedule: string | null;
   /** `seti_…`: a card is still to be confirmed for later. */
   readonly pendingSetup: string | null;
@@ -120,6 +130,9 @@ export const isRunning = ({ status }: Pick<StripeState, 'status'>): boolean =>
 export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelAt'>): boolean =>
   state.cancelAtPeriodEnd || state.cancelAt !== null;
 
+/** Whether the publisher collects nothing at present. It ends by itself at `resumesAt`. */
+export const isPaused = ({ pause }: Pick<StripeState, 'pause'>): boolean => (pause ?? null) !== null;
+
 /** When a paid time of this subscription ends. */
 const endOf = (state: StripeState, time: PaidTime): number =>
   state.status === 'canceled' && time.free ? Math.min(time.until, state.endedAt ?? time.until) : time.until;
@@ -132,7 +145,8 @@ export function paidUntil(state: StripeState): number | null {
 /**
  * What a subscription opens now. The rule of the paper: what is paid is open to its end; while a renewal is on its way or has
  * failed and is tried again, some days more; what was cancelled or given up ends with what is paid; what was wholly refunded was
- * never paid; a first invoice that is not paid opens nothing.
+ * never paid; a first invoice that is not paid opens nothing. While collection is paused the present period is open although it is
+ * not paid: pausing is how a publisher gives a reader time for nothing, and who is to get nothing is cancelled.
  *
  * @param now epoch milliseconds
  * @param graceDays `publication.billing.graceDays`
@@ -151,7 +165,10 @@ export function entitlementOf(state: StripeState, now: number, graceDays: number
   const takenBack = state.invoices.some(
     ({ reason, refunded, created }) => refunded && reason === 'subscription_cycle' && last && created >= last.until,
   );
-  if (!last || !renewing || takenBack) return null;
+  if (!last || takenBack) return null;
+  const given = isPaused(state) && ['active', 'past_due'].includes(state.status);
+  if (given && now < state.periodEnd) return grant({ ...last, until: state.periodEnd });
+  if (!renewing) return null;
   const until = last.until + graceDays * day;
   return now < until ? grant({ ...last, until }) : null;
 }
@@ -171,10 +188,14 @@ export function foremost(states: readonly StripeState[], now: number, graceDays:
   return first ?? null;
 }
 
+const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
 /** As the wire has it. */
 export function subscriptionOf(state: StripeState, now: number, graceDays: number): Subscription {
   const { price, next } = state;
-  const billed = isRunning(state) && !isEnding(state) && state.status !== 'paused' && state.status !== 'unpaid';
+  const paused = isRunning(state) && isPaused(state);
+  const billed =
+    isRunning(state) && !isEnding(state) && !paused && state.status !== 'paused' && state.status !== 'unpaid';
   const retry = state.invoices.find(({ status }) => status === 'open')?.nextAttempt ?? null;
   const nextBill = state.status === 'past_due' && retry !== null ? retry : state.periodEnd;
   const until = entitlementOf(state, now, graceDays)?.until ?? paidUntil(state) ?? state.endedAt ?? state.created;
@@ -192,6 +213,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     status: state.status === 'incomplete_expired' ? 'canceled' : state.status,
     cancelAtPeriodEnd: isEnding(state),
     paidUntil: new Date(until).toISOString(),
+    ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
     ...(next && { next: { planId: next.plan, planName: next.name, productId: next.product, print: next.print } }),
   };
 }
@@ -202,12 +224,15 @@ export function digestOf(state: StripeState): string {
   return JSON.stringify([
     ...[state.status, state.price.id, seconds(state.periodEnd), state.cancelAtPeriodEnd, seconds(state.cancelAt)],
     state.invoices[0]?.id ?? null,
+    ...(state.pause ? [state.pause.behavior, seconds(state.pause.resumesAt)] : []),
   ]);
 }
 
 /** When it is billed by itself; `null`: never again. */
 export const renewsAt = (state: StripeState): number | null =>
-  (state.status === 'active' || state.status === 'trialing') && !isEnding(state) ? state.periodEnd : null;
+  (state.status === 'active' || state.status === 'trialing') && !isEnding(state) && !isPaused(state)
+    ? state.periodEnd
+    : null;
 
 /** Whether the newest payment is one that a bank has taken back for good: who had that done is not charged again. */
 export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices' | 'disputes'>): boolean {

@@ -173,6 +173,8 @@ export interface Subscription {
   readonly cancelAtPeriodEnd: boolean;
   /** ISO 8601: until when it opens what it opens. */
   readonly paidUntil: string;
+  /** Only while the publisher collects nothing. `resumesAt`: ISO 8601, `null` where that is not known yet. */
+  readonly paused?: { readonly resumesAt: string | null };
   /** Only where a change is planned: what begins with the next bill. */
   readonly next?: Pick<Subscription, 'planId' | 'planName' | 'productId' | 'print'>;
 }

@@ -19,12 +19,14 @@ export function boughtOf(subscription: Subscription | null, day: (instant: strin
   if (!subscription || !['trialing', 'active', 'past_due'].includes(subscription.status)) return null;
   const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;
   const tier = tiers.find(({ id }) => id === (productId as TierId))?.name ?? planName;
-  const ends = cancelAtPeriodEnd || nextBillingDate === null;
+  const ends = cancelAtPeriodEnd || (nextBillingDate === null && !subscription.paused);
   return {
     name: print ? `${tier} with the print edition` : tier,
     next: ends
       ? `It ends on ${day(paidUntil)}.`
-      : `The next bill is ${money(price, currency)} on ${day(nextBillingDate)}.`,
+      : nextBillingDate === null
+        ? 'Billing is paused, and nothing is charged.'
+        : `The next bill is ${money(price, currency)} on ${day(nextBillingDate)}.`,
     print,
   };
 }

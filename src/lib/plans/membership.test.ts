@@ -51,6 +51,12 @@ test.each<[string, Partial<Subscription>, RegExp]>([
   ['unpaid', { status: 'past_due' }, /did not go through\. We try your card again on 2027-01-20\./],
   ['unpaid', { status: 'unpaid', nextBillingDate: null }, /did not go through\. The paper stays open/],
   ['paused', { status: 'paused', nextBillingDate: null }, /rests/],
+  [
+    'paused',
+    { paused: { resumesAt: '2027-03-01' }, nextBillingDate: null },
+    /Billing is paused.*resumes on 2027-03-01\. Everything stays open to you until 2027-01-20/,
+  ],
+  ['paused', { paused: { resumesAt: null }, nextBillingDate: null }, /nothing is charged\. Everything/],
   ['over', { status: 'canceled', nextBillingDate: null }, /has ended/],
   ['runs', { status: 'trialing' }, /first days end on 2027-01-20; then it goes on for \$120/],
   [

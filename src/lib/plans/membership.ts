@@ -62,6 +62,11 @@ export function standingOf(one: Subscription, day: (instant: string) => string):
     const words = `Your subscription is cancelled. Everything stays open to you until ${until}, and nothing more is charged.`;
     return { kind: 'ending', words, facts: [plan, ['Open until', until]] };
   }
+  if (one.paused) {
+    const again = one.paused.resumesAt === null ? '' : ` Billing resumes on ${day(one.paused.resumesAt)}.`;
+    const words = `Billing is paused, and nothing is charged.${again} Everything stays open to you until ${until}.`;
+    return { kind: 'paused', words, facts: [plan, ['Open until', until]] };
+  }
   if (status === 'past_due' || status === 'unpaid') {
     const again = nextBillingDate === null ? '' : ` We try your card again on ${day(nextBillingDate)}.`;
     const words = `Your last payment did not go through.${again} The paper stays open to you until ${until}.`;

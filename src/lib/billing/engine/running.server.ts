@@ -1,5 +1,6 @@
 /** What a reader does with a subscription that runs: cancel, resume, another card, notes about where it came from. */
 import Stripe from 'stripe';
+import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 import type { detailsOf } from '../leaving.ts';
 import { idOf } from '../read-state.ts';
@@ -148,7 +149,11 @@ export function createRunning(
     setupIntent: (session) =>
       billed(async () => {
         const customer = await customers.ensure(session);
-        const made = await stripe.setupIntents.create({ customer, usage: 'off_session' });
+        const made = await stripe.setupIntents.create({
+          customer,
+          usage: 'off_session',
+          allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
+        });
         return made.client_secret === null ? no(503, said.wrong) : ok({ clientSecret: made.client_secret });
       }),
     usePaymentMethod: (session, paymentMethod, address = null) =>

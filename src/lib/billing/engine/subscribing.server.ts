@@ -4,6 +4,7 @@
  * goes on from there.
  */
 import type Stripe from 'stripe';
+import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 import type { Billed } from '../service.ts';
 import { isRunning } from '../state.ts';
@@ -130,24 +131,30 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     return null;
   }
 
-  async function create(purchase: Purchase, price: Price, customer: string, userId: string, params: object) {
+  async function create(
+    purchase: Purchase,
+    price: Price,
+    customer: string,
+    userId: string,
+    terms: Stripe.SubscriptionCreateParams,
+  ) {
     const key = `subscribe:${purchase.id}:${purchase.round}`;
+    const metadata: Stripe.MetadataParam = { purchase: purchase.id, user: userId };
+    if (price.promotion) metadata.promotion = price.zephrPlanId;
+    const params: Stripe.SubscriptionCreateParams = {
+      ...terms,
+      customer,
+      payment_behavior: 'default_incomplete',
+      payment_settings: {
+        save_default_payment_method: 'on_subscription',
+        payment_method_types: [...publication.billing.paymentMethodTypes],
+      },
+      billing_mode: { type: 'flexible' },
+      metadata,
+      expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
+    };
     try {
-      const made = await stripe.subscriptions.create(
-        {
-          ...params,
-          customer,
-          payment_behavior: 'default_incomplete',
-          payment_settings: { save_default_payment_method: 'on_subscription' },
-          billing_mode: { type: 'flexible' },
-          metadata: {
-            ...{ purchase: purchase.id, user: userId },
-            ...(price.promotion && { promotion: price.zephrPlanId }),
-          },
-          expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
-        },
-        { idempotencyKey: key },
-      );
+      const made = await stripe.subscriptions.create(params, { idempotencyKey: key });
       return made.id;
     } catch (error) {
       if (!isUncertain(error)) {

@@ -6,7 +6,7 @@ import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isRunning, type StripeState, switchKind } from '../state.ts';
+import { isEnding, isPaused, isRunning, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
 import { dropSwitch, goOn } from './dropping.server.ts';
 import { billed, isUncertain, no, ok, refuse } from './errors.ts';
@@ -38,6 +38,7 @@ export interface Switching {
 export const switchSaid = {
   none: 'You have no subscription yet. Please choose a plan.',
   unpaid: 'Your last payment did not go through. Please update your card first.',
+  paused: 'Billing of your subscription is paused. You can change your plan once it resumes.',
 } as const;
 
 /** Seconds for which a quoted proration stays good. */
@@ -145,11 +146,13 @@ export function createSwitching(
             { idempotencyKey: `plan:${purchase.id}` },
           );
     const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
-    await stripe.subscriptionSchedules.update(
-      schedule.id,
-      { end_behavior: 'release', proration_behavior: 'none', phases: phases(state, present, price) },
-      { idempotencyKey: `planned:${purchase.id}` },
-    );
+    const card = idOf((await stripe.subscriptions.retrieve(state.id)).default_payment_method);
+    const params: Stripe.SubscriptionScheduleUpdateParams = {
+      end_behavior: 'release',
+      proration_behavior: 'none',
+      phases: phases(state, present, price, card),
+    };
+    await stripe.subscriptionSchedules.update(schedule.id, params, { idempotencyKey: `planned:${purchase.id}` });
   }
 
   async function switchNow(session: Session, ask: SwitchAsk): Promise<Billed<SwitchAnswer>> {
@@ -174,6 +177,8 @@ export function createSwitching(
     const open = await purchases.open(session.userId);
     if (open?.kind === 'subscribe' && open.id === state.purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
     if (state.status !== 'active' && state.status !== 'trialing') return no(409, switchSaid.unpaid, { code: 'unpaid' });
+    // Stripe collects no invoice of a paused subscription: an upgrade would be had for nothing.
+    if (isPaused(state)) return no(409, switchSaid.paused, { code: 'paused' });
     const to = catalogue.known(price.id);
     const kind = to && switchKind(state.price, to);
     if (kind === 'upgrade') return upgrade(session, state, price, ask);
@@ -197,27 +202,39 @@ export function createSwitching(
   };
 }
 
-/** The present time as it is, to its end; then the new plan, which goes on by itself. */
+/**
+ * The present time as it is, to its end; then the new plan, which goes on by itself.
+ *
+ * @param card `pm_…` that the subscription is charged to. A phase without one would be charged to the customer's default, and a buyer
+ *   of ours has none.
+ */
 function phases(
   state: StripeState,
   present: Stripe.SubscriptionSchedule.Phase | undefined,
   price: Price,
+  card: string | null,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
   const end = Math.floor(state.periodEnd / 1000);
   const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
-  const named = (some: typeof kept) =>
-    some.length > 0 ? { discounts: some.map((one) => ({ discount: idOf(one) ?? '' })) } : {};
+  const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: typeof kept) => {
+    if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
+    if (card !== null) phase.default_payment_method = card;
+    return phase;
+  };
   // Without a word Stripe would begin the new plan without the discounts that the reader has.
   const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
   const { interval, interval_count: count } = price.recurring;
-  return [
-    {
-      items: [{ price: state.price.id, quantity: 1 }],
-      start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
-      end_date: end,
-      ...named(kept),
-      ...(state.status === 'trialing' && { trial: true }),
-    },
-    { items: [{ price: price.id, quantity: 1 }], duration: { interval, interval_count: count }, ...named(lasting) },
-  ];
+  const now: Stripe.SubscriptionScheduleUpdateParams.Phase = {
+    items: [{ price: state.price.id, quantity: 1 }],
+    start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
+    end_date: end,
+  };
+  if (state.status === 'trialing') now.trial = true;
+  const later: Stripe.SubscriptionScheduleUpdateParams.Phase = {
+    items: [{ price: price.id, quantity: 1 }],
+    duration: { interval, interval_count: count },
+  };
+  // With another interval Stripe would keep the old anchor, and the new plan would not be billed when it begins.
+  if (interval !== state.price.interval || count !== state.price.count) later.billing_cycle_anchor = 'phase_start';
+  return [add(now, kept), add(later, lasting)];
 }
