@@ -118,7 +118,7 @@ function connected(options: Connected, mirror: Mirror): Content {
     },
     syncNow: () => sync.syncNow(),
     look: () => sync.look(),
-    receive: createReceiver({ mirror, items: sync.items, log, now, secret }),
+    receive: createReceiver({ mirror, applier, items: sync.items, log, now, secret }),
     preview: createPreview({ mirror, client, ingester, now, secret }),
     status: () => sync.status(),
   };

@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of what ingest writes into them. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 /**
  * `documents` holds what lists show; bodies lie apart so that a list reads small rows. WordPress numbers all posts from
@@ -58,6 +58,7 @@ END;
 
 -- Every slug a document ever had. What an address without a document answers is derived from it.
 CREATE TABLE old_slugs (type TEXT NOT NULL, slug TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (type, slug)) WITHOUT ROWID;
+CREATE INDEX old_slugs_id ON old_slugs (id);
 
 -- When a withdrawn document was last known to be away, so that an older answer cannot bring it back.
 CREATE TABLE withdrawn (id INTEGER PRIMARY KEY, type TEXT NOT NULL, fetched INTEGER NOT NULL);

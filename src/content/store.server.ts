@@ -142,10 +142,26 @@ function writeDocument(mirror: Mirror, version: DocumentVersion, partial: boolea
     );
 }
 
-function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: number): void {
-  mirror
-    .prepare('INSERT INTO old_slugs VALUES (?, ?, ?) ON CONFLICT (type, slug) DO UPDATE SET id = excluded.id')
+/** @returns tags of the answers that this changes: a stored "not found", or a redirect to another document */
+export function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: number): string[] {
+  const { changes } = mirror
+    .prepare(
+      `INSERT INTO old_slugs VALUES (?, ?, ?) ON CONFLICT (type, slug) DO UPDATE SET id = excluded.id
+      WHERE id <> excluded.id`,
+    )
     .run(type, slug, id);
+  return changes > 0 ? [tag.slug(type, slug)] : [];
+}
+
+/**
+ * Tags of all addresses at which a document used to be, when it appears, goes or moves: each of them answers "moved" or "gone" by where the
+ * document is now.
+ */
+function formerAddresses(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
+  const either = after ?? before;
+  if (!either || (before && after && before.slug === after.slug)) return [];
+  const rows = mirror.prepare('SELECT slug FROM old_slugs WHERE id = ? AND type = ?').all(either.id, either.type);
+  return rows.map(({ slug }) => tag.slug(either.type, String(slug)));
 }
 
 /**
@@ -180,10 +196,10 @@ export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: 
     for (const each of writeListing(mirror, before, after)) tags.add(each);
     mirror.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
     mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
-    if (before && before.slug !== after.slug) rememberSlug(mirror, before.type, before.slug, before.id);
-    for (const slug of document.oldSlugs) {
-      if (slug && slug !== after.slug) rememberSlug(mirror, after.type, canonicalSlug(slug), after.id);
-    }
+    const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
+    if (before && before.slug !== after.slug) former.unshift(before.slug);
+    for (const slug of former) for (const each of rememberSlug(mirror, after.type, slug, after.id)) tags.add(each);
+    for (const each of formerAddresses(mirror, before, after)) tags.add(each);
     if (!before || before.bodyHash !== after.bodyHash) {
       mirror
         .prepare(
@@ -236,6 +252,7 @@ function storePartialAuthor(mirror: Mirror, author: Author, fetched: Fetched, ta
   writeListing(mirror, before, after);
   if (before && before.title !== after.title) markForReindex(mirror, after.id);
   for (const each of tagsOfDocument(before, after, () => null)) tags.add(each);
+  for (const each of formerAddresses(mirror, before, after)) tags.add(each);
 }
 
 /** Takes a document out of the mirror; its address answers "gone" from now on. */
@@ -267,6 +284,7 @@ export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, t
     if (before.type === 'articles') unindexStory(mirror, id);
     const choice = storedTopStories(mirror);
     const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
+    for (const each of formerAddresses(mirror, before, null)) tags.add(each);
     return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
   });
 }

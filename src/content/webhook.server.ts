@@ -3,13 +3,14 @@
  * document is fetched again, so that late, doubled and disordered deliveries all end in WordPress's latest state.
  */
 import type { Logger } from '../lib/logging.ts';
-import type { Applied } from './apply.server.ts';
+import type { Applied, Applier } from './apply.server.ts';
 import { SyncProblem } from './fetching.server.ts';
 import { type Items, nothingApplied } from './items.server.ts';
 import type { Mirror } from './mirror.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from './service.ts';
 import { matches, sign } from './signature.server.ts';
 import { canonicalSlug } from './slugs.ts';
+import { rememberSlug } from './store.server.ts';
 import * as wire from './wire.ts';
 
 const windowSeconds = 300;
@@ -17,6 +18,7 @@ const rememberedMs = 600_000;
 
 export interface WebhookOptions {
   readonly mirror: Mirror;
+  readonly applier: Applier;
   readonly items: Items;
   readonly log: Logger;
   readonly now: () => number;
@@ -35,7 +37,7 @@ const refuse = (status: number, error: string, headers?: Record<string, string>)
 });
 
 /** Makes the receiver. Nothing changes before signature, time, delivery and body have been found good. */
-export function createReceiver({ mirror, items, log, now, secret }: WebhookOptions): Content['receive'] {
+export function createReceiver({ mirror, applier, items, log, now, secret }: WebhookOptions): Content['receive'] {
   /** Deliveries that are being worked on; the same one arriving meanwhile waits for the outcome. */
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
@@ -52,12 +54,11 @@ export function createReceiver({ mirror, items, log, now, secret }: WebhookOptio
         if (hook.id === 0) return nothingApplied;
         const applied = await items.one(hook.type, hook.id, options);
         // The mirror may never have seen the document under its former slug.
-        if (hook.previous_slug && hook.type !== 'comments') {
-          mirror
-            .prepare('INSERT OR IGNORE INTO old_slugs VALUES (?, ?, ?)')
-            .run(hook.type, canonicalSlug(hook.previous_slug), hook.id);
-        }
-        return applied;
+        if (!hook.previous_slug || hook.type === 'comments') return applied;
+        const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
+        if (mirror.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
+        const former = await applier.write(() => new Set(rememberSlug(mirror, type, slug, hook.id)));
+        return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
       }
     }
   };

@@ -158,6 +158,8 @@ describe('a webhook', () => {
     wordpress.put('articles', { id: 70, ...wirePost({ id: 70, slug: 'now' }) });
     await deliver(hook({ event: 'slug', id: 70, slug: 'now', previous_slug: 'then' }));
     expect(content.reader().fate('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });
+    // A "not found" that was stored for the former address goes.
+    expect(changes.flatMap(({ tags }) => [...tags])).toContain('slug:articles:then');
   });
 
   it('ends in the latest state, however deliveries overlap', async () => {

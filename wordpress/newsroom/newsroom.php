@@ -36,6 +36,7 @@ $newsroom_parts = array(
 	'attachments',   // The credit of a picture.
 	'opening',       // The part of a body that anyone may read.
 	'access',        // Who gets the rest.
+	'visitor',       // The site reads as an anonymous visitor.
 	'search',        // Searching without revealing what cannot be read.
 	'rest',          // REST fields.
 	'rest-query',    // REST filters: category, author_id.

@@ -66,6 +66,9 @@ function newsroom_is_cut( $post ) {
 	if ( ! $post instanceof WP_Post || ! newsroom_is_restricted( $post ) ) {
 		return false;
 	}
+	if ( newsroom_lifted() === $post->ID ) {
+		return false;
+	}
 	return ! current_user_can( 'newsroom_read_restricted' ) && ! current_user_can( 'edit_post', $post->ID );
 }
 
@@ -125,7 +128,7 @@ function newsroom_cut_main_query( $posts, $query ) {
  * @return WP_REST_Response
  */
 function newsroom_cut_rest( $response, $post ) {
-	if ( $response instanceof WP_REST_Response && newsroom_is_cut( $post ) ) {
+	if ( $response instanceof WP_REST_Response && newsroom_is_cut( $post ) && ! user_can( newsroom_asker(), 'newsroom_read_restricted' ) ) {
 		$data = $response->get_data();
 		if ( isset( $data['meta']['footnotes'] ) ) {
 			$data['meta']['footnotes'] = '';
@@ -141,7 +144,8 @@ function newsroom_cut_rest( $response, $post ) {
  * @return bool
  */
 function newsroom_asks_with_credentials() {
-	return current_user_can( 'newsroom_read_restricted' ) || current_user_can( 'edit_others_posts' );
+	$asker = newsroom_asker();
+	return user_can( $asker, 'newsroom_read_restricted' ) || user_can( $asker, 'edit_others_posts' );
 }
 
 /**

@@ -12,6 +12,10 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 $newsroom_tests = get_option( 'newsroom_tests', array() );
 
+if ( ! empty( $newsroom_tests['membership'] ) ) {
+	require __DIR__ . '/membership.php';
+}
+
 // The one function of Advanced Custom Fields that the plugin needs.
 if ( isset( $newsroom_tests['acf'] ) && ! function_exists( 'get_field' ) ) {
 	/**

@@ -1,0 +1,171 @@
+<?php
+/**
+ * The site's credentials read documents as an anonymous visitor sees them.
+ *
+ * What the site mirrors is shown to everyone, so whatever another plugin shows to users who are signed in (members-only shortcodes and
+ * blocks, "Logged in as", nonces, menu items) must not be rendered for it. Permissions are checked with the credentials; the answer is
+ * then made as user 0. Of the access rules only this plugin's own are lifted, for the one document that is asked for.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+// After the permission check and every other filter of it, directly before the callback; and directly after the callback.
+add_filter( 'rest_dispatch_request', 'newsroom_become_visitor', PHP_INT_MAX, 3 );
+add_filter( 'rest_request_after_callbacks', 'newsroom_become_asker', PHP_INT_MIN, 3 );
+add_action( 'rest_api_init', 'newsroom_register_whole_bodies' );
+
+/**
+ * Requests that are being answered as user 0, innermost last.
+ *
+ * @param array|null $enter Request and user to add; null to only look; an empty array to drop the innermost.
+ * @return array[] Each: `request` and `user`.
+ */
+function newsroom_visits( $enter = null ) {
+	static $visits = array();
+	if ( array() === $enter ) {
+		array_pop( $visits );
+	} elseif ( null !== $enter ) {
+		$visits[] = $enter;
+	}
+	return $visits;
+}
+
+/**
+ * Whether an answer to the present user is made as an anonymous visitor would see it.
+ *
+ * Administrators may read restricted bodies, too, and their credentials may be the site's; only what they read in order to edit it
+ * stays as it is.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return bool
+ */
+function newsroom_reads_as_visitor( $request ) {
+	if ( ! in_array( $request->get_method(), array( 'GET', 'HEAD' ), true ) || ! current_user_can( 'newsroom_read_restricted' ) ) {
+		return false;
+	}
+	if ( 'edit' === $request['context'] && current_user_can( 'edit_posts' ) ) {
+		return false;
+	}
+	// A list of drafts or of comments that wait would be empty for user 0.
+	if ( array_diff( (array) $request['status'], array( 'publish', 'approve' ) ) ) {
+		return false;
+	}
+	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
+}
+
+/**
+ * Makes user 0 the current user for the callback of a route.
+ *
+ * @param mixed           $result  Answer so far.
+ * @param WP_REST_Request $request Request.
+ * @return mixed
+ */
+function newsroom_become_visitor( $result, $request ) {
+	if ( null === $result && newsroom_reads_as_visitor( $request ) ) {
+		newsroom_visits(
+			array(
+				'request' => $request,
+				'user'    => get_current_user_id(),
+			)
+		);
+		wp_set_current_user( 0 );
+	}
+	return $result;
+}
+
+/**
+ * Makes the user who asked the current one again.
+ *
+ * @param mixed           $response Answer.
+ * @param array           $handler  Route handler.
+ * @param WP_REST_Request $request  Request.
+ * @return mixed
+ */
+function newsroom_become_asker( $response, $handler, $request ) {
+	$visits = newsroom_visits();
+	$visit  = end( $visits );
+	if ( $visit && $visit['request'] === $request ) {
+		newsroom_visits( array() );
+		wp_set_current_user( $visit['user'] );
+	}
+	return $response;
+}
+
+/**
+ * The user who asked: not user 0, as whom the answer may be made.
+ *
+ * @return int
+ */
+function newsroom_asker() {
+	$visits = newsroom_visits();
+	$visit  = end( $visits );
+	return $visit ? $visit['user'] : get_current_user_id();
+}
+
+/**
+ * The document whose access level does not count while its body is rendered.
+ *
+ * @param int|null $id Document, 0 for none; null to only look.
+ * @return int
+ */
+function newsroom_lifted( $id = null ) {
+	static $lifted = 0;
+	$now           = $lifted;
+	if ( null !== $id ) {
+		$lifted = $id;
+	}
+	return $now;
+}
+
+/**
+ * Hooks the whole bodies into the answers.
+ */
+function newsroom_register_whole_bodies() {
+	foreach ( array( 'articles', 'revision' ) as $type ) {
+		// Before newsroom_cut_rest(), which takes out what belongs to a body that stays cut.
+		add_filter( "rest_prepare_{$type}", 'newsroom_give_whole_body', PHP_INT_MAX - 1, 2 );
+	}
+}
+
+/**
+ * Gives the site the whole body of a restricted article, rendered as an anonymous visitor would see it if it were free.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Article or revision.
+ * @return WP_REST_Response
+ */
+function newsroom_give_whole_body( $response, $post ) {
+	if ( ! $response instanceof WP_REST_Response || ! newsroom_visits() || ! newsroom_is_cut( $post ) || ! user_can( newsroom_asker(), 'newsroom_read_restricted' ) ) {
+		return $response;
+	}
+	$data = $response->get_data();
+	if ( isset( $data['content']['rendered'] ) && empty( $data['content']['protected'] ) ) {
+		$data['content']['rendered'] = newsroom_render_whole( $post );
+	}
+	if ( isset( $data['restricted'] ) ) {
+		$data['restricted'] = false;
+	}
+	$response->set_data( $data );
+	return $response;
+}
+
+/**
+ * The body of a post as WordPress renders it in REST, without the cut that its access level asks for. Other restricted articles that
+ * it shows (a list of posts, an embedded article) stay cut.
+ *
+ * @param WP_Post $post Article or revision.
+ * @return string
+ */
+function newsroom_render_whole( $post ) {
+	$before          = newsroom_lifted( 'revision' === $post->post_type ? $post->post_parent : $post->ID );
+	$GLOBALS['post'] = $post; // phpcs:ignore WordPress.WP.GlobalVariablesOverride -- as WordPress's own controller does.
+	setup_postdata( $post );
+	/** This filter is documented in wp-includes/post-template.php */
+	$html = apply_filters( 'the_content', $post->post_content );
+	newsroom_lifted( $before );
+	return $html;
+}
