@@ -7,12 +7,12 @@ import Stripe from 'stripe';
 import { stripeHandlers } from '../../sandbox/stripe/handlers.ts';
 import { openState, type StripeState } from '../../sandbox/stripe/state.ts';
 import type { Session } from '../../src/lib/accounts/service.ts';
+import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import {
   type BillingOptions,
   createBilling,
   type RunningBilling,
 } from '../../src/lib/billing/engine/billing.server.ts';
-import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import type { Billed } from '../../src/lib/billing/service.ts';
 import type { Shipping } from '../../src/lib/billing/wire.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';

@@ -1,14 +1,12 @@
 /** The way to Stripe: one client, one API version, bounded waits. */
 import Stripe from 'stripe';
+import { apiVersion } from './api-version.ts';
 
 export interface StripeAccess {
   readonly secretKey: string;
   /** Without a slash at its end. */
   readonly apiUrl: string;
 }
-
-/** Pinned: the installed package's types are of this version, and a newer package does not compile until it is looked at. */
-export const apiVersion = '2026-10-28.endive';
 
 /** Milliseconds for one request; a second try under the same key follows. */
 const patienceMs = 10_000;
