@@ -2,7 +2,7 @@
  * The sandbox as a process of its own:
  *
  *     node sandbox/main.ts --data var/sandbox --port 8881 --mailbox-port 8882 --stripe-port 8883 \
- *       --site-url http://127.0.0.1:4321 [--reset] [--no-edition]
+ *       --site-url http://127.0.0.1:4321 [--reset] [--edition demo|tests|none]
  *
  * Prints one JSON object per line: `{"progress", "done"?, "total"?}` while it works, `{"ready": true, "wordpress": {…},
  * "mailbox": {…}, …}` once, `{"error", "hint"}` before it ends with 1. Stops on SIGTERM, SIGINT, and when the parent that holds its standard
@@ -11,6 +11,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { editionKinds } from './edition/model.ts';
 import { ensureSandbox } from './setup.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -25,10 +26,12 @@ async function main() {
       'stripe-port': { type: 'string', default: '8883' },
       'site-url': { type: 'string', default: 'http://127.0.0.1:4321' },
       reset: { type: 'boolean', default: false },
-      'no-edition': { type: 'boolean', default: false },
+      edition: { type: 'string', default: 'demo' },
     },
   });
   const data = path.resolve(values.data);
+  const edition = editionKinds.find((kind) => kind === values.edition);
+  if (!edition) throw new Error(`--edition: ${values.edition} is not one of ${editionKinds.join(', ')}`);
   await ensureSandbox({ root, onProgress: print });
   // Only now: what this loads has just been installed.
   const { startSandbox } = await import('./start.ts');
@@ -62,7 +65,7 @@ async function main() {
     stripePort: Number(values['stripe-port']),
     siteUrl: values['site-url'].replace(/\/+$/, ''),
     reset: values.reset,
-    edition: !values['no-edition'],
+    edition,
     onProgress: print,
   });
   stop = sandbox.stop;

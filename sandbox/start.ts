@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { importEdition } from './edition/import.ts';
+import type { EditionKind } from './edition/model.ts';
 import { crosswordHtml } from './edition/read.ts';
 import { sections } from './edition/sections.ts';
 import { type NeighboursAccess, startNeighbours } from './neighbours.ts';
@@ -56,8 +57,8 @@ export interface SandboxOptions {
   readonly siteUrl: string;
   /** Forgets what was kept before. */
   readonly reset?: boolean;
-  /** Whether the demo edition is imported into an empty WordPress; true unless said otherwise. */
-  readonly edition?: boolean;
+  /** What is imported into an empty WordPress; the demo edition unless said otherwise. */
+  readonly edition?: EditionKind;
   readonly onProgress?: (progress: Progress) => void;
 }
 
@@ -122,9 +123,10 @@ async function startWordPress(
     });
     keepCredentials(data, credentials);
     fs.writeFileSync(path.join(data, 'installed'), '');
-    if (options.edition !== false) {
+    const kind = options.edition ?? 'demo';
+    if (kind !== 'none') {
       const artCache = path.join(root, '.broadsheet', 'art');
-      await importEdition({ wordpress, data, artCache, onProgress });
+      await importEdition({ wordpress, kind, data, artCache, onProgress });
     }
     wordpress.intercept(playCrossword);
     wordpress.cron.every(CRON_INTERVAL);

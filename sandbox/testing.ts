@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { EditionKind } from './edition/model.ts';
 import { takeLock } from './lock.mjs';
 import type { Progress, WordPressAccess } from './start.ts';
 
@@ -16,8 +17,8 @@ export interface SandboxForTests {
 }
 
 export interface TestOptions {
-  /** Whether the demo edition is in it; true unless said otherwise. */
-  readonly edition?: boolean;
+  /** What is in it; the tests' edition unless said otherwise. */
+  readonly edition?: EditionKind;
   /** Where webhooks and previews go. */
   readonly siteUrl?: string;
   /** Port of WordPress; a free one unless said otherwise. */
@@ -29,7 +30,7 @@ const folder = path.join(root, 'var', 'test-sandbox');
 
 /** Starts a WordPress that nothing else uses. */
 export async function startSandboxForTests(options: TestOptions = {}): Promise<SandboxForTests> {
-  const { edition = true, siteUrl = 'http://127.0.0.1:9', port = 0 } = options;
+  const { edition = 'tests', siteUrl = 'http://127.0.0.1:9', port = 0 } = options;
   const data = path.join(folder, `run-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
   fs.cpSync(await snapshot(edition), data, { recursive: true });
   const child = await launchSandbox({ data, port, siteUrl, edition });
@@ -55,7 +56,7 @@ export interface LaunchOptions {
   readonly data: string;
   readonly port: number;
   readonly siteUrl: string;
-  readonly edition: boolean;
+  readonly edition: EditionKind;
   readonly onProgress?: (progress: Progress, child: ChildProcess) => void;
 }
 
@@ -70,7 +71,7 @@ export async function launchSandbox(options: LaunchOptions): Promise<SandboxProc
     [
       path.join(import.meta.dirname, 'main.ts'),
       ...['--data', data, '--port', String(port), '--mailbox-port', '0', '--site-url', siteUrl],
-      ...(edition ? [] : ['--no-edition']),
+      ...['--edition', edition],
     ],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   );
@@ -122,8 +123,7 @@ export async function signIn(
 }
 
 /** The data folder of a freshly prepared sandbox, made when there is none for today and for the files as they are. */
-async function snapshot(edition: boolean): Promise<string> {
-  const kind = edition ? 'edition' : 'bare';
+async function snapshot(kind: EditionKind): Promise<string> {
   const name = path.join(folder, `${kind}-${new Date().toISOString().slice(0, 10)}-${fingerprint()}`);
   if (fs.existsSync(name)) return name;
   const lock = takeLock(path.join(folder, `${kind}.lock`), { wait: 5 * 60_000 });
@@ -135,7 +135,7 @@ async function snapshot(edition: boolean): Promise<string> {
     }
     const part = path.join(folder, `part-${kind}`);
     fs.rmSync(part, { recursive: true, force: true });
-    const made = await launchSandbox({ data: part, port: 0, siteUrl: 'http://127.0.0.1:9', edition });
+    const made = await launchSandbox({ data: part, port: 0, siteUrl: 'http://127.0.0.1:9', edition: kind });
     await made.stop();
     fs.renameSync(part, name);
     return name;

@@ -1,6 +1,7 @@
 /** The sandbox as `npm start`, `npm run dev` and the tests start it: a child that says in JSON lines how far it is. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EditionKind } from '../sandbox/edition/model.ts';
 import type { SandboxAccess, WordPressAccess } from '../sandbox/start.ts';
 import { publication } from '../src/publication.ts';
 import type { Environment, SandboxPorts } from './settings.ts';
@@ -27,13 +28,14 @@ interface Line extends Partial<SandboxAccess> {
   readonly hint?: string;
 }
 
-/** Starts the sandbox over a data folder; the demo edition is imported into an empty one. */
+/** Starts the sandbox over a data folder; the edition, the demo unless said otherwise, is imported into an empty one. */
 export function startSandbox(options: {
   readonly data: string;
   readonly ports: SandboxPorts;
   readonly siteUrl: string;
   readonly log: string;
   readonly env: Environment;
+  readonly edition?: EditionKind;
 }): SandboxChild {
   let note = 'starting';
   let report: ((note: string) => void) | undefined;
@@ -53,6 +55,7 @@ export function startSandbox(options: {
       ...['--mailbox-port', String(options.ports.mailbox)],
       ...['--stripe-port', String(options.ports.stripe)],
       ...['--site-url', options.siteUrl],
+      ...['--edition', options.edition ?? 'demo'],
     ],
     {
       cwd: root,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { LONG_ARTICLE_WORDS, countWords } from './awkward/long.ts';
 import { payloads } from './awkward/payloads.ts';
 import { awkward } from './awkward.ts';
+import { readEdition } from './read.ts';
 
 const post = (slug: string) => {
   const found = awkward.find((candidate) => candidate.slug === slug);
@@ -36,4 +37,21 @@ test('one slug names an article, a video and a crossword', () => {
 
 test('each family of payloads has a page', () => {
   for (const name of Object.keys(payloads)) expect(post(`hostile-${name}`).contentHtml).toContain(payloads[name]?.[0]);
+});
+
+test('the demo edition has no awkward post, and no sentence that exists for tests', () => {
+  const demo = readEdition('http://127.0.0.1:9', 'demo');
+  const name = ({ type, slug }: { type: string; slug: string }) => `${type}/${slug}`;
+  const forTests = new Set(awkward.map(name));
+  expect(demo.documents.map(name).filter((document) => forTests.has(document))).toEqual([]);
+  expect(JSON.stringify(demo)).not.toContain('CANARY');
+  const inTests = readEdition('http://127.0.0.1:9', 'tests').documents.map(name);
+  expect(inTests).toEqual([...demo.documents, ...awkward].map(name));
+});
+
+test('the demo edition has stories of every access level, so that each kind of wall is seen', () => {
+  const levels = readEdition('http://127.0.0.1:9', 'demo')
+    .documents.filter(({ type }) => type === 'articles')
+    .map(({ meta }) => meta.newsroom_access);
+  expect(new Set(levels)).toEqual(new Set(['default', 'free', 'registered', 'subscriber']));
 });

@@ -1,6 +1,6 @@
 /**
- * The posts that a newspaper has to survive: each is out of the ordinary in one respect, and all of them are imported with the
- * edition, so that whoever changes the site sees what it makes of them. One file of `awkward/` for each kind of trouble.
+ * The posts that a newspaper has to survive: each is out of the ordinary in one respect. Only the tests' edition has them; `npm start`
+ * shows a newspaper without them. One file of `awkward/` for each kind of trouble.
  *
  * In `contentHtml` the words `{{art:motif}}` stand for the address of a picture, which the importer puts there.
  */

@@ -1,13 +1,15 @@
-/** Imports the demo edition into an empty WordPress, all of it or nothing. */
+/** Imports an edition into an empty WordPress, all of it or nothing. */
 import path from 'node:path';
 import type { RunningWordPress } from '../wordpress/boot.ts';
 import { phpFile } from '../wordpress/prepare.ts';
 import { makePictures } from './pictures.ts';
 import { picturesWithin, withAddresses } from './placeholders.ts';
+import type { EditionKind } from './model.ts';
 import { readEdition } from './read.ts';
 
 export interface ImportOptions {
   readonly wordpress: RunningWordPress;
+  readonly kind: Exclude<EditionKind, 'none'>;
   /** The sandbox's data folder. */
   readonly data: string;
   /** Folder for finished pictures. */
@@ -23,9 +25,9 @@ export interface ImportOptions {
  * @throws when a file of the edition does not fit, or WordPress refuses one
  */
 export async function importEdition(options: ImportOptions): Promise<boolean> {
-  const { wordpress, data, artCache, onProgress } = options;
+  const { wordpress, kind, data, artCache, onProgress } = options;
   if ((await wordpress.run("echo get_option( 'sandbox_edition' ) ? 'yes' : 'no';")) === 'yes') return false;
-  const edition = await readEdition(wordpress.url);
+  const edition = readEdition(wordpress.url, kind);
   const now = new Date();
   const pictures = await makePictures(
     [...edition.documents.flatMap(({ picture }) => picture ?? []), ...picturesWithin(edition.documents.map(({ content }) => content))],

@@ -54,6 +54,13 @@ export interface TopStories {
   readonly excerpt: string;
 }
 
+/**
+ * Which documents WordPress begins with: `demo` is a newspaper as readers know one; `tests` has the awkward posts (`awkward.ts`) as well;
+ * `none` leaves WordPress empty.
+ */
+export const editionKinds = ['demo', 'tests', 'none'] as const;
+export type EditionKind = (typeof editionKinds)[number];
+
 export interface Edition {
   readonly documents: readonly Document[];
   readonly comments: readonly Comment[];

@@ -1,13 +1,13 @@
 /** Reads the writers' files of the demo edition. Whatever is missing as a whole is left out; a broken file is an error. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { descriptions } from './art/descriptions.ts';
 import { escapeText, htmlToBlocks, markdownToBlocks } from './blocks.ts';
 import { crosswordPage } from './crosswords/page.ts';
 import { type Puzzle, puzzles } from './crosswords/puzzle.ts';
 import { type Text, flagIn, listIn, numberIn, parseText, required } from './front-matter.ts';
-import type { AwkwardPost, Comment, Document, Edition, TopStories } from './model.ts';
+import { awkward } from './awkward.ts';
+import type { AwkwardPost, Comment, Document, Edition, EditionKind, TopStories } from './model.ts';
 import { sections } from './sections.ts';
 
 interface Author {
@@ -38,20 +38,20 @@ const ACCESS = ['default', 'free', 'registered', 'subscriber'];
 
 /**
  * @param wordpress address of WordPress, where crosswords are played
+ * @param kind `tests` adds the awkward posts
  * @throws naming the file and the field that does not fit
  */
-export async function readEdition(wordpress: string): Promise<Edition> {
+export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'>): Edition {
   const authors = json<Author[]>('authors.json') ?? [];
   const texts = textsIn('articles');
   const articles = texts.map(articleOf);
-  const awkward = await awkwardPosts();
   const documents = [
     ...authors.map(authorOf),
     ...articles,
     ...(json<Video[]>('videos.json') ?? []).map(videoOf),
     ...puzzles().map((puzzle) => crosswordOf(puzzle, wordpress)),
     ...textsIn('pages').map(pageOf),
-    ...awkward,
+    ...(kind === 'tests' ? awkward.map(awkwardDocumentOf) : []),
   ];
   checkNames(documents, new Set(authors.map(({ slug }) => slug)));
   return {
@@ -202,11 +202,8 @@ const META_KEYS: Readonly<Record<string, string>> = {
   bulleted_featured_excerpt: 'newsroom_bulleted',
 };
 
-async function awkwardPosts(): Promise<Document[]> {
-  const file = path.join(here, 'awkward.ts');
-  if (!fs.existsSync(file)) return [];
-  const { awkward } = (await import(pathToFileURL(file).href)) as { awkward: readonly AwkwardPost[] };
-  return awkward.map((post) => ({
+function awkwardDocumentOf(post: AwkwardPost): Document {
+  return {
     type: post.type,
     slug: post.slug,
     status: post.status,
@@ -222,7 +219,7 @@ async function awkwardPosts(): Promise<Document[]> {
       ? { alt: describe(post.image.motif), caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug.replaceAll('%', '')}` }
       : undefined,
     meta: Object.fromEntries(Object.entries(post.acf ?? {}).map(([name, value]) => [META_KEYS[name] ?? name, value])),
-  }));
+  };
 }
 
 /** The front page: every article with a place, in the order of the places; the first is the lead. */

@@ -2,13 +2,17 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
+import type { EditionKind } from '../edition/model.ts';
 import { readEdition } from '../edition/read.ts';
 import { launchSandbox, type SandboxProcess, signIn } from '../testing.ts';
 
 const data = path.resolve(import.meta.dirname, '../../var/test-sandbox', `kept-${process.pid}`);
 const database = path.join(data, 'database', '.ht.sqlite');
 const running: SandboxProcess[] = [];
-const launch = async (edition = false, onProgress?: Parameters<typeof launchSandbox>[0]['onProgress']) => {
+const launch = async (
+  edition: EditionKind = 'none',
+  onProgress?: Parameters<typeof launchSandbox>[0]['onProgress'],
+) => {
   const started = await launchSandbox({ data, port: 0, siteUrl: 'http://127.0.0.1:9', edition, onProgress });
   running.push(started);
   return started;
@@ -21,7 +25,7 @@ afterAll(async () => {
 
 it('begins an installation anew that was cut off, and loses nothing that it has acknowledged afterwards', async () => {
   await expect(
-    launch(false, (_progress, child) => {
+    launch('none', (_progress, child) => {
       const timer = setInterval(() => {
         if (fs.existsSync(database)) child.kill('SIGKILL');
         if (child.exitCode !== null || child.signalCode !== null) clearInterval(timer);
@@ -67,7 +71,7 @@ it('begins an installation anew that was cut off, and loses nothing that it has 
 it('begins an import anew that was cut off, and does not import twice', async () => {
   let journal = 0;
   await expect(
-    launch(true, ({ progress }, child) => {
+    launch('tests', ({ progress }, child) => {
       if (!progress.startsWith('Importing')) return;
       // A journal on disk of this size means that the transaction has begun to write.
       const timer = setInterval(() => {
@@ -83,14 +87,14 @@ it('begins an import anew that was cut off, and does not import twice', async ()
     const response = await fetch(`${wordpress.url}/wp-json/wp/v2/${type}?per_page=1&_fields=id`);
     return Number(response.headers.get('x-wp-total'));
   };
-  const { documents } = await readEdition('http://127.0.0.1:9');
+  const { documents } = readEdition('http://127.0.0.1:9', 'tests');
   const expected = (type: string) =>
     documents.filter((document) => document.type === type && document.status === 'publish').length;
-  const imported = await launch(true);
+  const imported = await launch('tests');
   expect(await count(imported, 'authors')).toBe(expected('authors'));
   expect(await count(imported, 'crosswords')).toBe(expected('crosswords'));
   await imported.stop();
-  const again = await launch(true);
+  const again = await launch('tests');
   expect(await count(again, 'authors')).toBe(expected('authors'));
   const crossword = await fetch(`${again.wordpress.url}/sandbox/crosswords/low-water`);
   expect(await crossword.text()).toContain('Name on the deed');

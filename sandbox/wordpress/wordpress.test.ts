@@ -32,7 +32,7 @@ const asSite = (access = sandbox.wordpress) => ({
 beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   sandbox = await startSandboxForTests({
-    edition: false,
+    edition: 'none',
     siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`,
   });
   admin = await signIn(sandbox.wordpress);
@@ -159,7 +159,7 @@ describe('the running WordPress', () => {
 
   it('refuses a second sandbox over the same data', async () => {
     const { data } = sandbox;
-    await expect(launchSandbox({ data, port: 0, siteUrl: 'http://127.0.0.1:9', edition: false })).rejects.toThrow(
+    await expect(launchSandbox({ data, port: 0, siteUrl: 'http://127.0.0.1:9', edition: 'none' })).rejects.toThrow(
       /Another sandbox is using/,
     );
   }, 30_000);

@@ -10,7 +10,7 @@ async function choicesOf(context: BrowserContext): Promise<readonly string[]> {
 }
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 });
-const thanks = (page: Page) => page.getByText('Thank you for subscribing to the product');
+const thanks = (page: Page) => page.getByText('Thank you for subscribing to The Sun');
 
 async function signUp(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email address').fill(email);

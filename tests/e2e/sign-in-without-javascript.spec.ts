@@ -98,7 +98,7 @@ test('newsletters are signed up for by a form, and its link confirms', async ({ 
   await page.getByLabel(/Evening Sun/).check();
   await page.getByLabel('Email address').fill(email);
   await page.getByRole('button', { name: 'Sign up' }).click();
-  await expect(heading(page)).toHaveText('Thank you for subscribing to the product');
+  await expect(heading(page)).toHaveText('Thank you for subscribing to The Sun');
   await expect(page.getByText('Please check your inbox for a one-click verification link')).toBeVisible();
   await expect(page.getByRole('link', { name: /^Open / })).toHaveCount(3);
   await page.goto((await linkTo(email)).text);
@@ -113,7 +113,7 @@ for (const path of ['/newsletter-signUp', '/offer/newsletter', '/']) {
     await page.goto(path);
     await page.getByLabel('Email address').fill(email);
     await page.getByRole('button', { name: /^(Sign up|Subscribe)$/ }).click();
-    await expect(heading(page)).toHaveText('Thank you for subscribing to the product');
+    await expect(heading(page)).toHaveText('Thank you for subscribing to The Sun');
     await linkTo(email);
   });
 }

@@ -71,7 +71,7 @@ test.describe('for readers who are not signed in', () => {
     const created = page.waitForResponse((response) => response.url().endsWith('/api/zephr-create'));
     await bar(page).getByRole('button', { name: 'Subscribe' }).click();
     expect(await (await created).json()).toMatchObject({ sessionId: expect.any(String) });
-    await expect(bar(page).getByText('Thank you for subscribing to the product')).toBeFocused();
+    await expect(bar(page).getByText('Thank you for subscribing to The Sun')).toBeFocused();
     await expect(bar(page).getByText('Please check your inbox for a one-click verification link')).toBeVisible();
     await expect(bar(page).getByRole('link', { name: /^Open / })).toHaveCount(3);
     await page.goto((await linkTo(email)).text);
@@ -90,7 +90,7 @@ test.describe('for readers who are not signed in', () => {
     await bar(page)
       .getByRole('button', { name: `${name}@gmail.com` })
       .click();
-    await expect(bar(page).getByText('Thank you for subscribing to the product')).toBeVisible();
+    await expect(bar(page).getByText('Thank you for subscribing to The Sun')).toBeVisible();
   });
 
   test('has words for a server that gives none, and keeps what was typed', async ({ page }) => {

@@ -1,5 +1,5 @@
 /**
- * What contract and browser tests run against: the real WordPress of the sandbox with the demo edition and, for the
+ * What contract and browser tests run against: the real WordPress of the sandbox with the demo edition, awkward posts among it, and, for the
  * browser, a site on it. Data is kept in var/test between runs, so that only the first one imports.
  *
  * One process starts the world and tells the others by environment: `npm test` for all of its parts, else the global
@@ -72,6 +72,7 @@ export async function startWorld(options: {
     siteUrl,
     log: join(data, 'logs', 'sandbox.log'),
     env: process.env,
+    edition: 'tests',
   });
   try {
     const [access] = await Promise.all([

@@ -79,7 +79,7 @@ describe('the form', () => {
     drawn = await draw(<Subscribe shape="bar" returnTo="/" />);
     await type(field('Email address'), 'ada@example.com');
     await submit(button('Subscribe').form as HTMLFormElement);
-    await vi.waitFor(() => expect(drawn.host.textContent).toContain('Thank you for subscribing to the product'));
+    await vi.waitFor(() => expect(drawn.host.textContent).toContain('Thank you for subscribing to The Sun'));
     expect(drawn.host.textContent).toContain('Please check your inbox for a one-click verification link');
     expect([...drawn.host.querySelectorAll('a')].map((link) => new URL(link.href).hostname)).toEqual([
       'mail.google.com',

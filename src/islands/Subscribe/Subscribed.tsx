@@ -1,21 +1,21 @@
 /** Thanks, and the way to the inbox (spec section 2, "Sticky subscribe footer"). */
 import { useEffect, useRef } from 'react';
 import styles from './Subscribe.module.css';
-import { webmail } from './webmail.ts';
+import { nextStep, thanks, webmail } from './texts.ts';
 
 /** @param focused whether the thanks take the focus, which was in a form that is no longer there */
 export function Subscribed({ inline = false, focused = true }: { inline?: boolean; focused?: boolean }) {
-  const thanks = useRef<HTMLParagraphElement>(null);
+  const thanked = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (focused) thanks.current?.focus();
+    if (focused) thanked.current?.focus();
   }, [focused]);
 
   return (
     <div className={inline ? styles.doneInline : styles.done} role="status" data-subscribed="">
-      <p className={styles.thanks} ref={thanks} tabIndex={-1}>
-        Thank you for subscribing to the product
+      <p className={styles.thanks} ref={thanked} tabIndex={-1}>
+        {thanks}
       </p>
-      <p className={styles.next}>Please check your inbox for a one-click verification link</p>
+      <p className={styles.next}>{nextStep}</p>
       <ul className={styles.webmail}>
         {webmail.map(({ name, href }) => (
           <li key={name}>
