@@ -51,18 +51,19 @@ describe('bulletLines', () => {
 
 describe('topBlock', () => {
   it.each([
-    [0, 0, 0, 0],
-    [3, 3, 0, 0],
-    [4, 2, 2, 0],
-    [5, 3, 2, 0],
-    [6, 4, 2, 0],
-    [7, 3, 2, 2],
-    [9, 3, 2, 4],
-    [14, 3, 2, 4],
-  ])('sets %i stories as %i in the column, %i under the lead, %i in the row', (count, ...places) => {
-    const { column, under, row } = topBlock(cards(count));
-    expect([column.length, under.length, row.length]).toEqual(places);
-    expect([...column, ...under, ...row]).toEqual(cards(count).slice(0, 9));
+    [0, [], 0],
+    [3, [3], 0],
+    [4, [2, 2], 0],
+    [5, [3, 2], 0],
+    [6, [3, 3], 0],
+    [7, [3, 2], 2],
+    [9, [3, 2], 4],
+    [14, [3, 2], 4],
+  ])('sets %i stories as rows of %j under the lead and %i across', (count, rows, across) => {
+    const { below, row } = topBlock(cards(count));
+    expect(below.map(({ length }) => length)).toEqual(rows);
+    expect(row).toHaveLength(across);
+    expect([...below.flat(), ...row]).toEqual(cards(count).slice(0, 9));
   });
 });
 

@@ -41,24 +41,23 @@ export const bulletLines = (text: string): string[] =>
     .filter((line) => line !== '');
 
 export interface TopBlock {
-  /** Beside the lead story, one above the other. */
-  readonly column: readonly Card[];
-  /** Two short ones beneath it. */
-  readonly under: readonly Card[];
+  /** Rows under the lead story, the first with pictures. */
+  readonly below: readonly (readonly Card[])[];
   /** A row with pictures across the page. */
   readonly row: readonly Card[];
 }
 
 /**
- * Where the other top stories stand: three in the column, two under the lead, up to four in a row. Fewer stories fill
- * fewer places, and no place is left with one story among empty ones.
+ * Where the other top stories stand: three and two under the lead, up to four in a row across the page. Fewer stories fill fewer
+ * places, and no place is left with one story among empty ones.
  */
 export function topBlock(others: readonly Card[]): TopBlock {
   const count = others.length;
-  const column = count === 4 ? 2 : count === 6 ? 4 : Math.min(3, count);
-  const under = count >= 4 ? 2 : 0;
-  const at = column + under;
-  return { column: others.slice(0, column), under: others.slice(column, at), row: others.slice(at, at + 4) };
+  const first = count === 4 ? 2 : Math.min(3, count);
+  const second = count === 6 ? 3 : count >= 4 ? 2 : 0;
+  const at = first + second;
+  const below = [others.slice(0, first), others.slice(first, at)].filter((cards) => cards.length > 0);
+  return { below, row: others.slice(at, at + 4) };
 }
 
 /** The first story with a picture takes the lead of a front whose place for it is a large picture. */

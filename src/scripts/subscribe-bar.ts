@@ -1,13 +1,10 @@
 /**
  * Shows the bar at the foot of the page once it is known that nobody is signed in, and folds it; whether it is folded is
- * remembered (spec section 2, "Sticky subscribe footer"). The form in it is an island, fetched when it is touched.
+ * remembered, and who has signed up is not asked again (spec section 2, "Sticky subscribe footer"). The form in it is an island, fetched when it is touched.
  */
 import { publication } from '../publication.ts';
-import { $condensedSubscribe } from '../stores/persisted.ts';
+import { $condensedSubscribe, $gaveAddress } from '../stores/persisted.ts';
 import { $session } from '../stores/session.ts';
-
-/** Below this height, in CSS pixels, the bar begins folded: it would cover too much of what is to be read. */
-const lowWindow = 400;
 
 const bar = document.querySelector<HTMLElement>('aside[data-subscribe-bar]');
 const fold = bar?.querySelector<HTMLButtonElement>('[data-fold]');
@@ -16,11 +13,12 @@ const open = bar?.querySelector<HTMLElement>('#subscribe-bar-open');
 
 if (bar && fold && foldName && open) {
   const { body } = document;
+  // As the page began: thanks stay until the next one.
+  const wanted = !$gaveAddress.get();
   let shown = false;
-  let unasked = window.innerHeight < lowWindow;
 
   const draw = () => {
-    const folded = $condensedSubscribe.get() || unasked;
+    const folded = $condensedSubscribe.get();
     bar.dataset.shown = shown ? 'yes' : 'no';
     open.hidden = folded;
     fold.hidden = false;
@@ -32,16 +30,14 @@ if (bar && fold && foldName && open) {
 
   fold.addEventListener('click', () => {
     const folded = fold.getAttribute('aria-expanded') === 'false';
-    unasked = false;
     $condensedSubscribe.set(!folded);
-    draw();
   });
   new ResizeObserver(() => {
     document.documentElement.style.setProperty('--subscribe-bar', `${shown ? bar.offsetHeight : 0}px`);
   }).observe(bar);
   $condensedSubscribe.listen(draw);
   $session.subscribe(({ status }) => {
-    shown = status === 'anonymous';
+    shown = wanted && status === 'anonymous';
     draw();
   });
 }

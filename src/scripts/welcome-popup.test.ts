@@ -7,7 +7,7 @@ vi.mock('../stores/session.ts', () => session);
 
 /** A page that has everything the popup asks for, but what a test changes. */
 async function visit(
-  change: { path?: string; width?: number; seen?: boolean; status?: 'loading' | 'registered' } = {},
+  change: { path?: string; width?: number; seen?: boolean; known?: boolean; status?: 'loading' | 'registered' } = {},
 ) {
   vi.resetModules();
   const { atom } = await import('nanostores');
@@ -19,6 +19,7 @@ async function visit(
   history.replaceState(null, '', change.path ?? '/');
   Object.assign(window, { innerWidth: change.width ?? 768, scrollY: 0 });
   if (change.seen) localStorage.setItem('seen-welcome-modal', 'true');
+  if (change.known) localStorage.setItem('gave-address', 'true');
   await import('./welcome-popup.ts');
   const { $ui, openAuthPopup } = await import('../stores/ui.ts');
   return {
@@ -54,6 +55,7 @@ describe('the welcome popup', () => {
     ['in a window of less than 768 pixels', { width: 767 }],
     ['for readers who are signed in', { status: 'registered' }],
     ['for those who have seen it', { seen: true }],
+    ['for those who have given an address', { known: true }],
   ] as const)('does not open %s', async (_where, change) => {
     const page = await visit(change);
     scrollTo(2000);

@@ -1,9 +1,9 @@
 /**
  * When the welcome popup opens (spec section 4): on the home page, for readers who are not signed in, in a window at least
- * 768 pixels wide, scrolled past 800 pixels, and not seen before. Then it counts as seen.
+ * 768 pixels wide, scrolled past 800 pixels, who have neither seen it nor given an address before. Then it counts as seen.
  */
 import { publication } from '../publication.ts';
-import { $seenWelcomeModal } from '../stores/persisted.ts';
+import { $gaveAddress, $seenWelcomeModal } from '../stores/persisted.ts';
 import { $session } from '../stores/session.ts';
 import { isBusy, setWelcomePopup } from '../stores/ui.ts';
 
@@ -15,7 +15,7 @@ function watch(): void {
     const { status, isAuthenticated } = $session.get();
     if (status === 'loading') return;
     stop();
-    if (isAuthenticated || $seenWelcomeModal.get()) return;
+    if (isAuthenticated || $gaveAddress.get() || $seenWelcomeModal.get()) return;
     $seenWelcomeModal.set(true);
     setWelcomePopup(true);
   };

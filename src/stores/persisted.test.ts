@@ -44,7 +44,9 @@ describe('what a browser remembers', () => {
     first.$printPromoLastSeen.set(5);
     const next = await open();
     expect(next.$seenWelcomeModal.get()).toBe(true);
-    expect(next.$condensedSubscribe.get()).toBe(false);
+    expect(next.$condensedSubscribe.get()).toBe(true);
+    next.$condensedSubscribe.set(false);
+    expect((await open()).$condensedSubscribe.get()).toBe(false);
     expect(next.$trackedArticles.get()).toEqual([article(1)]);
     expect(next.$printPromoLastSeen.get()).toBe(5);
     next.$seenWelcomeModal.set(false);
@@ -56,10 +58,10 @@ describe('what a browser remembers', () => {
     const heard = vi.fn();
     const stop = $condensedSubscribe.listen(heard);
     const key = 'show-condensed-zephr-sticky-subscribe';
-    window.dispatchEvent(new StorageEvent('storage', { key, newValue: 'true' }));
-    expect($condensedSubscribe.get()).toBe(true);
-    window.dispatchEvent(new StorageEvent('storage', { key, newValue: null }));
+    window.dispatchEvent(new StorageEvent('storage', { key, newValue: 'false' }));
     expect($condensedSubscribe.get()).toBe(false);
+    window.dispatchEvent(new StorageEvent('storage', { key, newValue: null }));
+    expect($condensedSubscribe.get()).toBe(true);
     expect(heard).toHaveBeenCalledTimes(2);
     stop();
   });

@@ -28,8 +28,14 @@ const flag = {
 /** Whether the welcome popup was shown; it is shown once. */
 export const $seenWelcomeModal = persistentAtom<boolean>('seen-welcome-modal', false, flag);
 
-/** Whether the sticky subscribe footer is folded. */
-export const $condensedSubscribe = persistentAtom<boolean>('show-condensed-zephr-sticky-subscribe', false, flag);
+/** Whether the sticky subscribe footer is folded. It begins so: unfolded it would cover the news of a first screen. */
+export const $condensedSubscribe = persistentAtom<boolean>('show-condensed-zephr-sticky-subscribe', true, {
+  encode: String,
+  decode: (text) => text !== 'false',
+});
+
+/** Whether somebody has given an address in this browser, to sign up or to sign in: then nothing asks for one unasked any more. */
+export const $gaveAddress = persistentAtom<boolean>('gave-address', false, flag);
 
 /** Articles read in this browser, newest first. */
 export const $trackedArticles = persistentAtom<readonly TrackedArticle[]>('trackedArticles', [], {

@@ -1,6 +1,7 @@
 /** Advertising: where, how large, for whom, and what stands there without it. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { expectLeadInSight } from '../world/first-screen.ts';
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
@@ -45,6 +46,24 @@ async function readThrough(page: Page): Promise<void> {
       scrollTo(0, top);
       await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     }
+  });
+}
+
+for (const [width, height] of [
+  [1366, 650],
+  [390, 664],
+] as const) {
+  test(`an advertisement above the header leaves the lead on the first screen of ${width}×${height}`, async ({
+    context,
+    page,
+    baseURL,
+  }) => {
+    await chose(context, baseURL ?? '', 'advertising');
+    await page.setViewportSize({ width, height });
+    await page.goto('/');
+    await expect(slot(page, 'home-1')).toHaveAttribute('data-filled');
+    await expect(page.locator('aside[data-subscribe-bar]')).toBeVisible();
+    await expectLeadInSight(page);
   });
 }
 

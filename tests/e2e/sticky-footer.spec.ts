@@ -6,6 +6,7 @@ const bar = (page: Page) => page.getByRole('complementary', { name: 'Subscribe t
 const field = (page: Page) => bar(page).getByLabel('Email address');
 const padding = (page: Page) =>
   page.evaluate(() => Number.parseFloat(getComputedStyle(document.body).paddingBottom) / 16);
+const unfold = (page: Page) => bar(page).getByRole('button', { name: 'Subscribe to The Sun' }).click();
 const key = 'show-condensed-zephr-sticky-subscribe';
 
 test.describe('for readers who are not signed in', () => {
@@ -14,6 +15,8 @@ test.describe('for readers who are not signed in', () => {
       await page.goto(path);
       await expect(bar(page)).toBeVisible();
       await expect(bar(page)).toHaveCSS('position', 'fixed');
+      expect(await padding(page)).toBe(2);
+      await unfold(page);
       await expect(bar(page).getByRole('button', { name: 'Subscribe' })).toBeVisible();
       await expect(bar(page).getByRole('link', { name: 'Continue with Google' })).toBeVisible();
       await expect(bar(page).getByRole('link', { name: 'Continue with Facebook' })).toBeVisible();
@@ -32,19 +35,22 @@ test.describe('for readers who are not signed in', () => {
     }
   });
 
-  test('folds, and stays folded on the next page', async ({ page }) => {
+  test('begins folded, and stays as it was left on the next page', async ({ page }) => {
     await page.goto('/');
-    await bar(page).getByRole('button', { name: 'Hide' }).click();
-    await expect(field(page)).toBeHidden();
-    expect(await padding(page)).toBe(2);
-    expect((await bar(page).boundingBox())?.height).toBe(32);
-    expect(await page.evaluate((name) => localStorage.getItem(name), key)).not.toBeNull();
-    await page.goto('/section/culture');
     await expect(bar(page)).toBeVisible();
     await expect(field(page)).toBeHidden();
-    await bar(page).getByRole('button', { name: 'Subscribe to The Sun' }).click();
+    expect((await bar(page).boundingBox())?.height).toBe(32);
+    await unfold(page);
+    await page.goto('/section/culture');
     await expect(field(page)).toBeVisible();
     expect(await padding(page)).toBe(6);
+    await bar(page).getByRole('button', { name: 'Hide' }).click();
+    await expect(field(page)).toBeHidden();
+    expect(await page.evaluate((name) => localStorage.getItem(name), key)).toBe('true');
+    await page.goto('/');
+    await expect(bar(page)).toBeVisible();
+    await expect(field(page)).toBeHidden();
+    expect(await padding(page)).toBe(2);
   });
 
   test('never covers the end of the page', async ({ page }) => {
@@ -54,7 +60,9 @@ test.describe('for readers who are not signed in', () => {
     ]) {
       await page.setViewportSize(viewport);
       await page.goto('/section/politics');
-      await expect(bar(page)).toBeVisible();
+      await page.evaluate((name) => localStorage.setItem(name, 'false'), key);
+      await page.reload();
+      await expect(field(page)).toBeVisible();
       await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
       const [end, top] = await Promise.all([
         page.locator('.imprint').evaluate((imprint) => imprint.getBoundingClientRect().bottom),
@@ -67,6 +75,7 @@ test.describe('for readers who are not signed in', () => {
   test('ends with thanks, three ways to a mailbox, and a link in it', async ({ page }) => {
     const email = newEmail('bar');
     await page.goto('/');
+    await unfold(page);
     await field(page).fill(email);
     const created = page.waitForResponse((response) => response.url().endsWith('/api/zephr-create'));
     await bar(page).getByRole('button', { name: 'Subscribe' }).click();
@@ -81,8 +90,24 @@ test.describe('for readers who are not signed in', () => {
     await expectSignedIn(page);
   });
 
+  test('does not come back after signing up, nor does the welcome popup ask', async ({ page }) => {
+    await page.goto('/section/politics');
+    await unfold(page);
+    await field(page).fill(newEmail('bar'));
+    await field(page).press('Enter');
+    await expect(bar(page).getByText('Thank you for subscribing to The Sun')).toBeVisible();
+    await page.goto('/');
+    await expect(page.locator('html')).not.toHaveAttribute('data-visitor');
+    await page.evaluate(() => window.scrollTo(0, 2000));
+    await page.waitForFunction(() => document.querySelector('aside[data-subscribe-bar]')?.hasAttribute('data-shown'));
+    await expect(bar(page)).toBeHidden();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    expect(await padding(page)).toBe(0);
+  });
+
   test('says what is wrong above itself, and takes a suggestion', async ({ page }) => {
     await page.goto('/');
+    await unfold(page);
     const name = newEmail('bar').split('@')[0];
     await field(page).fill(`${name}@gmial.com`);
     await field(page).press('Enter');
@@ -96,6 +121,7 @@ test.describe('for readers who are not signed in', () => {
   test('has words for a server that gives none, and keeps what was typed', async ({ page }) => {
     await page.route('**/api/zephr-create', (route) => route.fulfill({ status: 500, body: 'oops' }));
     await page.goto('/');
+    await unfold(page);
     const email = newEmail('bar');
     await field(page).fill(email);
     await field(page).press('Enter');
@@ -105,6 +131,7 @@ test.describe('for readers who are not signed in', () => {
 
   test('signs in with Google in a window', async ({ page }) => {
     await page.goto('/');
+    await unfold(page);
     // The first touch fetches the island, which then opens the window.
     await field(page).focus();
     await expect(bar(page).locator('astro-island:not([ssr])')).toBeAttached();
@@ -134,6 +161,7 @@ test('pulls in no React before it is touched', async ({ page }) => {
   });
   await page.goto('/section/politics', { waitUntil: 'networkidle' });
   await expect(bar(page)).toBeVisible();
+  await unfold(page);
   const before = scripts.length;
   expect(scripts.filter((url) => /Subscribe\.island|client\.[\w-]+\.js/.test(url))).toEqual([]);
   await field(page).focus();

@@ -53,11 +53,16 @@ test('does not open for readers who are signed in', async ({ context, page }) =>
   expect(await seen(page)).toBeNull();
 });
 
-test('registers a reader', async ({ page }) => {
+test('registers a reader, whom the bar does not ask again', async ({ page }) => {
   await page.goto('/');
   await scrollTo(page, 1000);
   await expect(welcome(page)).toBeVisible();
   await emailField(page).fill(newEmail('welcome'));
   await page.keyboard.press('Enter');
   await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
+
+  await page.keyboard.press('Escape');
+  await page.goto('/section/politics');
+  await page.waitForFunction(() => document.querySelector('aside[data-subscribe-bar]')?.hasAttribute('data-shown'));
+  await expect(page.getByRole('complementary', { name: 'Subscribe to The Sun' })).toBeHidden();
 });

@@ -1,6 +1,7 @@
 /** Draws the sign-in flow: one of three views for its state. */
 import { useStore } from '@nanostores/react';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
+import { $gaveAddress } from '../../stores/persisted.ts';
 import { Consent } from '../parts/Consent.tsx';
 import type { Provider } from '../parts/providers.ts';
 import { useScripted } from '../parts/use-scripted.ts';
@@ -26,6 +27,11 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
   const scripted = useScripted();
   const edited = useRef(false);
   if (step !== 'email') edited.current = true;
+
+  const sent = step === 'sent' || step === 'code';
+  useEffect(() => {
+    if (sent) $gaveAddress.set(true);
+  }, [sent]);
 
   const choose = useSocialWindow(flow, returnTo);
   const said = (...where: string[]) => (error && where.includes(error.where) ? error.text : null);

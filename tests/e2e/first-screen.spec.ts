@@ -1,0 +1,35 @@
+/** The lead story's headline and picture are seen without scrolling, in the windows that most readers have. */
+import { expect, test } from '@playwright/test';
+import { expectLeadInSight } from '../world/first-screen.ts';
+
+const windows = [
+  { width: 1280, height: 720 },
+  { width: 1366, height: 650 },
+  { width: 1440, height: 780 },
+  { width: 1536, height: 730 },
+  { width: 390, height: 664 },
+];
+
+for (const viewport of windows) {
+  test(`the lead is on the first screen of ${viewport.width}×${viewport.height}, and nothing moves`, async ({
+    page,
+  }) => {
+    await page.setViewportSize(viewport);
+    await page.addInitScript(() => {
+      const shifts: number[] = [];
+      Object.assign(window, { shifts });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await page.goto('/');
+    await expect(page.locator('aside[data-subscribe-bar]')).toBeVisible();
+    await expectLeadInSight(page);
+    await page.locator('.front-lead .lead img').evaluate((image: HTMLImageElement) => image.decode());
+    await page.evaluate(() => document.fonts.ready);
+    await expectLeadInSight(page);
+    // A web font may move one price by a hair; Lighthouse rounds that to 0, too.
+    const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
+    expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBeLessThan(0.0005);
+  });
+}
