@@ -21,6 +21,7 @@ const commands = {
   press: './press.ts',
   newsletter: './newsletter.ts',
   support: './support.ts',
+  verify: './verify.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:accounts': '../bench/accounts.ts',
   'bench:checkout': '../bench/checkout.ts',

@@ -169,7 +169,8 @@ const facebookPerson = z.object({
   first_name: name,
   last_name: name,
 });
-const graphVersion = 'v24.0';
+/** Version of Facebook's Graph API that is spoken. */
+export const graphVersion = 'v24.0';
 
 export function facebook(settings: FacebookSettings, patienceMs: number = socialPatienceMs): SocialProvider {
   const options = { clientId: settings.clientId, clientSecret: settings.clientSecret };

@@ -11,7 +11,11 @@ export interface StripeAccess {
 /** Milliseconds for one request; a second try under the same key follows. */
 const patienceMs = 10_000;
 
-export function openStripe({ secretKey, apiUrl }: StripeAccess, timeout = patienceMs): Stripe {
+export function openStripe(
+  { secretKey, apiUrl }: StripeAccess,
+  timeout = patienceMs,
+  throughFetch?: typeof globalThis.fetch,
+): Stripe {
   const { hostname, port, protocol } = new URL(apiUrl);
   return new Stripe(secretKey, {
     apiVersion,
@@ -22,5 +26,6 @@ export function openStripe({ secretKey, apiUrl }: StripeAccess, timeout = patien
     maxNetworkRetries: 1,
     telemetry: false,
     appInfo: { name: 'Broadsheet' },
+    ...(throughFetch && { httpClient: Stripe.createFetchHttpClient(throughFetch) }),
   });
 }

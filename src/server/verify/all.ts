@@ -1,0 +1,53 @@
+/** All checks of `npm run verify`, made from the settings. */
+import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
+import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { offerOf } from '../../lib/plans/model.ts';
+import type { Config } from '../config.ts';
+import { cdnCheck } from './cdn.ts';
+import type { Check } from './checks.ts';
+import { mailCheck } from './mail.ts';
+import { searchCheck } from './search.ts';
+import { facebookCheck, googleCheck } from './sign-in.ts';
+import { stripeAccountCheck } from './stripe-account.ts';
+import { stripeSalesChecks } from './stripe-sales.ts';
+import { tagsCheck } from './tags.ts';
+import { wordpressCheck } from './wordpress.ts';
+
+export interface VerifyOptions {
+  readonly config: Config;
+  /** Of the newsroom plugin that this release ships. */
+  readonly pluginVersion: string;
+  /** Where a test message goes; `null`: none is sent. */
+  readonly mailTo: string | null;
+  readonly log: Logger;
+}
+
+/** The checks in the order in which they run: what everything needs first, Stripe's sales, which take minutes, last. */
+export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions): Check[] {
+  const { siteUrl, stripe: settings } = config;
+  const missing = stripeMissing(settings?.secretKey);
+  const stripe = settings && missing === null ? openStripe(settings, undefined, throughFetch) : null;
+  const plans = offerOf([]).plans.map(({ id }) => id);
+  return [
+    wordpressCheck(config.wordpress, siteUrl, pluginVersion),
+    mailCheck(config.mail, mailTo),
+    googleCheck(config.accounts.google, `${siteUrl}/blaize/oauth/google/callback`),
+    facebookCheck(config.accounts.facebook, graphVersion),
+    searchCheck(config.algolia, log),
+    cdnCheck(config.cdn, log),
+    ...tagsCheck(config.thirdParties),
+    ...stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl: settings?.scriptUrl ?? '', plans }),
+    ...stripeSalesChecks(stripe && settings ? { stripe, settings, siteUrl, log } : null, missing),
+  ];
+}
+
+/** The `fetch` of the moment, so that a recorder sees these requests, too. */
+const throughFetch: typeof fetch = (input, init) => globalThis.fetch(input, init);
+
+/** Test cards are refused in live mode, and nothing here may cost money. */
+function stripeMissing(secretKey: string | undefined): string | null {
+  if (secretKey === undefined) return 'set STRIPE_SECRET_KEY, STRIPE_PUBLISHABLE_KEY and STRIPE_WEBHOOK_SECRET';
+  if (/^[sr]k_test_/.test(secretKey)) return null;
+  return 'STRIPE_SECRET_KEY is a live key; run this with the test key of the same account (sk_test_…)';
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { type Check, type Line, printed, runChecks, Trouble, verdict } from './checks.ts';
+
+const answered = (asks: string, came: string) => ({ asks, run: async () => came });
+const refused = (asks: string, error: Error) => ({
+  asks,
+  run: async () => {
+    throw error;
+  },
+});
+
+describe('running checks', () => {
+  it('says what came, and goes no further in a group after a failure', async () => {
+    const made: string[] = [];
+    const check: Check = {
+      service: 'mail',
+      missing: null,
+      steps: [
+        answered('EHLO', 'hello'),
+        refused('AUTH', new Trouble('535 no', 'check the password')),
+        answered('DATA', 'sent'),
+      ],
+      cleanUp: async () => void made.push('cleaned up'),
+    };
+    const lines = await runChecks([check, { service: 'cdn', missing: null, steps: [answered('purge', 'taken')] }]);
+    expect(lines.map(({ asks, outcome }) => [asks, outcome])).toEqual([
+      ['EHLO', 'ok'],
+      ['AUTH', 'failed'],
+      ['DATA', 'not asked'],
+      ['purge', 'ok'],
+    ]);
+    expect(lines[1]).toMatchObject({ came: '535 no', remedy: 'check the password' });
+    expect(made).toEqual(['cleaned up']);
+    expect(verdict(lines)).toBe('2 ok, 1 failed, 1 not asked');
+  });
+
+  it('asks nothing of a service that is not configured, and says what to set', async () => {
+    const asked: string[] = [];
+    const steps = [{ asks: 'EHLO', run: async () => asked.push('EHLO').toString() }];
+    const lines = await runChecks([{ service: 'mail', missing: 'set SMTP_URL', steps }]);
+    expect(lines).toEqual([
+      { service: 'mail', asks: 'EHLO', outcome: 'not asked', came: 'set SMTP_URL', remedy: null },
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it('takes an error that no check expected for a failure, and a failed clean-up for another', async () => {
+    const check: Check = {
+      service: 'stripe',
+      missing: null,
+      steps: [refused('GET', new TypeError('fetch failed'))],
+      cleanUp: async () => {
+        throw new Error('still there');
+      },
+    };
+    const lines = await runChecks([check]);
+    expect(lines.map(({ outcome, came }) => [outcome, came])).toEqual([
+      ['failed', 'fetch failed'],
+      ['failed', 'still there'],
+    ]);
+    for (const { remedy } of lines) expect(remedy).not.toBeNull();
+  });
+
+  it('prints what to do on a line of its own', () => {
+    const line: Line = { service: 'mail', asks: 'AUTH', outcome: 'failed', came: '535', remedy: 'check it' };
+    expect(printed(line)).toBe(`failed    mail       AUTH → 535\n${' '.repeat(21)}Do: check it`);
+    expect(printed({ ...line, outcome: 'ok', remedy: null })).toBe('ok        mail       AUTH → 535');
+  });
+});

@@ -1,0 +1,119 @@
+/**
+ * `npm run verify` asks each configured service a few real questions with the operator's own keys and prints one line for each: what
+ * was asked, what came, what to do. This file says what a check is and runs them; each service has a file of its own beside it.
+ */
+
+/** One question to a service. */
+export interface Step {
+  /** The question as it is printed, such as `GET /wp-json/newsroom/v1/status`. */
+  readonly asks: string;
+  /**
+   * Asks it.
+   *
+   * @returns what came, in a few words
+   * @throws Trouble with what came and what to do about it
+   */
+  run(): Promise<string>;
+}
+
+/** Questions to one service, in order. A failed one ends its group, because the later ones build on it. */
+export interface Check {
+  /** As it is printed and as `--only` takes it, in lower case. */
+  readonly service: string;
+  /** What to set before it can be asked; `null`: it is configured. */
+  readonly missing: string | null;
+  readonly steps: readonly Step[];
+  /** Removes what the steps made, whether they succeeded or not. */
+  cleanUp?(): Promise<void>;
+}
+
+/** An answer that is not what the product needs. */
+export class Trouble extends Error {
+  override readonly name = 'Trouble';
+  /** What to do, as an instruction. */
+  readonly remedy: string;
+
+  constructor(came: string, remedy: string, options?: ErrorOptions) {
+    super(came, options);
+    this.remedy = remedy;
+  }
+}
+
+export interface Line {
+  readonly service: string;
+  readonly asks: string;
+  readonly outcome: 'ok' | 'failed' | 'not asked';
+  /** What came, or why it was not asked. */
+  readonly came: string;
+  /** What to do; `null` where nothing is to be done. */
+  readonly remedy: string | null;
+}
+
+export interface RunListener {
+  /** Called before a service is asked. */
+  onService?(service: string): void;
+  /** Called with each line as soon as it is known. */
+  onLine?(line: Line): void;
+}
+
+/**
+ * Runs the checks one after the other.
+ *
+ * @returns every line, in order
+ */
+export async function runChecks(checks: readonly Check[], listener: RunListener = {}): Promise<Line[]> {
+  const lines: Line[] = [];
+  const add = (line: Line): void => {
+    lines.push(line);
+    listener.onLine?.(line);
+  };
+  for (const check of checks) {
+    const { service, missing, steps } = check;
+    listener.onService?.(service);
+    if (missing !== null) {
+      for (const { asks } of steps) add({ service, asks, outcome: 'not asked', came: missing, remedy: null });
+      continue;
+    }
+    let failed: string | null = null;
+    for (const step of steps) {
+      const { asks } = step;
+      if (failed !== null) {
+        const came = `builds on "${failed}"`;
+        add({ service, asks, outcome: 'not asked', came, remedy: null });
+        continue;
+      }
+      try {
+        add({ service, asks, outcome: 'ok', came: await step.run(), remedy: null });
+      } catch (error) {
+        failed = asks;
+        add({ service, asks, outcome: 'failed', came: messageOf(error), remedy: remedyOf(error) });
+      }
+    }
+    try {
+      await check.cleanUp?.();
+    } catch (error) {
+      const remedy = 'remove what this run made by hand; its name begins with "broadsheet verify"';
+      add({ service, asks: 'remove what this run made', outcome: 'failed', came: messageOf(error), remedy });
+    }
+  }
+  return lines;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const remedyOf = (error: unknown): string =>
+  error instanceof Trouble
+    ? error.remedy
+    : 'this is not an answer that the check knows; see docs/operations.md for this service, and report it if it persists';
+
+/** A line as text: outcome, service, question, what came, and what to do on a line of its own. */
+export function printed({ service, asks, outcome, came, remedy }: Line): string {
+  const head = `${outcome.padEnd(9)} ${service.padEnd(10)} ${asks} → ${came}`;
+  return remedy === null ? head : `${head}\n${' '.repeat(21)}Do: ${remedy}`;
+}
+
+/** The last line of a run. */
+export function verdict(lines: readonly Line[]): string {
+  const count = (outcome: Line['outcome']): number => lines.filter((line) => line.outcome === outcome).length;
+  return `${count('ok')} ok, ${count('failed')} failed, ${count('not asked')} not asked`;
+}

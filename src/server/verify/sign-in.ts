@@ -1,0 +1,114 @@
+/** Google and Facebook: that their settings belong to an app, and that it takes this site's return address. */
+import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/engine/social-providers.server.ts';
+import { type Check, Trouble } from './checks.ts';
+import { fields, type Reply, request } from './http.ts';
+
+/**
+ * Asks Google's discovery document, and its token endpoint with a code that can't be valid: `invalid_grant` says that the client id
+ * and the secret are right, `invalid_client` that they aren't (RFC 6749, section 5.2).
+ *
+ * @param redirectUri the return address that the site sends
+ */
+export function googleCheck(google: GoogleSettings | null, redirectUri: string): Check {
+  let endpoint = '';
+  return {
+    service: 'google',
+    missing: google ? null : 'set GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
+    steps: [
+      {
+        asks: 'GET /.well-known/openid-configuration',
+        run: async () => {
+          const base = google?.url ?? '';
+          const reply = await request(`${base}/.well-known/openid-configuration`, 'GOOGLE_ISSUER_URL');
+          const { issuer, token_endpoint } = fields(reply.json);
+          if (reply.status !== 200 || typeof token_endpoint !== 'string') {
+            throw new Trouble(
+              said(reply),
+              `GOOGLE_ISSUER_URL must be an OpenID Connect issuer; leave it out for Google's`,
+            );
+          }
+          if (String(issuer).replace(/\/$/, '') !== base) {
+            throw new Trouble(`issuer ${String(issuer)}`, 'set GOOGLE_ISSUER_URL to this issuer, or leave it out');
+          }
+          endpoint = token_endpoint;
+          return `issuer ${String(issuer)}`;
+        },
+      },
+      {
+        asks: 'POST to the token endpoint with a code that is not valid',
+        run: async () => {
+          const body = new URLSearchParams({
+            grant_type: 'authorization_code',
+            code: 'broadsheet-verify',
+            redirect_uri: redirectUri,
+            client_id: google?.clientId ?? '',
+            client_secret: google?.clientSecret ?? '',
+          });
+          const reply = await request(endpoint, 'GOOGLE_ISSUER_URL', { method: 'POST', body });
+          const { error } = fields(reply.json);
+          if (error === 'invalid_grant') return 'invalid_grant: client id and secret are right';
+          if (error === 'redirect_uri_mismatch') {
+            const remedy = `add ${redirectUri} to the authorized redirect URIs of the client in the Google Cloud console`;
+            throw new Trouble('redirect_uri_mismatch', remedy);
+          }
+          throw new Trouble(
+            said(reply),
+            'copy GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET from the Google Cloud console',
+          );
+        },
+      },
+    ],
+  };
+}
+
+/** Asks Facebook for an app's access token, which only the right id and secret get, and for the app's name with it. */
+export function facebookCheck(facebook: FacebookSettings | null, graphVersion: string): Check {
+  let token = '';
+  const graph = `${facebook?.graphUrl ?? ''}/${graphVersion}`;
+  return {
+    service: 'facebook',
+    missing: facebook ? null : 'set FACEBOOK_CLIENT_ID and FACEBOOK_CLIENT_SECRET',
+    steps: [
+      {
+        asks: `GET /${graphVersion}/oauth/access_token (client_credentials)`,
+        run: async () => {
+          const query = new URLSearchParams({
+            grant_type: 'client_credentials',
+            client_id: facebook?.clientId ?? '',
+            client_secret: facebook?.clientSecret ?? '',
+          });
+          const reply = await request(`${graph}/oauth/access_token?${query}`, 'FACEBOOK_GRAPH_URL');
+          const { access_token } = fields(reply.json);
+          if (reply.status === 200 && typeof access_token === 'string') {
+            token = access_token;
+            return 'an app access token';
+          }
+          const remedy = 'copy FACEBOOK_CLIENT_ID and FACEBOOK_CLIENT_SECRET from the basic settings of the app';
+          throw new Trouble(said(reply), remedy);
+        },
+      },
+      {
+        asks: `GET /${graphVersion}/{app}?fields=id,name`,
+        run: async () => {
+          const headers = { authorization: `Bearer ${token}` };
+          const reply = await request(`${graph}/${facebook?.clientId}?fields=id,name`, 'FACEBOOK_GRAPH_URL', {
+            headers,
+          });
+          const { id } = fields(reply.json);
+          if (reply.status === 200 && String(id) === facebook?.clientId) return 'the app is there';
+          const remedy = `see in the app dashboard that the app is live and uses Graph API ${graphVersion}`;
+          throw new Trouble(said(reply), remedy);
+        },
+      },
+    ],
+  };
+}
+
+/** A provider's refusal in its own error code; nothing else of the body is repeated, for it may hold a token. */
+function said({ status, json }: Reply): string {
+  const { error } = fields(json);
+  const { type, code, message } = fields(error);
+  const words =
+    typeof error === 'string' ? error : [type, code, message].filter((word) => word !== undefined).join(' ');
+  return words === '' ? `status ${status}` : `status ${status}, ${words}`;
+}

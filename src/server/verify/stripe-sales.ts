@@ -1,0 +1,297 @@
+/**
+ * Stripe, in test mode and on test clocks: subscriptions are bought, renewed, switched, refunded and disputed by the product's own billing
+ * code, so that what it sends is what is tried. Each group has a customer of its own; what was made is deleted.
+ */
+import type Stripe from 'stripe';
+import type { Billed } from '../../lib/billing/service.ts';
+import type { Price, Subscription } from '../../lib/billing/wire.ts';
+import { type Check, type Step, Trouble } from './checks.ts';
+import { openShop, type Shop, type ShopOptions } from './stripe-shop.ts';
+
+/** Test cards as Stripe's server-side names (docs.stripe.com/testing). */
+const cards = {
+  good: 'pm_card_visa',
+  other: 'pm_card_mastercard',
+  declined: 'pm_card_visa_chargeDeclined',
+  failsLater: 'pm_card_chargeCustomerFail',
+  asks: 'pm_card_threeDSecure2Required',
+  disputed: 'pm_card_createDispute',
+} as const;
+
+type Work = (shop: Shop) => Promise<string>;
+
+/** @param missing what to set before anything can be bought; `null`: nothing */
+export function stripeSalesChecks(options: ShopOptions | null, missing: string | null): Check[] {
+  const group = (name: string, steps: readonly (readonly [asks: string, work: Work])[]): Check => {
+    let shop: Shop | null = null;
+    return {
+      service: 'stripe',
+      missing: missing ?? (options ? null : 'set the keys of Stripe'),
+      steps: steps.map(
+        ([asks, work]): Step => ({
+          asks,
+          run: async () => {
+            if (!options) throw new Error('Stripe is not configured');
+            shop ??= await openShop(options, name);
+            return work(shop);
+          },
+        }),
+      ),
+      cleanUp: async () => shop?.close(),
+    };
+  };
+  return [
+    group('renewal', [
+      ['buy a monthly plan', buy],
+      ['renew after a month', renew],
+      ['another card, through a setup intent', changeCard],
+      ['a renewal that is declined', failRenewal],
+      ['the same bill, paid with a good card', rescue],
+      ['refund of the last payment', refund],
+    ]),
+    group('refusal', [
+      ['a card that is declined', decline],
+      ['3-D Secure, left unanswered', leaveThreeDSecure],
+    ]),
+    group('switch', [
+      ['buy a monthly plan', buy],
+      ['upgrade at once, at the quoted price', upgrade],
+      ['switch back at the renewal', planSwitch],
+      ['the renewal at the planned price', renewSwitched],
+    ]),
+    group('interval', [
+      ['buy a monthly plan of the higher tier', (shop) => buyPlan(shop, monthly(shop).at(-1), cards.good)],
+      ['switch to a yearly plan at the renewal', planYearly],
+      ['the yearly amount, collected at the renewal', renewSwitched],
+    ]),
+    group('dispute', [
+      ['buy with a card whose payment is disputed', (shop) => buyPlan(shop, monthly(shop)[0], cards.disputed)],
+      ['the dispute', dispute],
+    ]),
+  ];
+}
+
+const money = (amount: number, currency: string): string => `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
+
+/** Ordinary plans that are billed monthly, lowest tier first. */
+function monthly(shop: Shop): Price[] {
+  return plansOf(shop, 'month');
+}
+
+function plansOf(shop: Shop, interval: 'month' | 'year'): Price[] {
+  return shop
+    .prices()
+    .filter(({ recurring, print, promotion }) => recurring.interval === interval && !print && promotion === null)
+    .toSorted((a, b) => a.unit_amount - b.unit_amount);
+}
+
+function need(price: Price | undefined, what: string): Price {
+  if (price) return price;
+  throw new Trouble(`the catalogue has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
+}
+
+/** A refusal of billing as what came; its cause is in the log line that billing wrote. */
+function taken<T>(
+  answer: Billed<T>,
+  remedy = 'see the log above, and the request in Stripe under Developers, Logs',
+): T {
+  if (answer.ok) return answer.value;
+  const { message, code, declineCode } = answer.error;
+  throw new Trouble([`status ${answer.status}`, code, declineCode, message].filter(Boolean).join(', '), remedy);
+}
+
+const buy: Work = (shop) => buyPlan(shop, monthly(shop)[0], cards.good);
+
+async function buyPlan(shop: Shop, plan: Price | undefined, card: string): Promise<string> {
+  const price = need(plan, 'monthly plan');
+  const quote = taken(await shop.billing.quote(shop.session, { planId: price.zephrPlanId }));
+  const { paymentIntentStatus, grant_id } = taken(
+    await shop.billing.subscribe(shop.session, {
+      payment_method: card,
+      product_id: price.product.metadata.zephr_product_id,
+      plan_id: price.zephrPlanId,
+      expected: quote.dueToday,
+    }),
+  );
+  if (grant_id === null) throw new Trouble(`payment intent ${paymentIntentStatus}`, remedies.log);
+  await expectAccess(shop, true);
+  return `${money(quote.dueToday, quote.currency)} paid, access granted`;
+}
+
+const remedies = {
+  log: 'see the request in Stripe under Developers, Logs',
+  report: 'billing and Stripe disagree: please report this with the request from Stripe under Developers, Logs',
+} as const;
+
+async function expectAccess(shop: Shop, wanted: boolean): Promise<void> {
+  const has = (await shop.billing.entitlements(shop.session.userId)).length > 0;
+  if (has !== wanted) throw new Trouble(wanted ? 'paid, but no access' : 'access without payment', remedies.report);
+}
+
+async function subscription(shop: Shop): Promise<Subscription> {
+  const found = await shop.billing.subscription(shop.session);
+  if (!found) throw new Trouble('no subscription', remedies.report);
+  return found;
+}
+
+async function invoices(shop: Shop): Promise<Stripe.Invoice[]> {
+  const { data } = await shop.stripe.invoices.list({ customer: shop.customer, limit: 10 });
+  return data.toSorted((a, b) => b.created - a.created);
+}
+
+async function renew(shop: Shop): Promise<string> {
+  await shop.pass(32);
+  const [last] = await invoices(shop);
+  if (last?.billing_reason !== 'subscription_cycle' || last.status !== 'paid') {
+    throw new Trouble(`the last invoice is ${last?.status} (${last?.billing_reason})`, remedies.log);
+  }
+  await expectAccess(shop, true);
+  return `${money(last.amount_paid, last.currency)} paid, access goes on`;
+}
+
+/** What the card page does: a setup intent, confirmed with the new card, which then becomes the one that is charged. */
+async function changeCard(shop: Shop): Promise<string> {
+  const { clientSecret } = taken(await shop.billing.setupIntent(shop.session));
+  const id = clientSecret.split('_secret_')[0] ?? '';
+  const { status, payment_method } = await shop.stripe.setupIntents.confirm(id, {
+    payment_method: cards.other,
+    return_url: 'https://example.com/account/card',
+  });
+  if (status !== 'succeeded' || typeof payment_method !== 'string')
+    throw new Trouble(`setup intent ${status}`, remedies.log);
+  taken(await shop.billing.usePaymentMethod(shop.session, payment_method));
+  const kept = taken(await shop.billing.card(shop.session));
+  if (kept === null) throw new Trouble('no card is kept', remedies.report);
+  return 'set up and kept';
+}
+
+async function failRenewal(shop: Shop): Promise<string> {
+  taken(await shop.billing.usePaymentMethod(shop.session, cards.failsLater));
+  await shop.pass(31);
+  const { status } = await subscription(shop);
+  if (status !== 'past_due') {
+    throw new Trouble(
+      `the subscription is ${status}`,
+      'in Stripe under Billing, Revenue recovery, let failed payments be retried, and cancel after the last',
+    );
+  }
+  return 'past_due, as it should be';
+}
+
+async function rescue(shop: Shop): Promise<string> {
+  taken(await shop.billing.usePaymentMethod(shop.session, cards.good));
+  await shop.refresh();
+  const { status } = await subscription(shop);
+  if (status !== 'active') throw new Trouble(`the subscription is ${status}`, remedies.log);
+  await expectAccess(shop, true);
+  return 'paid and active again';
+}
+
+async function refund(shop: Shop): Promise<string> {
+  const paid = (await invoices(shop)).find(({ status, amount_paid }) => status === 'paid' && amount_paid > 0);
+  const { data } = await shop.stripe.invoicePayments.list({ invoice: paid?.id ?? '', limit: 1 });
+  const intent = data[0]?.payment.payment_intent;
+  if (typeof intent !== 'string') throw new Trouble('the last invoice names no payment', remedies.log);
+  const { status, amount, currency } = await shop.stripe.refunds.create({ payment_intent: intent });
+  if (status !== 'succeeded' && status !== 'pending') throw new Trouble(`refund ${status}`, remedies.log);
+  await shop.refresh();
+  await expectAccess(shop, false);
+  return `${money(amount, currency)} given back, access ended`;
+}
+
+async function decline(shop: Shop): Promise<string> {
+  const price = need(monthly(shop)[0], 'monthly plan');
+  const answer = await shop.billing.subscribe(shop.session, {
+    payment_method: cards.declined,
+    product_id: price.product.metadata.zephr_product_id,
+    plan_id: price.zephrPlanId,
+  });
+  if (answer.ok) throw new Trouble('the declined card bought a subscription', remedies.report);
+  if (answer.status !== 402) taken(answer);
+  await expectAccess(shop, false);
+  return `402 ${answer.error.code ?? ''}, no access`;
+}
+
+async function leaveThreeDSecure(shop: Shop): Promise<string> {
+  const price = need(monthly(shop)[0], 'monthly plan');
+  const { paymentIntentStatus, clientSecret, grant_id } = taken(
+    await shop.billing.subscribe(shop.session, {
+      payment_method: cards.asks,
+      product_id: price.product.metadata.zephr_product_id,
+      plan_id: price.zephrPlanId,
+    }),
+  );
+  if (paymentIntentStatus !== 'requires_action' || clientSecret === null || grant_id !== null) {
+    throw new Trouble(`payment intent ${paymentIntentStatus}`, remedies.log);
+  }
+  await shop.pass(1);
+  await shop.billing.recover();
+  await shop.refresh();
+  await expectAccess(shop, false);
+  const { data } = await shop.stripe.subscriptions.list({ customer: shop.customer, status: 'active', limit: 1 });
+  if (data.length > 0) throw new Trouble('the abandoned subscription is active', remedies.report);
+  return 'requires_action; abandoned, nothing is active and no access';
+}
+
+async function upgrade(shop: Shop): Promise<string> {
+  const price = need(monthly(shop).at(-1), 'second monthly plan');
+  const quote = taken(await shop.billing.quote(shop.session, { planId: price.zephrPlanId }));
+  if (quote.kind !== 'upgrade') throw new Trouble(`the quote calls it ${quote.kind}`, 'sell two tiers monthly');
+  taken(
+    await shop.billing.switchPlan(shop.session, {
+      planId: price.zephrPlanId,
+      expected: quote.dueToday,
+      ...(quote.prorationDate !== null && { prorationDate: quote.prorationDate }),
+    }),
+  );
+  const [last] = await invoices(shop);
+  if (last?.amount_paid !== quote.dueToday) {
+    throw new Trouble(`${last?.amount_paid} was charged, ${quote.dueToday} was quoted`, remedies.report);
+  }
+  return `${money(quote.dueToday, quote.currency)} charged, as quoted`;
+}
+
+const planSwitch: Work = (shop) => planFor(shop, need(monthly(shop)[0], 'monthly plan'));
+const planYearly: Work = (shop) => planFor(shop, need(plansOf(shop, 'year')[0], 'yearly plan'));
+
+async function planFor(shop: Shop, price: Price): Promise<string> {
+  const { effective } = taken(await shop.billing.switchPlan(shop.session, { planId: price.zephrPlanId }));
+  if (effective !== 'renewal') throw new Trouble('the switch took effect at once', remedies.report);
+  const { next } = await subscription(shop);
+  if (next?.planId !== price.zephrPlanId) throw new Trouble('no switch is planned', remedies.report);
+  return `planned: ${price.product.name}, ${money(price.unit_amount, price.currency)}`;
+}
+
+async function renewSwitched(shop: Shop): Promise<string> {
+  const before = await subscription(shop);
+  const planned = shop.prices().find(({ zephrPlanId }) => zephrPlanId === before.next?.planId);
+  await shop.pass(32);
+  const { planId, status } = await subscription(shop);
+  const [last] = await invoices(shop);
+  const price = need(planned, 'planned price');
+  if (planId !== price.zephrPlanId || status !== 'active')
+    throw new Trouble(`plan ${planId}, ${status}`, remedies.report);
+  if (last?.status !== 'paid' || last.amount_paid < price.unit_amount) {
+    throw new Trouble(
+      `the last invoice is ${last?.status}, ${last?.amount_paid} of ${price.unit_amount} paid`,
+      remedies.report,
+    );
+  }
+  return `${money(last.amount_paid, last.currency)} paid for ${price.product.name}`;
+}
+
+async function dispute(shop: Shop): Promise<string> {
+  const { data } = await shop.stripe.disputes.list({ limit: 20 });
+  const own = new Set((await charges(shop)).map(({ id }) => id));
+  const found = data.find(({ charge }) => own.has(typeof charge === 'string' ? charge : charge.id));
+  if (!found) throw new Trouble('no dispute was opened', 'run verify again; Stripe opens it within seconds');
+  await shop.refresh();
+  await shop.stripe.disputes.update(found.id, { evidence: { uncategorized_text: 'losing_evidence' }, submit: true });
+  await shop.refresh();
+  await expectAccess(shop, false);
+  return `${found.reason}; lost, access ended`;
+}
+
+async function charges(shop: Shop): Promise<Stripe.Charge[]> {
+  return (await shop.stripe.charges.list({ customer: shop.customer, limit: 10 })).data;
+}

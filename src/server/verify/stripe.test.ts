@@ -1,0 +1,87 @@
+/** The checks of Stripe against the strict stand-in: all of them pass, and each one can be made to fail. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningStripe, startStripe } from '../../../sandbox/stripe/stripe.ts';
+import { apiVersion, openStripe } from '../../lib/billing/engine/stripe.server.ts';
+import { silent } from '../../lib/logging.ts';
+import { offerOf } from '../../lib/plans/model.ts';
+import { type Check, type Line, runChecks } from './checks.ts';
+import { stripeAccountCheck } from './stripe-account.ts';
+import { stripeSalesChecks } from './stripe-sales.ts';
+
+const siteUrl = 'https://www.example.com';
+let running: RunningStripe;
+beforeAll(async () => {
+  running = await startStripe({});
+});
+afterAll(() => running.stop());
+
+type Fetch = typeof globalThis.fetch;
+
+function checks(through: Fetch = fetch): { sales: Check[]; account: Check[] } {
+  const { access } = running;
+  const stripe = openStripe(access, undefined, through);
+  const settings = access;
+  const plans = offerOf([]).plans.map(({ id }) => id);
+  return {
+    sales: stripeSalesChecks({ stripe, settings, siteUrl, log: silent }, null),
+    account: stripeAccountCheck({ stripe, missing: null, siteUrl, scriptUrl: access.scriptUrl, plans }),
+  };
+}
+
+const failures = (lines: readonly Line[]): Line[] => lines.filter(({ outcome }) => outcome !== 'ok');
+
+describe('the account', () => {
+  it('lacks a webhook endpoint until there is one for this site, with the events that billing needs', async () => {
+    const before = await runChecks(checks().account);
+    expect(failures(before)).toMatchObject([{ asks: 'GET /v1/webhook_endpoints' }]);
+
+    const stripe = openStripe(running.access);
+    const url = `${siteUrl}/api/v1/stripe/webhook`;
+    const made = await stripe.webhookEndpoints.create({
+      url,
+      api_version: apiVersion as never,
+      enabled_events: ['invoice.paid'],
+    });
+    expect(failures(await runChecks(checks().account))[0]?.came).toContain('customer.subscription.updated');
+    await stripe.webhookEndpoints.update(made.id, { enabled_events: ['*'] });
+    expect(failures(await runChecks(checks().account))).toEqual([]);
+  });
+
+  it('says which plans the catalogue lacks', async () => {
+    const { access } = running;
+    const options = { missing: null, siteUrl, scriptUrl: access.scriptUrl, plans: ['reader-monthly', 'reader-weekly'] };
+    const lines = await runChecks(stripeAccountCheck({ stripe: openStripe(access), ...options }));
+    expect(failures(lines)[0]).toMatchObject({ asks: 'GET /v1/prices: the plans of the paper' });
+    expect(failures(lines)[0]?.came).toContain('reader-weekly not among them');
+  });
+});
+
+describe('sales on test clocks', () => {
+  it('are made, renewed, declined, rescued, switched, refunded and disputed, and leave nothing behind', async () => {
+    const lines = await runChecks(checks().sales);
+    expect(failures(lines)).toEqual([]);
+    expect(lines.length).toBeGreaterThanOrEqual(16);
+    const stripe = openStripe(running.access);
+    expect((await stripe.testHelpers.testClocks.list()).data).toEqual([]);
+    expect((await stripe.customers.list()).data).toEqual([]);
+  });
+
+  it('fail at each step whose requests Stripe refuses, with what to do, and stop there', async () => {
+    const all = checks().sales.flatMap(({ steps }, group) => steps.map(({ asks }, index) => ({ group, index, asks })));
+    for (const { group, index, asks } of all) {
+      let done = 0;
+      const refuseFrom: Fetch = (input, init) => {
+        // What was made is still deleted.
+        if (done < index || init?.method === 'DELETE') return fetch(input, init);
+        const error = { type: 'invalid_request_error', message: 'Refused by the test.' };
+        return Promise.resolve(Response.json({ error }, { status: 400 }));
+      };
+      const lines = await runChecks(checks(refuseFrom).sales.slice(group, group + 1), { onLine: () => void done++ });
+      expect(lines.slice(0, index).filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+      expect(lines[index]).toMatchObject({ asks, outcome: 'failed' });
+      expect(lines[index]?.remedy).not.toBeNull();
+      expect(lines.slice(index + 1).filter(({ outcome }) => outcome !== 'not asked')).toEqual([]);
+    }
+    expect((await openStripe(running.access).testHelpers.testClocks.list()).data).toEqual([]);
+  });
+});

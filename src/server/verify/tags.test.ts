@@ -1,0 +1,65 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noThirdParties } from '../../lib/third-party/settings.ts';
+import { runChecks } from './checks.ts';
+import { isAllowed, tagsCheck } from './tags.ts';
+
+let container = '';
+let type = 'text/javascript';
+const server = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': type });
+  response.end(container);
+});
+let origin = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+const check = async (hosts: readonly string[] = []) => {
+  const tagManager = { container: 'GTM-ABCD', scriptUrl: `${origin}/gtm.js`, hosts };
+  const lines = await runChecks(tagsCheck({ ...noThirdParties, tagManager }));
+  return lines.find(({ outcome }) => outcome !== 'not asked');
+};
+
+describe('third-party scripts', () => {
+  it('loads what is configured and names the rest', async () => {
+    container = 'var a = 1;';
+    type = 'text/javascript';
+    expect(await check()).toMatchObject({ service: 'tags', outcome: 'ok' });
+    const lines = await runChecks(tagsCheck(noThirdParties));
+    expect(lines.map(({ outcome }) => outcome)).toEqual(lines.map(() => 'not asked'));
+    expect(lines.length).toBeGreaterThan(4);
+  });
+
+  it('names the hosts of a container that the policy blocks, until they are allowed', async () => {
+    type = 'text/javascript';
+    container = 'load("https://pixel.example.net/p.js"); send("https://collect.example.org/c?")';
+    const line = await check();
+    expect(line).toMatchObject({ outcome: 'failed' });
+    expect(line?.came).toContain('collect.example.org, pixel.example.net');
+    expect(line?.remedy).toContain('TAG_HOSTS');
+    expect(await check(['pixel.example.net', 'collect.example.org'])).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('fails where something else than a script comes', async () => {
+    type = 'text/html';
+    expect(await check()).toMatchObject({ outcome: 'failed', came: 'status 200, text/html' });
+  });
+});
+
+describe('sources of a policy', () => {
+  it.each([
+    ['https://a.example.com/x.js', ['https://a.example.com'], true],
+    ['https://a.example.com/x.js', ['https://*.example.com'], true],
+    ['https://example.com/x.js', ['https://*.example.com'], false],
+    ['https://evilexample.com/x.js', ['https://*.example.com'], false],
+    ['http://a.example.com/x.js', ['https://a.example.com'], false],
+    ['http://127.0.0.1:4000/x.js', ['http://127.0.0.1:4000'], true],
+    ['https://a.example.com/x.js', ["'self'", 'data:'], false],
+  ] as const)('%s under %j: %s', (address, sources, allowed) => {
+    expect(isAllowed(address, sources)).toBe(allowed);
+  });
+});

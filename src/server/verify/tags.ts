@@ -1,0 +1,99 @@
+/** Third-party scripts: that each one answers, and that our content security policy lets it load what it names. */
+import {
+  type ThirdParties,
+  type ThirdPartyName,
+  thirdPartyNames,
+  thirdPartyPurposes,
+} from '../../lib/third-party/settings.ts';
+import { type Sources, thirdPartySources } from '../../lib/third-party/sources.ts';
+import { type Check, type Step, Trouble } from './checks.ts';
+import { request } from './http.ts';
+
+interface Script {
+  /** Setting that turns it on. */
+  readonly setting: string;
+  /** Its address as pages load it; `null` where it is off. */
+  readonly url: string | null;
+}
+
+/** @param settings of the third parties whose scripts pages load */
+export function tagsCheck(settings: ThirdParties): Check[] {
+  const sources = thirdPartySources(settings);
+  const scripts = scriptsOf(settings);
+  return thirdPartyNames.flatMap((name) => {
+    const script = scripts[name];
+    if (!script) return [];
+    const steps: Step[] = [
+      { asks: `the script of ${thirdPartyPurposes[name].name}`, run: () => load(script, sources) },
+    ];
+    return [{ service: 'tags', missing: script.url === null ? `set ${script.setting}` : null, steps }];
+  });
+}
+
+function scriptsOf(settings: ThirdParties): Partial<Record<ThirdPartyName, Script>> {
+  const { tagManager, audience, webPush, referral, scheduling, ads } = settings;
+  return {
+    tagManager: {
+      setting: 'GTM_CONTAINER',
+      url: tagManager && withQuery(tagManager.scriptUrl, 'id', tagManager.container),
+    },
+    audience: { setting: 'MARFEEL_ACCOUNT', url: audience && withQuery(audience.scriptUrl, 'id', audience.account) },
+    webPush: { setting: 'ONESIGNAL_APP_ID', url: webPush && `${webPush.sdkUrl}/OneSignalSDK.page.js` },
+    referral: { setting: 'GROWSURF_CAMPAIGN', url: referral?.scriptUrl ?? null },
+    scheduling: { setting: 'CALENDLY_URL', url: scheduling?.scriptUrl ?? null },
+    ads: { setting: 'GPT_NETWORK', url: ads?.scriptUrl ?? null },
+  };
+}
+
+function withQuery(address: string, name: string, value: string): string {
+  const url = new URL(address);
+  url.searchParams.set(name, value);
+  return url.href;
+}
+
+async function load({ url, setting }: Script, sources: Sources): Promise<string> {
+  const address = url ?? '';
+  if (!isAllowed(address, sources['script-src'])) {
+    throw new Trouble(
+      `our policy blocks ${new URL(address).origin}`,
+      'report this: the policy must follow the script address',
+    );
+  }
+  const reply = await request(address, setting);
+  const type = reply.headers.get('content-type') ?? 'no media type';
+  if (reply.status !== 200 || !/javascript|ecmascript/.test(type)) {
+    throw new Trouble(
+      `status ${reply.status}, ${type}`,
+      `check ${setting}: copy the id again from the vendor's settings`,
+    );
+  }
+  const blocked = hostsIn(reply.text).filter((host) => !isNamed(host, sources));
+  const size = `${Math.ceil(reply.text.length / 1024)} kB of script`;
+  if (setting !== 'GTM_CONTAINER' || blocked.length === 0) return size;
+  throw new Trouble(
+    `the container names ${blocked.slice(0, 8).join(', ')}${blocked.length > 8 ? ` and ${blocked.length - 8} more` : ''}, which our policy blocks`,
+    'put the hosts that your tags really use into TAG_HOSTS; the operators’ page shows what browsers report as blocked',
+  );
+}
+
+/** Hosts that a script names as whole addresses. Google's own code names some that it never loads from a page. */
+function hostsIn(text: string): string[] {
+  const named = text.matchAll(/https:\/\/((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[/"'?:\\])/g);
+  return [...new Set([...named].map(([, host = '']) => host))].filter((host) => !ignored.test(host)).toSorted();
+}
+
+const ignored =
+  /(?:^|\.)(?:w3\.org|schema\.org|googletagmanager\.com|google\.com|googleapis\.com|gstatic\.com|doubleclick\.net)$/;
+
+const isNamed = (host: string, sources: Sources): boolean =>
+  Object.values(sources).some((allowed) => isAllowed(`https://${host}/`, allowed));
+
+/** Whether a source list of a content security policy allows an address; hosts and `*.` hosts with a scheme (CSP3, 6.7.2.8). */
+export function isAllowed(address: string, sources: readonly string[]): boolean {
+  const { protocol, host } = new URL(address);
+  return sources.some((source) => {
+    const [, scheme, wild, name] = /^(https?:)\/\/(\*\.)?([^/]+)$/.exec(source) ?? [];
+    if (scheme !== protocol || name === undefined) return false;
+    return wild ? host.endsWith(`.${name}`) : host === name;
+  });
+}

@@ -1,0 +1,130 @@
+/** WordPress: its REST interface, the site's account, the plugin, the clock and what the account may do with comments. */
+import type { WordPressConfig } from '../config.ts';
+import { type Check, Trouble } from './checks.ts';
+import { fields, type Reply, request } from './http.ts';
+
+/** Seconds that the two clocks may differ; the plugin's webhooks are refused beyond five minutes. */
+const clockToleranceSeconds = 60;
+
+/**
+ * @param siteUrl this site's public address
+ * @param pluginVersion the version of the plugin that this release ships
+ */
+export function wordpressCheck(wordpress: WordPressConfig | null, siteUrl: string, pluginVersion: string): Check {
+  const base = wordpress?.url ?? '';
+  const ask = (path: string): Promise<Reply> =>
+    request(`${base}${path}`, 'WORDPRESS_URL', { headers: account(wordpress) });
+  return {
+    service: 'wordpress',
+    missing: wordpress ? null : 'set WORDPRESS_URL',
+    steps: [
+      { asks: 'GET /wp-json/', run: async () => interfaceOf(await ask('/wp-json/')) },
+      { asks: "WordPress's clock", run: async () => clock(await ask('/wp-json/')) },
+      {
+        asks: 'GET /wp-json/newsroom/v1/status',
+        run: async () => plugin(await ask('/wp-json/newsroom/v1/status'), siteUrl, pluginVersion),
+      },
+      {
+        asks: 'GET /wp-json/wp/v2/users/me',
+        run: async () => {
+          if (!wordpress?.password) {
+            throw new Trouble(
+              'no account is set',
+              'set WORDPRESS_USER and WORDPRESS_APP_PASSWORD to an account of the role Newsroom site',
+            );
+          }
+          return rights(await ask('/wp-json/wp/v2/users/me?context=edit'));
+        },
+      },
+    ],
+  };
+}
+
+const account = (wordpress: WordPressConfig | null): Record<string, string> =>
+  wordpress?.user && wordpress.password
+    ? { authorization: `Basic ${Buffer.from(`${wordpress.user}:${wordpress.password}`).toString('base64')}` }
+    : {};
+
+function interfaceOf(reply: Reply): string {
+  const { name, namespaces } = fields(reply.json);
+  if (reply.status === 200 && Array.isArray(namespaces)) {
+    if (!namespaces.includes('newsroom/v1')) {
+      throw new Trouble('the newsroom plugin is not active', 'install wordpress/newsroom in WordPress and activate it');
+    }
+    return `"${String(name)}" with the newsroom plugin`;
+  }
+  if (reply.status >= 300 && reply.status < 400) {
+    const target = reply.headers.get('location') ?? 'another address';
+    throw new Trouble(
+      `a redirect to ${target}`,
+      'set WORDPRESS_URL to the address that WordPress itself uses (Settings → General)',
+    );
+  }
+  if (reply.status === 401) {
+    throw new Trouble(
+      'status 401',
+      'the server asks for a log-in of its own before WordPress; let /wp-json/ through, and see the application password',
+    );
+  }
+  if (reply.status === 404) {
+    throw new Trouble(
+      'status 404',
+      'choose permalinks other than "Plain" in WordPress (Settings → Permalinks), or correct WORDPRESS_URL',
+    );
+  }
+  throw new Trouble(
+    `status ${reply.status}, no REST interface`,
+    'see that /wp-json/ is not blocked by a plugin, a firewall or the web server',
+  );
+}
+
+function clock(reply: Reply): string {
+  const there = Date.parse(reply.headers.get('date') ?? '');
+  if (Number.isNaN(there)) return 'the answer has no Date; not compared';
+  const seconds = Math.round((there - Date.now()) / 1000);
+  if (Math.abs(seconds) <= clockToleranceSeconds) return `${Math.abs(seconds)} s apart`;
+  const came = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine`;
+  throw new Trouble(
+    came,
+    'let both machines set their clocks by NTP; webhooks from a clock that is minutes off are refused',
+  );
+}
+
+function plugin(reply: Reply, siteUrl: string, pluginVersion: string): string {
+  const { plugin: version, site_url: site, credentials } = fields(reply.json);
+  if (reply.status !== 200 || typeof version !== 'string') {
+    throw new Trouble(`status ${reply.status}`, 'activate the newsroom plugin, and let /wp-json/newsroom/ through');
+  }
+  if (version !== pluginVersion) {
+    throw new Trouble(
+      `version ${version}, this release has ${pluginVersion}`,
+      'copy wordpress/newsroom of this release to WordPress',
+    );
+  }
+  if (typeof site === 'string' && site.replace(/\/+$/, '') !== siteUrl) {
+    const came = site === '' ? 'the plugin knows no site' : `the plugin calls ${site}`;
+    throw new Trouble(came, `set the site's address to ${siteUrl} on the plugin's settings page`);
+  }
+  if (credentials !== true) {
+    throw new Trouble(
+      'the plugin does not see the site account',
+      'WordPress ignored the application password: see docs/operations.md, "WordPress", for servers that drop the Authorization header, Wordfence, and plain http',
+    );
+  }
+  return `version ${version}, calls ${String(site)}`;
+}
+
+function rights(reply: Reply): string {
+  const { capabilities } = fields(reply.json);
+  if (reply.status !== 200) {
+    const { code } = fields(reply.json);
+    throw new Trouble(
+      `status ${reply.status} ${typeof code === 'string' ? code : ''}`.trim(),
+      'make a new application password for the site account, and copy it to WORDPRESS_APP_PASSWORD',
+    );
+  }
+  const has = fields(capabilities);
+  const lacking = ['newsroom_read_restricted', 'moderate_comments'].filter((name) => has[name] !== true);
+  if (lacking.length === 0) return 'may read what is behind the wall, and hand in comments';
+  throw new Trouble(`lacks ${lacking.join(' and ')}`, 'give the account the role Newsroom site');
+}
