@@ -29,6 +29,8 @@ export interface FacebookOptions {
 }
 
 const app = { id: '183320268809001', secret: 'facebook-sandbox-of-broadsheet' };
+/** An app's access token has this form (developers.facebook.com/docs/facebook-login/guides/access-tokens). */
+const appToken = `${app.id}|${app.secret}`;
 const brand = { name: 'Facebook', color: '#1461cc', verifies: false };
 
 export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
@@ -94,6 +96,7 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
       return graphError(101, 'Error validating application. Cannot get application info due to a system error.');
     }
     if (form.get('client_secret') !== app.secret) return graphError(1, 'Error validating client secret.');
+    if (form.get('grant_type') === 'client_credentials') return json({ access_token: appToken, token_type: 'bearer' });
     if (!form.get('redirect_uri')) return graphError(191, 'Missing redirect_uri parameter.');
     const code = form.get('code') ?? '';
     const exchange = grants.peek(code)?.choice.exchange;
@@ -143,6 +146,13 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     );
   }
 
+  /** The app's own record, for its own token. */
+  function application({ request }: Call): Answer {
+    const given = /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (given !== appToken) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
+    return json({ id: app.id, name: 'Broadsheet' });
+  }
+
   const version = '(?:/v\\d+\\.\\d+)?';
   const about = notice(
     brand,
@@ -156,6 +166,7 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     { method: 'GET', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
     { method: 'POST', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
     { method: 'GET', path: new RegExp(`^${version}/me$`), handle: me },
+    { method: 'GET', path: new RegExp(`^${version}/${app.id}$`), handle: application },
   ];
   const server = await listenWeb(routes, { port, name: "the sandbox's Facebook" });
   return {

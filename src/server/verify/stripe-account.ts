@@ -1,6 +1,6 @@
 /** Stripe, what an account must have before anything can be sold: plans, webhook endpoint, script. Nothing is changed. */
 import type Stripe from 'stripe';
-import { apiVersion } from '../../lib/billing/engine/stripe.server.ts';
+import { apiVersion } from '../../lib/billing/engine/api-version.ts';
 import { type Check, Trouble } from './checks.ts';
 import { request } from './http.ts';
 

@@ -1,0 +1,253 @@
+/** The checks of mail, sign-in, search, CDN and WordPress: each passes on a right answer, and says what to do about a wrong one. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
+import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
+import { freePort } from '../../../scripts/setup/ports.mjs';
+import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
+import { silent } from '../../lib/logging.ts';
+import type { MailSettings } from '../../lib/mail/smtp.server.ts';
+import { cdnCheck } from './cdn.ts';
+import { type Check, type Line, runChecks } from './checks.ts';
+import { mailCheck } from './mail.ts';
+import { searchCheck } from './search.ts';
+import { facebookCheck, googleCheck } from './sign-in.ts';
+import { wordpressCheck } from './wordpress.ts';
+
+const siteUrl = 'https://www.example.com';
+const run = (check: Check): Promise<Line[]> => runChecks([check]);
+const outcomes = (lines: readonly Line[]): string[] => lines.map(({ outcome }) => outcome);
+/** The failed line; every other one passed or was not asked. */
+async function failure(check: Check): Promise<Line> {
+  const failed = (await run(check)).filter(({ outcome }) => outcome === 'failed');
+  expect(failed).toHaveLength(1);
+  expect(failed[0]?.remedy).toBeTruthy();
+  return failed[0] as Line;
+}
+
+interface Answer {
+  readonly status?: number;
+  readonly json?: unknown;
+  readonly headers?: Record<string, string>;
+}
+type Answers = (request: IncomingMessage) => Answer;
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+/** A vendor that answers as a test says. @returns its origin */
+async function vendor(answers: Answers): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const { status = 200, json = {}, headers = {} } = answers(request);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(json));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('Google and Facebook', () => {
+  let google: Google;
+  let facebook: Facebook;
+  beforeAll(async () => {
+    [google, facebook] = await Promise.all([startGoogle({ siteUrl }), startFacebook({ siteUrl })]);
+  });
+  afterAll(async () => {
+    await Promise.all([google.stop(), facebook.stop()]);
+  });
+  const googleSettings = () => {
+    const { issuer, clientId, clientSecret } = google.access;
+    return { url: issuer, clientId, clientSecret };
+  };
+  const facebookSettings = () => {
+    const { wwwUrl, graphUrl, clientId, clientSecret } = facebook.access;
+    return { url: wwwUrl, graphUrl, clientId, clientSecret };
+  };
+  const redirectUri = `${siteUrl}/blaize/oauth/google/callback`;
+
+  it('know the app by its id and secret', async () => {
+    expect(outcomes(await run(googleCheck(googleSettings(), redirectUri)))).toEqual(['ok', 'ok']);
+    expect(outcomes(await run(facebookCheck(facebookSettings(), graphVersion)))).toEqual(['ok', 'ok']);
+  });
+
+  it('refuse another secret, without it being printed', async () => {
+    const wrong = await failure(googleCheck({ ...googleSettings(), clientSecret: 'gocspx-wrong' }, redirectUri));
+    expect(wrong.came).toContain('invalid_client');
+    const other = await failure(facebookCheck({ ...facebookSettings(), clientSecret: 'fb-wrong' }, graphVersion));
+    expect(other.came).toContain('Error validating client secret');
+    for (const { came, remedy } of [wrong, other]) expect(came + remedy).not.toMatch(/gocspx-wrong|fb-wrong/);
+  });
+
+  it('are told apart from something else at their address', async () => {
+    const elsewhere = await vendor(() => ({ status: 404, json: { error: 'not found' } }));
+    expect((await failure(googleCheck({ ...googleSettings(), url: elsewhere }, redirectUri))).came).toContain('404');
+    const issuer = await vendor(() => ({
+      json: { issuer: 'https://other.example', token_endpoint: 'https://x.example' },
+    }));
+    const { remedy } = await failure(googleCheck({ ...googleSettings(), url: issuer }, redirectUri));
+    expect(remedy).toContain('GOOGLE_ISSUER_URL');
+    const nobody = await failure(
+      facebookCheck({ ...facebookSettings(), graphUrl: `http://127.0.0.1:${await freePort()}` }, graphVersion),
+    );
+    expect(nobody.came).toContain('ECONNREFUSED');
+  });
+});
+
+describe('mail', () => {
+  /** A mail server that says these lines, one for each command, and hangs up after the last. */
+  async function smtp(greeting: string, answers: Readonly<Record<string, string>>): Promise<number> {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.write(`${greeting}\r\n`);
+      socket.on('data', (data) => {
+        const command = data.toString().split(/[\s:]/)[0]?.toUpperCase() ?? '';
+        socket.write(`${answers[command] ?? '250 fine'}\r\n`);
+      });
+    });
+    servers.push(server as unknown as Server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+  const mail = (port: number, auth: MailSettings['smtp']['auth'] = null): MailSettings => ({
+    smtp: { host: '127.0.0.1', port, secure: false, auth },
+    from: { name: 'The Sun', address: 'news@example.com' },
+    replyTo: null,
+  });
+  const user = { user: 'sun', password: 'hush' };
+
+  it('signs in', async () => {
+    const port = await smtp('220 hello', { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '235 welcome' });
+    expect(outcomes(await run(mailCheck(mail(port, user), null)))).toEqual(['ok', 'ok']);
+  });
+
+  it('says that the password is wrong, without repeating it', async () => {
+    const port = await smtp('220 hello', { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '535 5.7.8 wrong' });
+    const { asks, remedy, came } = await failure(mailCheck(mail(port, user), null));
+    expect([asks, remedy]).toEqual(['AUTH as the user in SMTP_URL', expect.stringContaining('SMTP_URL')]);
+    expect(came + remedy).not.toContain('hush');
+  });
+
+  it('says that nothing answers, and that TLS was expected', async () => {
+    expect((await failure(mailCheck(mail(await freePort()), null))).came).toContain('ECONNREFUSED');
+    const port = await smtp('220 hello', {});
+    const secure = { ...mail(port), smtp: { ...mail(port).smtp, secure: true } };
+    expect((await failure(mailCheck(secure, null))).remedy).toContain('smtps://');
+  });
+});
+
+describe('search', () => {
+  const settings = { appId: 'APP', searchKey: 'search-key-1', writeKey: 'write-key-1', index: 'stories' };
+  const algolia = (acl: readonly string[], status = 200): Promise<string> =>
+    vendor(({ url }) =>
+      url?.startsWith('/1/keys/')
+        ? { status, json: { acl } }
+        : { status, json: { nbHits: 7, hits: [], query: '', params: '' } },
+    );
+
+  it('finds with the one key and may write with the other', async () => {
+    const url = await algolia(['addObject', 'deleteObject']);
+    expect((await run(searchCheck({ ...settings, url }, silent))).map(({ came }) => came)).toEqual([
+      '7 stories in stories',
+      'addObject, deleteObject',
+    ]);
+  });
+
+  it('says what the write key lacks, and that a key is refused', async () => {
+    const lacking = await failure(searchCheck({ ...settings, url: await algolia(['addObject']) }, silent));
+    expect(lacking.came).toBe('it may not deleteObject');
+    const refused = await failure(searchCheck({ ...settings, url: await algolia([], 403) }, silent));
+    expect(refused.came).toContain('403');
+  });
+});
+
+describe('the CDN', () => {
+  const cloudflare = async (answer: Answer) =>
+    cdnCheck({ provider: 'cloudflare', zone: 'zone', token: 'cf-token', apiUrl: await vendor(() => answer) }, silent);
+
+  it('takes a purge of a tag that no page has', async () => {
+    const lines = await run(
+      await cloudflare({ json: { success: true, errors: [], messages: [], result: { id: 'x' } } }),
+    );
+    expect(outcomes(lines)).toEqual(['ok']);
+  });
+
+  it('says that the token is refused', async () => {
+    const errors = [{ code: 10_000, message: 'Authentication error' }];
+    const { came } = await failure(await cloudflare({ status: 403, json: { success: false, errors } }));
+    expect(came).toContain('CLOUDFLARE_TOKEN');
+    expect(came).not.toContain('cf-token');
+  });
+});
+
+describe('WordPress', () => {
+  const right: Readonly<Record<string, unknown>> = {
+    '/wp-json/': { name: 'The Sun', namespaces: ['wp/v2', 'newsroom/v1'] },
+    '/wp-json/newsroom/v1/status': { plugin: '1.0.0', site_url: siteUrl, credentials: true },
+    '/wp-json/wp/v2/users/me': { capabilities: { newsroom_read_restricted: true, moderate_comments: true } },
+  };
+  const check = async (changes: Readonly<Record<string, Answer>> = {}) => {
+    const url = await vendor((request) => {
+      const path = request.url?.split('?')[0] ?? '';
+      return changes[path] ?? { json: right[path] };
+    });
+    return wordpressCheck({ url, user: 'site', password: 'app pass word' }, siteUrl, '1.0.0');
+  };
+
+  it('has the plugin of this release, and an account that may do what the site does', async () => {
+    expect(outcomes(await run(await check()))).toEqual(['ok', 'ok', 'ok', 'ok']);
+  });
+
+  it.each([
+    ['plain permalinks', { '/wp-json/': { status: 404 } }, 'Plain'],
+    ['a log-in of the web server', { '/wp-json/': { status: 401 } }, 'log-in of its own'],
+    [
+      'another address',
+      { '/wp-json/': { status: 301, headers: { location: 'https://other.example/' } } },
+      'WORDPRESS_URL',
+    ],
+    ['no plugin', { '/wp-json/': { json: { name: 'x', namespaces: ['wp/v2'] } } }, 'activate'],
+    [
+      'a clock that is an hour ahead',
+      { '/wp-json/': { json: right['/wp-json/'], headers: { date: new Date(Date.now() + 3_600_000).toUTCString() } } },
+      'NTP',
+    ],
+    [
+      'another version of the plugin',
+      { '/wp-json/newsroom/v1/status': { json: { plugin: '0.9.0', site_url: siteUrl, credentials: true } } },
+      'of this release',
+    ],
+    [
+      'another site',
+      {
+        '/wp-json/newsroom/v1/status': {
+          json: { plugin: '1.0.0', site_url: 'https://old.example', credentials: true },
+        },
+      },
+      siteUrl,
+    ],
+    [
+      'an application password that was ignored',
+      { '/wp-json/newsroom/v1/status': { json: { plugin: '1.0.0', site_url: siteUrl, credentials: false } } },
+      'Authorization header',
+    ],
+    [
+      'an application password that is wrong',
+      { '/wp-json/wp/v2/users/me': { status: 401, json: { code: 'incorrect_password' } } },
+      'WORDPRESS_APP_PASSWORD',
+    ],
+    [
+      'an account without rights',
+      { '/wp-json/wp/v2/users/me': { json: { capabilities: { moderate_comments: true } } } },
+      'Newsroom site',
+    ],
+  ] satisfies [string, Record<string, Answer>, string][])('says what to do about %s', async (_, changes, remedy) => {
+    const line = await failure(await check(changes));
+    expect(line.remedy).toContain(remedy);
+    expect(line.came + line.remedy).not.toContain('app pass word');
+  });
+});

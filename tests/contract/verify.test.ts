@@ -1,0 +1,59 @@
+/** `npm run verify` as an operator runs it, against the sandbox: every configured service passes, and a wrong setting is named. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { sandboxEnvironment } from '../../scripts/sandbox.ts';
+import { root } from '../../scripts/setup/places.mjs';
+import { testSandbox, testWordPress } from '../world/world.ts';
+
+let siteUrl = '';
+beforeAll(async () => {
+  // The address that the sandbox's plugin was given.
+  const status = await fetch(`${testWordPress().url}/wp-json/newsroom/v1/status`);
+  siteUrl = ((await status.json()) as { site_url: string }).site_url;
+});
+
+function verify(only: string, changes: Record<string, string> = {}): Promise<{ code: number; text: string }> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, SITE_URL: siteUrl };
+  Object.assign(env, sandboxEnvironment(testSandbox(), {}), changes);
+  const args = [join(root, 'scripts', 'run.mjs'), 'verify', '--only', only];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: root, env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), text: `${stdout}${stderr}` }),
+    );
+  });
+}
+
+it('passes WordPress, mail, Google and Facebook with the settings that work', async () => {
+  const { code, text } = await verify('wordpress,mail,google,facebook');
+  expect(text).not.toContain('failed  ');
+  expect(text).toContain('version 1.');
+  expect(text).toMatch(/\n10 ok, 0 failed, 0 not asked\n$/);
+  expect(code).toBe(0);
+});
+
+it('names a wrong application password and a wrong secret of an app, and repeats neither', async () => {
+  const { code, text } = await verify('wordpress,google', {
+    WORDPRESS_APP_PASSWORD: 'abcd efgh ijkl mnop',
+    GOOGLE_CLIENT_SECRET: 'GOCSPX-wrong',
+  });
+  expect(code).toBe(1);
+  expect(text.match(/^failed /gm)).toHaveLength(2);
+  expect(text).toContain('invalid_client');
+  expect(text).not.toMatch(/abcd efgh|GOCSPX-wrong/);
+});
+
+it('lists what it would ask where nothing is configured', async () => {
+  const settings = Object.keys(sandboxEnvironment(testSandbox(), {}));
+  const none = Object.fromEntries(settings.map((name) => [name, '']));
+  const { code, text } = await verify('wordpress,mail,google,facebook,algolia,cdn,tags,stripe', none);
+  expect(code).toBe(0);
+  expect(text).toMatch(/\n0 ok, 0 failed, \d\d not asked\n$/);
+  expect(text).toContain('set STRIPE_SECRET_KEY');
+});
+
+it('says which services there are when it is asked for another', async () => {
+  const { code, text } = await verify('paypal');
+  expect(code).toBe(1);
+  expect(text).toContain('There is no service paypal; the services are wordpress, mail,');
+});
