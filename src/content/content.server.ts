@@ -1,7 +1,9 @@
 /** Puts the content service together: mirror, reader, sync, webhooks and previews. */
 import { createApplier } from './apply.server.ts';
 import { createClient } from './client.server.ts';
+import { backfillCursor, isCopied } from './cursors.server.ts';
 import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingester.server.ts';
+import { createLookUp } from './lookup.server.ts';
 import { type Mirror, openMirror } from './mirror.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createReader } from './reader.server.ts';
@@ -55,6 +57,7 @@ function offline(mirror: Mirror, searching: SearchThread | null): Content {
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
       ready: mirror.getMeta('ready') === '1',
+      complete: isCopied(mirror),
       phase: 'off',
       progress: {},
       secondsLeft: null,
@@ -64,6 +67,9 @@ function offline(mirror: Mirror, searching: SearchThread | null): Content {
       credentials: null,
       bytes: mirror.size(),
     }),
+    // Nothing more will come.
+    isComplete: () => true,
+    lookUp: async () => 'missing',
   };
 }
 
@@ -89,6 +95,7 @@ function connected(options: Connected, mirror: Mirror): Content {
   const searching = searchThread(options, mirror);
   let warming: NodeJS.Timeout | undefined;
   const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
+  const lookUp = createLookUp({ mirror, client, applier, log, now });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
   return {
     reader: () => createReader(mirror, searching),
@@ -111,7 +118,7 @@ function connected(options: Connected, mirror: Mirror): Content {
     async stop() {
       reindexer.stop();
       clearTimeout(warming);
-      await sync.stop();
+      await Promise.all([sync.stop(), lookUp.close()]);
       await ingester.close();
       await searching?.close();
       mirror.close();
@@ -121,6 +128,8 @@ function connected(options: Connected, mirror: Mirror): Content {
     receive: createReceiver({ mirror, applier, items: sync.items, log, now, secret }),
     preview: createPreview({ mirror, client, ingester, now, secret }),
     status: () => sync.status(),
+    isComplete: (type) => backfillCursor(mirror, type).done,
+    lookUp: lookUp.find,
   };
 }
 

@@ -33,5 +33,9 @@ export function writeCursor(mirror: Mirror, name: string, value: unknown): void 
 export const backfillCursor = (mirror: Mirror, type: DocumentType | 'comments'): BackfillCursor =>
   readCursor(mirror, `backfill:${type}`, { offset: 0, total: 0, done: false });
 
+/** Whether the first copy of everything is done. */
+export const isCopied = (mirror: Mirror): boolean =>
+  [...documentTypes, 'comments' as const].every((type) => backfillCursor(mirror, type).done);
+
 export const walkCursor = (mirror: Mirror, type: DocumentType | 'comments'): WalkCursor =>
   readCursor(mirror, `walk:${type}`, { offset: 0, last: 0, laps: 0 });

@@ -1,5 +1,6 @@
 /** The content service as the composition root and routes see it; `content.server.ts` makes one. */
 import type { Logger } from '../lib/logging.ts';
+import type { LookUpAnswer } from './lookup.server.ts';
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from './model.ts';
 
 export interface ContentOptions {
@@ -53,6 +54,8 @@ export interface TypeProgress {
 export interface SyncStatus {
   /** An edition can be shown: sections and the newest documents of every type are in. */
   readonly ready: boolean;
+  /** The first copy of everything is done. */
+  readonly complete: boolean;
   readonly phase: SyncPhase;
   readonly progress: Readonly<Record<string, TypeProgress>>;
   /** Estimated seconds until the back-fill is done, `null` when it is done or cannot be told. */
@@ -127,4 +130,12 @@ export interface Content {
   receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
   preview(params: URLSearchParams): Promise<PreviewAnswer>;
   status(): SyncStatus;
+  /** Whether the first copy of a type is done: what is not in the mirror then does not exist. */
+  isComplete(type: DocumentType | 'comments'): boolean;
+  /**
+   * Fetches a document that the first copy has not come to, within bounds.
+   *
+   * @param client network address of the caller
+   */
+  lookUp(type: DocumentType, slug: string, client: string): Promise<LookUpAnswer>;
 }

@@ -3,7 +3,7 @@
 import { backOff } from '../lib/retry.ts';
 import { createBackfill } from './backfill.server.ts';
 import { pause } from './client.server.ts';
-import { backfillCursor, documentTypes } from './cursors.server.ts';
+import { backfillCursor, documentTypes, isCopied } from './cursors.server.ts';
 import { fetchStatus, SyncProblem } from './fetching.server.ts';
 import { createItems, type Items, type SyncContext } from './items.server.ts';
 import { createPoll } from './poll.server.ts';
@@ -188,6 +188,7 @@ export function createSync(options: SyncOptions): Sync {
       }
       return {
         ready: isReady(),
+        complete: isCopied(mirror),
         phase,
         progress,
         secondsLeft: phase === 'backfill' ? backfill.secondsLeft() : null,

@@ -1,4 +1,4 @@
-/** The two pages that must work when nothing else does: self-contained, without scripts, with the paper's own look. */
+/** The pages that must work when nothing else does: self-contained, without scripts, with the paper's own look. */
 import { publication } from '../publication.ts';
 
 interface Words {
@@ -56,6 +56,18 @@ export const noEditionPage: string = page({
     'This page looks again by itself every few seconds.',
   ],
   refresh: 5,
+});
+
+/** Answered with 503 and Retry-After for a page of the archive while that is still being copied; the page asks again by itself. */
+export const notCopiedPage: string = page({
+  title: 'Not here yet',
+  heading: 'We’re still fetching this page',
+  lines: [
+    'Our archive is being set up, and this page isn’t here yet.',
+    'The page tries again by itself in a few seconds.',
+  ],
+  action: '<a href="/">Go to Homepage</a>',
+  refresh: 10,
 });
 
 /** Answered with 410 where the publisher's list of redirects says so. */

@@ -25,9 +25,10 @@ import type { Press } from '../press/press.server.ts';
 import { RenderFailed } from '../press/rendering.server.ts';
 import type { Variant } from '../press/stored-page.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
+import type { CopyGate } from './copy-gate.ts';
 import type { Crawlers } from './crawlers.ts';
 import { bestEncoding, etagMatches, isCompressible } from './encodings.ts';
-import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
+import { brokenPage, goneForGoodPage, noEditionPage, notCopiedPage } from './fallback-pages.ts';
 import { callMethods, methodsOf, refusedMethod } from './methods.ts';
 import type { FrontCounts } from './metrics.ts';
 import { freshAlways } from './press-render.ts';
@@ -89,8 +90,10 @@ export interface FrontOptions {
   readonly locals: () => App.Locals;
   /** Whether there is an edition to serve. */
   readonly editionReady: () => boolean;
+  /** What readers get while the archive is being copied. */
+  readonly copy?: CopyGate;
   /** What `/readyz` says beside `ready`. */
-  readonly readiness: () => object;
+  readonly readiness: () => Readonly<Record<string, unknown>>;
   readonly log: Logger;
   /** Bounds on slow askers, milliseconds. */
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number; readonly checkEveryMs?: number };
@@ -207,6 +210,7 @@ export function createFront(options: FrontOptions): Front {
         // Only what no cache on the way keeps may carry a cookie.
         if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
       }
+      if (entry.status === 404 && options.copy?.isUncertain(key)) return notCopied(options.copy, incoming, outgoing);
       // Whoever has gone in the meantime needs no answer.
       if (outgoing.destroyed || sendStored(door, entry, incoming, outgoing, source)) return;
     }
@@ -221,7 +225,7 @@ export function createFront(options: FrontOptions): Front {
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
-    const key = pages?.keyOf(incoming.method ?? '', incoming.url ?? '/');
+    let key = pages?.keyOf(incoming.method ?? '', incoming.url ?? '/');
     const url = publicAddress(key?.kind === 'pass' ? key.target : (incoming.url ?? '/'), options.siteUrl);
     const path = decodeURIComponent(url.pathname);
 
@@ -229,7 +233,7 @@ export function createFront(options: FrontOptions): Front {
     const methods = owned ? callMethods : methodsOf(key?.kind === 'pass' ? key.path : path);
     const refused = refusedMethod(incoming.method ?? '', methods);
     if (refused) return plain(outgoing, refused.status, refused.sentence, { ...refused.headers, ...unread(incoming) });
-    if (path === '/healthz' || path === '/readyz') return health(path, incoming, outgoing);
+    if (path === '/healthz' || path === '/readyz') return health(url, incoming, outgoing);
     if (reading && statics.has(path)) {
       const file = statics.answer(path, incoming.headers);
       if (file) return send(incoming, outgoing, file.status, file.headers, file.body);
@@ -256,6 +260,12 @@ export function createFront(options: FrontOptions): Front {
         'cache-control': 'no-store',
       });
     }
+    if (key?.kind === 'page' && pages && options.copy && !pages.press.peek(key.key, 'public')) {
+      const found = await options.copy.arrive(key.key, addressOf(incoming));
+      if (found === 'later') return notCopied(options.copy, incoming, outgoing);
+      // What has come may have another spelling.
+      if (found === 'arrived') key = pages.keyOf(incoming.method ?? '', incoming.url ?? '/');
+    }
     if (key?.kind === 'reject') {
       if (key.status === 410)
         return sendPage(incoming, outgoing, 410, goneForGoodPage, { 'cache-control': freshAlways });
@@ -280,11 +290,20 @@ export function createFront(options: FrontOptions): Front {
     if (!outgoing.destroyed) await sendRendered(incoming, outgoing, rendered);
   }
 
-  function health(path: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  function notCopied(copy: CopyGate, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (outgoing.destroyed) return;
+    const headers = { 'retry-after': String(copy.retryAfter()), 'cache-control': 'no-store' };
+    sendPage(incoming, outgoing, 503, notCopiedPage, headers);
+  }
+
+  function health(url: URL, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const lives = url.pathname === '/healthz';
     const ready = options.editionReady();
-    const status = path === '/healthz' || ready ? 200 : 503;
-    const state =
-      path === '/healthz' ? { ok: true, seconds: Math.round(process.uptime()) } : { ready, ...options.readiness() };
+    const readiness = lives ? {} : options.readiness();
+    // `/readyz?complete` is for those who want the whole archive first.
+    const asked = ready && (!url.searchParams.has('complete') || readiness.complete === true);
+    const status = lives || asked ? 200 : 503;
+    const state = lives ? { ok: true, seconds: Math.round(process.uptime()) } : { ready, ...readiness };
     const headers: OutgoingHttpHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
     if (status === 503) headers['retry-after'] = retryAfter;
     send(incoming, outgoing, status, headers, Buffer.from(`${JSON.stringify(state)}\n`));
@@ -447,5 +466,5 @@ const unread = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
     : {};
 const openerPolicy = 'cross-origin-opener-policy';
 const neverAborted = new AbortController().signal;
-const isProbe = (url: string | undefined): boolean => url === '/readyz' || url === '/healthz';
+const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';

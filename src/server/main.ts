@@ -17,6 +17,7 @@ import { accessCookieName } from './access-keys.ts';
 import { clientAddressOf } from './client-address.ts';
 import { compose, contentFile } from './compose.ts';
 import { parseConfig } from './config.ts';
+import { createCopyGate } from './copy-gate.ts';
 import { createCrawlers } from './crawlers.ts';
 import { createFront, type Front } from './front.ts';
 import { createLog } from './logging.ts';
@@ -152,7 +153,11 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
       locals: house.locals,
       editionReady,
-      readiness: () => ({ features, sync: content.status(), readers: house.readers() }),
+      copy: createCopyGate(content),
+      readiness: () => {
+        const sync = content.status();
+        return { complete: sync.complete, features, sync, readers: house.readers() };
+      },
       traced: config.logLevel === 'debug',
       log,
     });

@@ -88,7 +88,7 @@ export function isUnknownDocument(content: ContentReader, key: string): boolean 
 }
 
 /** Whether the paper has a page at a path that is all in lower case. */
-function existsIn(content: ContentReader, path: string): boolean {
+export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);

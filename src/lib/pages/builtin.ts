@@ -105,6 +105,9 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
   },
 };
 
+/** Slugs of the pages whose text editors may keep in WordPress. */
+export const editorialSlugs: readonly string[] = Object.keys(pages);
+
 /**
  * A page's words: the editors' where WordPress has the page, the built-in ones part by part where it says nothing.
  *
