@@ -13,6 +13,13 @@ export function truncateAtWord(text: string, limit: number): string {
   return `${(space > 0 ? head.slice(0, space) : head).replace(/[\s,;:.–—-]+$/u, '')}…`;
 }
 
+/** Cuts a text to so many bytes of UTF-8, never through a character. */
+export function cutToBytes(text: string, most: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.byteLength <= most) return text;
+  return new TextDecoder().decode(bytes.subarray(0, most)).replace(/\ufffd+$/u, '');
+}
+
 /** Words in plain text, by white space. */
 export const countWords = (text: string): number => text.match(/\S+/gu)?.length ?? 0;
 

@@ -10,11 +10,12 @@ import { createReader } from '../../src/content/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../../src/content/store.server.ts';
 import { storeSections } from '../../src/content/store-navigation.server.ts';
 import { silent } from '../../src/lib/logging.ts';
-import { cutToBytes, openAlgolia } from '../../src/lib/search/algolia.server.ts';
+import { openAlgolia } from '../../src/lib/search/algolia.server.ts';
 import type { AlgoliaAccess } from '../../src/lib/search/algolia-access.ts';
 import { answerOf } from '../../src/lib/search/answer.ts';
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { searchAnswer } from '../../src/lib/search/wire.ts';
+import { cutToBytes } from '../../src/lib/text.ts';
 import { publication } from '../../src/publication.ts';
 import { fixtureDocument } from '../fixtures/content.ts';
 import { type Answer, standIn } from './stand-in.ts';
@@ -79,7 +80,7 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: Sta
       const answer = next(what === 'query' ? query : batch, calls[what].length);
       const body = (await request.json()) as Record<string, unknown>;
       calls[what].push({ path: new URL(request.url).pathname, headers: request.headers, body });
-      return answer();
+      return answer(body);
     }),
   );
   const log = { ...silent, warn: vi.fn(), error: vi.fn() };
@@ -326,6 +327,45 @@ describe('the feed', () => {
     await second.hosted.feed?.idle();
     expect(actions(second.calls.batch)).toEqual([{ action: 'deleteObject', body: { objectID: '2' } }]);
     expect(readdirSync(folder).some((name) => name.endsWith('-open'))).toBe(false);
+  });
+
+  /** Algolia's answer to a batch in which one record is over the plan's size: none of its records is taken. */
+  const sized =
+    (most: number): Answer =>
+    (body) => {
+      const { requests } = body as { requests: { body: object }[] };
+      const place = requests.findIndex(({ body }) => Buffer.byteLength(JSON.stringify(body)) > most);
+      if (place < 0) return HttpResponse.json({ taskID: 1, objectIDs: [] });
+      const message = `Record at the position ${place} is too big. Please have a look at our documentation`;
+      return HttpResponse.json({ message, status: 400 }, { status: 400 });
+    };
+
+  test('cuts a record by bytes, so that the smallest plan takes a long story in any script', async () => {
+    put(1, { title: 'A bridge', slug: 'a-bridge', bodyHtml: `<p>${'"мост" '.repeat(3000)}</p>` });
+    const { search, hosted, calls } = stand({ batch: [sized(10_000)], writeKey: 'write-key' });
+    search.start();
+    await hosted.feed?.idle();
+    const sent = actions(calls.batch).find(({ body }) => body.objectID === '1')?.body;
+    expect(String(sent?.text)).toMatch(/мост/);
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBeGreaterThan(9000);
+    expect(hosted.feed?.stats()).toEqual({ pending: 0, failed: 0, problem: null });
+  });
+
+  test('halves a batch that was refused, so that one record does not cost the others', async () => {
+    put(3, { title: 'A third', slug: 'third', bodyHtml: `<p>${'long '.repeat(200)}</p>` });
+    const { search, hosted, calls, log } = stand({ batch: [sized(600)], writeKey: 'write-key' });
+    search.start();
+    await hosted.feed?.idle();
+    const alone = calls.batch.map(({ body }) =>
+      (body.requests as { body: { objectID: string } }[]).map((one) => one.body.objectID),
+    );
+    expect(alone).toContainEqual(['3']);
+    expect(alone.filter((ids) => ids.length === 1).length).toBeGreaterThanOrEqual(1);
+    expect(hosted.feed?.stats()).toMatchObject({ pending: 0, failed: 1 });
+    expect(log.error).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ notices: 1, first: '3' }),
+      expect.stringContaining('refused'),
+    );
   });
 
   test('is not there where somebody else fills the index', async () => {

@@ -2,8 +2,8 @@
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-/** What a stand-in answers with; of several the last one stays. */
-export type Answer = () => Response | Promise<Response>;
+/** What a stand-in answers to a request's body; of several the last one stays. */
+export type Answer = (body?: unknown) => Response | Promise<Response>;
 
 interface Closable {
   close(): Promise<unknown>;

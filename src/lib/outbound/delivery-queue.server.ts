@@ -10,7 +10,7 @@ export type Outcome =
   | { readonly kind: 'accepted' }
   /** Worth another try. */
   | { readonly kind: 'failed'; readonly message: string; readonly retryAfterMs?: number | null }
-  /** The service will never take this batch. */
+  /** The service will never take this batch; see {@link DeliveryOptions.halveRefused}. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The service refuses us: a setting is wrong. `message` names it and says what to do. */
   | { readonly kind: 'misconfigured'; readonly message: string };
@@ -32,6 +32,8 @@ export interface DeliveryOptions {
   readonly backOffMs: readonly [first: number, longest: number];
   /** Milliseconds between two tries while a setting is wrong; `null` gives the batch up instead. */
   readonly misconfiguredMs: number | null;
+  /** Sends a refused batch again in halves, so that one notice that can't be taken doesn't cost the others; off by default. */
+  readonly halveRefused?: boolean;
   /** Milliseconds that {@link DeliveryQueue.close} may take. */
   readonly closeMs: number;
   readonly send: (batch: readonly string[], signal: AbortSignal) => Promise<Outcome>;
@@ -71,6 +73,8 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   const { name, log, batchSize, tries } = options;
   const waiting = new Set<string>();
   const stop = new AbortController();
+  /** Halves of refused batches, to be sent before anything else. */
+  let halves: (readonly string[])[] = [];
   let sending: readonly string[] = [];
   let running: Promise<void> | null = null;
   let closing = false;
@@ -128,7 +132,15 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
       return 0;
     };
     if (outcome.kind === 'refused') {
-      log.error({ notices: batch.length, problem }, `${name}: the request was refused and is not repeated`);
+      if (options.halveRefused && batch.length > 1) {
+        const middle = Math.ceil(batch.length / 2);
+        halves.unshift(batch.slice(0, middle), batch.slice(middle));
+        return 0;
+      }
+      log.error(
+        { notices: batch.length, first: batch[0], problem },
+        `${name}: the request was refused and is not repeated`,
+      );
       return giveUp();
     }
     if (outcome.kind === 'misconfigured') {
@@ -153,9 +165,9 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   async function run(): Promise<void> {
     await pause(closing ? 0 : options.collectMs);
     let attempt = 0;
-    while (waiting.size > 0 && !stop.signal.aborted) {
+    while (halves.length + waiting.size > 0 && !stop.signal.aborted) {
       // While it is being sent, a notice is not among those that wait: one that comes again meanwhile is sent again.
-      sending = [...waiting].slice(0, batchSize);
+      sending = halves.shift() ?? [...waiting].slice(0, batchSize);
       for (const notice of sending) waiting.delete(notice);
       requests++;
       attempt++;
@@ -177,7 +189,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   }
 
   function start(): void {
-    if (running || waiting.size === 0) return;
+    if (running || halves.length + waiting.size === 0) return;
     running = run().finally(() => {
       running = null;
       if (!closing) start();
@@ -199,7 +211,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
     stats: () => ({
       accepted,
       failed,
-      pending: waiting.size + sending.length,
+      pending: waiting.size + halves.flat().length + sending.length,
       requests,
       failedRequests,
       problem,
@@ -210,9 +222,10 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
       const timer = setTimeout(() => stop.abort(), options.closeMs);
       while (running) await running;
       clearTimeout(timer);
-      const unsent = waiting.size;
+      const unsent = waiting.size + halves.flat().length;
       if (unsent > 0) log.warn({ unsent, problem }, `${name}: not everything could be sent before the server stopped`);
       waiting.clear();
+      halves = [];
       failed += unsent;
       return unsent;
     },

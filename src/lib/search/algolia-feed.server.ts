@@ -6,6 +6,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { BatchWriteParams } from 'algoliasearch';
 import type { ContentReader } from '../../content/model.ts';
 import { publication } from '../../publication.ts';
 import type { Logger } from '../logging.ts';
@@ -74,14 +75,19 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
     tries: Number.POSITIVE_INFINITY,
     backOffMs: tuning.backOffMs ?? [2000, 300_000],
     misconfiguredMs: tuning.misconfiguredMs ?? 60_000,
+    // One record that is too big for the account's plan refuses the whole request.
+    halveRefused: true,
     closeMs: tuning.closeMs ?? 3000,
     log,
     send: async (ids, signal): Promise<Outcome> => {
       const content = reader();
       const requests: Action[] = ids.map((id) => actionFor(content, Number(id)));
       const result = await postJson({
-        ...{ url, headers, signal, timeoutMs: tuning.timeoutMs ?? 15_000 },
-        body: { requests },
+        url,
+        headers,
+        signal,
+        timeoutMs: tuning.timeoutMs ?? 15_000,
+        body: { requests } satisfies BatchWriteParams,
       });
       if (!result.answered) return { kind: 'failed', message: result.message };
       const { status, retryAfterMs } = result;

@@ -2,8 +2,10 @@
  * Algolia as the search engine: its REST interface (algolia.com/doc/rest-api/search), without its client. What it is told of a story
  * is what anybody may read.
  */
+import type { SearchParamsObject } from 'algoliasearch';
 import { z } from 'zod';
 import { postJson } from '../outbound/post.server.ts';
+import { cutToBytes } from '../text.ts';
 import type { AlgoliaAccess } from './algolia-access.ts';
 import { type FeedOptions, openFeed } from './algolia-feed.server.ts';
 import type { HostedAnswer, HostedEngine } from './hosted.ts';
@@ -50,16 +52,23 @@ export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOpti
       ...(until === undefined ? [] : [`date < ${seconds(until)}`]),
     ];
     const result = await postJson({
-      ...{ url, headers, timeoutMs },
+      url,
+      headers,
+      timeoutMs,
       body: {
         query: cutToBytes(text, longestQuery),
-        ...{ offset, length: limit, filters: filters.join(' AND ') },
-        ...{ attributesToRetrieve: ['objectID'], attributesToHighlight: [] },
+        offset,
+        length: limit,
+        filters: filters.join(' AND '),
+        attributesToRetrieve: ['objectID'],
+        attributesToHighlight: [],
         attributesToSnippet: snippets.map((name) => `${name}:32`),
-        ...{ snippetEllipsisText: '…', highlightPreTag: '\u0001', highlightPostTag: '\u0002' },
+        snippetEllipsisText: '…',
+        highlightPreTag: '\u0001',
+        highlightPostTag: '\u0002',
         analytics: true,
         clickAnalytics: false,
-      },
+      } satisfies SearchParamsObject,
     });
     if (!result.answered) return { ok: false, problem: result.message };
     if (result.status !== 200) return { ok: false, problem: problemOf(result.status) };
@@ -97,11 +106,4 @@ function problemOf(status: number): string {
   }
   if (status === 404) return 'answered 404: there is no index ALGOLIA_INDEX';
   return `answered ${status}`;
-}
-
-/** Cuts a text to so many bytes of UTF-8, never through a character. */
-export function cutToBytes(text: string, most: number): string {
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.byteLength <= most) return text;
-  return new TextDecoder().decode(bytes.subarray(0, most)).replace(/\ufffd+$/u, '');
 }

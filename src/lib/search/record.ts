@@ -1,9 +1,10 @@
 /** What a hosted engine is told of a story. Pure but for the reader that it asks. */
 import type { Article, ContentReader } from '../../content/model.ts';
 import { isWalled } from '../access/level.ts';
-import { plainText } from '../text.ts';
+import { cutToBytes, plainText } from '../text.ts';
 
-export interface SearchRecord {
+/** A type and not an interface: the vendor's type of a record takes any property. */
+export type SearchRecord = {
   readonly objectID: string;
   readonly slug: string;
   readonly post_id: number;
@@ -19,28 +20,45 @@ export interface SearchRecord {
   readonly date: number;
   /** Path on this site. */
   readonly url: string;
-}
+};
 
 export type Action =
   | { readonly action: 'updateObject'; readonly body: SearchRecord }
   | { readonly action: 'deleteObject'; readonly body: { readonly objectID: string } };
 
-/** Records are bounded; what a story says further down finds hardly anybody. */
-const longestText = 6000;
+/**
+ * Bytes of a record as JSON. The smallest plan takes 10,000 (algolia.com/doc, "Reducing record size"); what a story says further down
+ * is rarely searched for.
+ */
+const longestRecord = 9800;
+/** Bytes of the other texts, whose usual length is far below. */
+const longestTitle = 600;
+const longestStandfirst = 1200;
 
-export const recordOf = (article: Article): SearchRecord => ({
-  objectID: String(article.id),
-  slug: article.slug,
-  post_id: article.id,
-  post_title: article.title,
-  image_url: article.image?.url ?? null,
-  author: { post_title: article.author?.name ?? '' },
-  standfirst: article.excerpt,
-  text: plainText(isWalled(article.access) ? article.openingHtml : article.bodyHtml).slice(0, longestText),
-  sections: article.sections.map(({ slug }) => slug),
-  date: Math.floor(Date.parse(article.date) / 1000),
-  url: `/article/${article.slug}`,
-});
+export function recordOf(article: Article): SearchRecord {
+  const record = (text: string): SearchRecord => ({
+    objectID: String(article.id),
+    slug: article.slug,
+    post_id: article.id,
+    post_title: cutToBytes(article.title, longestTitle),
+    image_url: article.image?.url ?? null,
+    author: { post_title: cutToBytes(article.author?.name ?? '', longestTitle) },
+    standfirst: cutToBytes(article.excerpt, longestStandfirst),
+    text,
+    sections: article.sections.map(({ slug }) => slug),
+    date: Math.floor(Date.parse(article.date) / 1000),
+    url: `/article/${article.slug}`,
+  });
+  const size = (text: string): number => Buffer.byteLength(JSON.stringify(record(text)));
+  let text = cutToBytes(
+    plainText(isWalled(article.access) ? article.openingHtml : article.bodyHtml),
+    Math.max(0, longestRecord - size('')),
+  );
+  // Quotation marks and line breaks take more bytes in JSON than in the text.
+  for (let over = size(text) - longestRecord; over > 0 && text !== ''; over = size(text) - longestRecord)
+    text = cutToBytes(text, Math.max(0, Buffer.byteLength(text) - over));
+  return record(text);
+}
 
 /** How a story stands now: to be written, or to be deleted because the paper has it no more. */
 export function actionFor(content: ContentReader, id: number): Action {
