@@ -59,7 +59,9 @@ export async function startNeighbours({
   try {
     return {
       access: {
-        mailbox: await kept(startMailbox({ port: mailboxPort, folder: data && path.join(data, 'mailbox') })),
+        mailbox: await kept(
+          startMailbox({ port: mailboxPort, folder: data && path.join(data, 'mailbox'), login: 'required' }),
+        ),
         google: await kept(startGoogle({ siteUrl })),
         facebook: await kept(startFacebook({ siteUrl })),
         verifier: await kept(startVerifier()),

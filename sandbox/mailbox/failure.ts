@@ -6,6 +6,8 @@ export const failureModes = {
   auth: 'The password is refused (535)',
   temporary: 'Temporary failure (451)',
   permanent: 'Permanent failure (550)',
+  quota: 'The daily quota is used up (550 5.4.5)',
+  policy: 'Too many messages at once (554 5.7.1)',
   slow: 'Slow answers',
   drop: 'The connection ends in the middle of a message',
   'lost-answer': 'The message arrives, but its receipt is lost',

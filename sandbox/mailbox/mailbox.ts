@@ -4,11 +4,11 @@ import path from 'node:path';
 import { listenWeb, type Route } from '../web.ts';
 import { api } from './api.ts';
 import { pages } from './pages.ts';
-import { account, listenMail } from './smtp.ts';
+import { account, listenMail, type MailServerOptions } from './smtp.ts';
 import { openLetters } from './store.ts';
 
 export interface MailboxAccess {
-  /** `smtp://user:password@127.0.0.1:port` */
+  /** `smtp://user:password@127.0.0.1:port`; `smtps:` with TLS from the first byte. */
   readonly smtpUrl: string;
   /** The page. */
   readonly url: string;
@@ -16,10 +16,12 @@ export interface MailboxAccess {
 
 export interface Mailbox {
   readonly access: MailboxAccess;
+  /** The mail server's certificate (PEM), `null` without encryption. */
+  readonly certificate: string | null;
   stop(): Promise<void>;
 }
 
-export interface MailboxOptions {
+export interface MailboxOptions extends Partial<Pick<MailServerOptions, 'login' | 'encryption'>> {
   /** Port of the page; 0 takes a free one. */
   readonly port?: number;
   /** Port of SMTP; a free one unless said otherwise. */
@@ -32,16 +34,20 @@ export interface MailboxOptions {
  * Starts both servers on 127.0.0.1.
  * @throws {SetupError} when a port is in use
  */
-export async function startMailbox({ port = 0, smtpPort = 0, folder }: MailboxOptions = {}): Promise<Mailbox> {
+export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbox> {
+  const { port = 0, smtpPort = 0, folder, login = 'optional', encryption = 'none' } = options;
   const letters = openLetters(folder);
-  const mail = await listenMail(letters, smtpPort);
+  const mail = await listenMail(letters, { port: smtpPort, login, encryption });
   try {
     const web = await listenWeb([...api(letters, mail), ...pages(letters, mail), ...files()], {
-      ...{ port, name: "the sandbox's mailbox", setting: 'SANDBOX_MAILBOX_PORT' },
+      port,
+      name: "the sandbox's mailbox",
+      setting: 'SANDBOX_MAILBOX_PORT',
     });
-    const smtpUrl = `smtp://${account.user}:${account.password}@127.0.0.1:${mail.port}`;
+    const smtpUrl = `${encryption === 'tls' ? 'smtps' : 'smtp'}://${account.user}:${account.password}@127.0.0.1:${mail.port}`;
     return {
       access: { smtpUrl, url: web.url },
+      certificate: mail.certificate,
       async stop() {
         await Promise.all([web.close(), mail.close()]);
       },

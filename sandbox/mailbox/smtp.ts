@@ -1,16 +1,31 @@
-/** The mail server: SMTP on 127.0.0.1, with a password or without one, and failures on request. */
+/**
+ * The mail server: SMTP on 127.0.0.1, with failures on request. As a vendor's it wants a password when it is told to, and offers
+ * encryption (STARTTLS, or TLS from the first byte), without which it then takes none.
+ */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { portInUse } from '../web.ts';
-import type { Failure } from './failure.ts';
+import { type Certificate, makeCertificate } from './certificate.ts';
+import type { Failure, FailureMode } from './failure.ts';
 import type { LetterStore } from './store.ts';
 
-/** The one account of the server. Who sends no password is let in too, as in a company's own network. */
+/** The one account of the server. */
 export const account = { user: 'newspaper', password: 'letterbox' };
+
+export interface MailServerOptions {
+  /** 0 takes a free one, which stays the same when connections are refused for a while. */
+  readonly port: number;
+  /** `optional`: a sender without a password is let in, as in a company's own network. */
+  readonly login: 'required' | 'optional';
+  readonly encryption: 'none' | 'starttls' | 'tls';
+}
+
 
 export interface MailServer {
   readonly port: number;
+  /** PEM, for who is to trust it; `null` without encryption. */
+  readonly certificate: string | null;
   readonly failure: Failure;
   /** Resolves when it is in force. */
   fail(failure: Failure): Promise<void>;
@@ -20,8 +35,17 @@ export interface MailServer {
 /** An error that the client is told with its number. */
 const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
 
-/** @param port 0 takes a free one, which stays the same when connections are refused for a while */
-export async function listenMail(letters: LetterStore, port: number): Promise<MailServer> {
+/** How a recipient is refused in each mode. */
+const recipientAnswers: Partial<Record<FailureMode, [code: number, message: string]>> = {
+  temporary: [451, '4.3.0 Try again later'],
+  permanent: [550, '5.1.1 There is no such mailbox here'],
+  quota: [550, '5.4.5 Daily sending quota exceeded'],
+  policy: [554, '5.7.1 Message rate over the limit of this account'],
+};
+
+export async function listenMail(letters: LetterStore, options: MailServerOptions): Promise<MailServer> {
+  const { port, login, encryption } = options;
+  const certificate: Certificate | null = encryption === 'none' ? null : makeCertificate(['localhost']);
   let failure: Failure = { mode: 'none' };
   let server: SMTPServer | null = null;
   let bound = port;
@@ -47,7 +71,7 @@ export async function listenMail(letters: LetterStore, port: number): Promise<Ma
     if (wrong?.mode === 'slow') await delay(wrong.delay ?? 3000);
     if (wrong?.mode === 'drop') throw refusal(451, 'Dropped');
     const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-    const { number } = await letters.add({ from, to, raw: Buffer.concat(parts) });
+    const { number } = await letters.add({ from, to, raw: Buffer.concat(parts), encrypted: session.secure });
     if (wrong?.mode === 'lost-answer') hangUp(session.id);
     return `2.0.0 Taken as letter ${number}`;
   }
@@ -63,9 +87,12 @@ export async function listenMail(letters: LetterStore, port: number): Promise<Ma
     const opening = new SMTPServer({
       name: 'mailbox.sandbox',
       banner: 'Broadsheet sandbox',
-      // Nothing leaves this machine, and nobody trusts a certificate that was made up.
-      disabledCommands: ['STARTTLS'],
-      authOptional: true,
+      // Nothing leaves this machine; a client would have to be told to trust a certificate that was made up.
+      disabledCommands: encryption === 'none' ? ['STARTTLS'] : [],
+      secure: encryption === 'tls',
+      ...(certificate && { key: certificate.key, cert: certificate.certificate }),
+      authOptional: login === 'optional',
+      authRequiredMessage: '5.7.0 Authentication required',
       authMethods: ['PLAIN', 'LOGIN'],
       disableReverseLookup: true,
       size: 10 * 1024 * 1024,
@@ -76,10 +103,9 @@ export async function listenMail(letters: LetterStore, port: number): Promise<Ma
         done(refusal(535, '5.7.8 Authentication credentials invalid'));
       },
       onRcptTo({ address }, _session, done) {
-        const wrong = ['temporary', 'permanent'].includes(failure.mode) ? trouble([address]).mode : 'none';
-        if (wrong === 'temporary') return done(refusal(451, '4.3.0 Try again later'));
-        if (wrong === 'permanent') return done(refusal(550, '5.1.1 There is no such mailbox here'));
-        done();
+        const answer = recipientAnswers[failure.mode];
+        if (!answer || trouble([address]).mode === 'none') return done();
+        done(refusal(...answer));
       },
       onData(stream, session, done) {
         receive(stream, session).then(
@@ -111,6 +137,7 @@ export async function listenMail(letters: LetterStore, port: number): Promise<Ma
     get port() {
       return bound;
     },
+    certificate: certificate?.certificate ?? null,
     get failure() {
       return failure;
     },

@@ -10,6 +10,8 @@ export interface Letter {
   readonly receivedAt: number;
   /** Who the SMTP client named, which is what counts for delivery. */
   readonly envelope: { readonly from: string; readonly to: readonly string[] };
+  /** Whether it came over an encrypted connection. */
+  readonly encrypted: boolean;
   /** As the message itself says. */
   readonly from: string;
   readonly to: readonly string[];
@@ -30,10 +32,18 @@ export interface Wanted {
   readonly after?: number | undefined;
 }
 
+/** What the mail server has taken. */
+export interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: Buffer;
+  readonly encrypted: boolean;
+}
+
 export interface LetterStore {
   /** The last number that was given. */
   readonly last: number;
-  add(message: { from: string; to: readonly string[]; raw: Buffer }): Promise<Letter>;
+  add(message: Received): Promise<Letter>;
   /** Newest first. */
   list(wanted?: Wanted): readonly Letter[];
   get(number: number): Letter | undefined;
@@ -120,12 +130,13 @@ const fits = (letter: Letter, { to, after }: Wanted): boolean =>
   (after === undefined || letter.number > after) &&
   (to === undefined || letter.envelope.to.some((address) => address.toLowerCase() === to.toLowerCase()));
 
-async function parse({ from, to, raw }: { from: string; to: readonly string[]; raw: Buffer }) {
+async function parse({ from, to, raw, encrypted }: Received) {
   const mail = await PostalMime.parse(raw);
   const html = mail.html ?? '';
   const text = mail.text ?? '';
   return {
     envelope: { from, to },
+    encrypted,
     from: mail.from ? written(mail.from) : '',
     to: (mail.to ?? []).map(written),
     subject: mail.subject ?? '',

@@ -62,6 +62,8 @@ const stopMs = 8000;
 const longestSealed = 64 * 1024;
 /** First and longest wait when the server does not take one message now; a code must not wait longer than it lives. */
 const laterMs = [5000, minute] as const;
+/** The same when a limit of the account is used up. */
+const limitedMs = [minute, 60 * minute] as const;
 
 export function openOutbox(options: OutboxOptions): RunningOutbox {
   const {
@@ -173,8 +175,12 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     }
     counts.failedTries++;
     if (result.kind === 'later') {
-      const wait = backOff(held.tries, ...laterMs);
-      log.info({ kind: held.kind, detail: result.detail, tries: held.tries, waitMs: wait }, 'A message has to wait');
+      const { detail, limited } = result;
+      const [first, longest] = limited ? limitedMs : laterMs;
+      const wait = backOff(held.tries, first, longest);
+      const note = { kind: held.kind, detail, tries: held.tries, waitMs: wait };
+      if (limited) log.warn(note, 'A message has to wait: the mail server says that the account sends too much');
+      else log.info(note, 'A message has to wait');
       return settle(() => queue.giveBack(db, held, now() + wait, true));
     }
     silent(result.problem);

@@ -254,7 +254,7 @@ onBothEngines('the outbox', (engines) => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     const { carrier, tries } = fakeCarrier(({ to }, count) =>
-      to.startsWith('grey') && count < 4 ? { kind: 'later', detail: '451' } : sent,
+      to.startsWith('grey') && count < 4 ? { kind: 'later', detail: '451', limited: false } : sent,
     );
     const box = open(database, carrier, { now: () => now, concurrency: 1 });
     await write(database, box, code('grey@example.com'), code('ada@example.com'));

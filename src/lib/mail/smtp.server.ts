@@ -24,8 +24,8 @@ export type Delivered =
   | { readonly kind: 'sent' }
   /** The server will never take this message. `detail` is its answer in numbers. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** The server does not take this message now. */
-  | { readonly kind: 'later'; readonly detail: string }
+  /** The server does not take this message now. `limited`: a limit of the account is used up, which takes minutes to hours. */
+  | { readonly kind: 'later'; readonly detail: string; readonly limited: boolean }
   /** The server takes nothing now: it is away, or a setting is wrong. `problem` is for the operator. */
   | { readonly kind: 'down'; readonly problem: string };
 
@@ -46,15 +46,7 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
     // Trying again is the outbox's business.
     maxRequeues: 0,
     idleTimeout: patience.idle,
-    host: smtp.host,
-    port: smtp.port,
-    secure: smtp.secure,
-    requireTLS: smtp.auth !== null && !isLoopback(smtp.host),
-    auth: smtp.auth ? { user: smtp.auth.user, pass: smtp.auth.password } : undefined,
-    connectionTimeout: patience.connect,
-    greetingTimeout: patience.connect,
-    dnsTimeout: patience.connect,
-    socketTimeout: patience.silence,
+    ...connectionOf(smtp),
     // What a message says is never a file or an address to fetch from.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -94,6 +86,37 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
   };
 }
 
+/** How a server is spoken to: with TLS whenever a password is sent to another machine. */
+const connectionOf = (smtp: SmtpSettings) => ({
+  host: smtp.host,
+  port: smtp.port,
+  secure: smtp.secure,
+  requireTLS: smtp.auth !== null && !isLoopback(smtp.host),
+  auth: smtp.auth ? { user: smtp.auth.user, pass: smtp.auth.password } : undefined,
+  connectionTimeout: patience.connect,
+  greetingTimeout: patience.connect,
+  dnsTimeout: patience.connect,
+  socketTimeout: patience.silence,
+});
+
+/**
+ * Connects, encrypts and logs in as for a message, and sends none.
+ *
+ * @returns what is wrong and which setting it is about; `null` when mail would be taken
+ */
+export async function checkMailServer(smtp: SmtpSettings): Promise<string | null> {
+  const transport = createTransport(connectionOf(smtp));
+  try {
+    await transport.verify();
+    return null;
+  } catch (error) {
+    const result = verdict(error as SmtpError);
+    return 'problem' in result ? result.problem : 'The mail server does not take mail now.';
+  } finally {
+    transport.close();
+  }
+}
+
 interface SmtpError extends Error {
   readonly code?: string;
   readonly command?: string;
@@ -111,14 +134,37 @@ export function verdict(error: SmtpError): Delivered {
     // 421 is the server closing down; 503 is about the session, not about the message.
     if (responseCode === 421 || responseCode === 503)
       return { kind: 'down', problem: `The mail server answers ${detail}.` };
-    return { kind: responseCode >= 500 ? 'refused' : 'later', detail };
+    const limited = responseCode >= 500 && isLimit(enhanced, response);
+    return responseCode < 500 || limited ? { kind: 'later', detail, limited } : { kind: 'refused', detail };
   }
-  return { kind: 'down', problem: told(code, command, detail) };
+  // Before any recipient, 5.7.x is about the sender.
+  if (responseCode !== undefined && !enhanced?.startsWith('5.7.') && isLimit(enhanced, response)) {
+    return {
+      kind: 'down',
+      problem: `The mail server takes no more for now (${detail}): see the account's sending limit.`,
+    };
+  }
+  // A certificate that is not believed ends the connection like any other trouble of the socket.
+  const encryption = code === 'ETLS' || /certificate|altnames/iu.test(error.message);
+  return { kind: 'down', problem: told(encryption ? 'ETLS' : code, command, detail) };
+}
+
+/**
+ * Whether a refusal is about how much this account sends and not about the message. Providers answer so with 5xx although it passes:
+ * 5.4.5 (Google's daily quota), 5.7.x (policy and rate), or a sentence. 5.1.x and 5.2.x are about the recipient's mailbox.
+ */
+function isLimit(enhanced: string | undefined, response: string): boolean {
+  if (enhanced !== undefined && /^[45]\.[12]\./u.test(enhanced)) return false;
+  if (enhanced === '5.4.5' || enhanced?.startsWith('5.7.')) return true;
+  return /\b(?:quota|rate|sending limit|too many (?:messages|connections)|throttl\w+)\b/iu.test(response);
 }
 
 function told(code: string, command: string, detail: string): string {
   if (code === 'EAUTH' || code === 'ENOAUTH') {
     return `The mail server refuses the user or the password (${detail}): see SMTP_URL.`;
+  }
+  if (detail.startsWith('530')) {
+    return `The mail server wants a user and a password (${detail}): set them in SMTP_URL, or use its encrypted port.`;
   }
   if (code === 'ETLS')
     return 'The connection to the mail server cannot be encrypted: see SMTP_URL, and its certificate.';

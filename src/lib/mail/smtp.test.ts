@@ -1,8 +1,9 @@
 /** The carrier against the sandbox's mail server, over SMTP. */
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mailbox, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
+import { type Mailbox, type MailboxOptions, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
 import type { Letter } from '../../../sandbox/mailbox/store.ts';
-import { type Carrier, openCarrier, type SmtpSettings, verdict } from './smtp.server.ts';
+import { type Carrier, checkMailServer, openCarrier, type SmtpSettings, verdict } from './smtp.server.ts';
 
 let mailbox: Mailbox;
 let carriers: Carrier[];
@@ -18,7 +19,8 @@ afterEach(async () => {
 function carrier(change: Partial<SmtpSettings> = {}): Carrier {
   const url = new URL(mailbox.access.smtpUrl);
   const auth = { user: url.username, password: url.password };
-  const smtp = { host: url.hostname, port: Number(url.port), secure: false, auth, ...change };
+  const secure = url.protocol === 'smtps:';
+  const smtp = { host: url.hostname, port: Number(url.port), secure, auth, ...change };
   const opened = openCarrier(
     {
       smtp,
@@ -75,7 +77,7 @@ describe('what the server does', () => {
     await fail({ mode: 'permanent' });
     expect(await send(by)).toEqual({ kind: 'refused', detail: '550 5.1.1' });
     await fail({ mode: 'temporary' });
-    expect(await send(by)).toEqual({ kind: 'later', detail: '451 4.3.0' });
+    expect(await send(by)).toEqual({ kind: 'later', detail: '451 4.3.0', limited: false });
     await fail({ mode: 'none' });
     expect(await send(by)).toEqual({ kind: 'sent' });
   });
@@ -118,10 +120,71 @@ describe('what the server does', () => {
     expect(await letters()).toHaveLength(0);
   });
 
+  it('has a limit for the account, which passes: the message waits and is not dropped', async () => {
+    const by = carrier();
+    await fail({ mode: 'quota', times: 1 });
+    expect(await send(by)).toEqual({ kind: 'later', detail: '550 5.4.5', limited: true });
+    await fail({ mode: 'policy', times: 1 });
+    expect(await send(by)).toEqual({ kind: 'later', detail: '554 5.7.1', limited: true });
+    expect(await send(by)).toEqual({ kind: 'sent' });
+  });
+
   it('never gets a password over a connection that is not encrypted, unless it is this machine', async () => {
-    // 127.0.0.1 by another name: the carrier cannot know, so it insists on TLS, which the sandbox does not offer.
-    const by = carrier({ host: '0x7f000001' });
+    const by = carrier({ host: anotherName });
     expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('cannot be encrypted') });
+    expect(await letters()).toHaveLength(0);
+  });
+});
+
+/** 127.0.0.1 by a name that the carrier does not take for this machine, so that it insists on encryption. */
+const anotherName = '0x7f000001';
+
+describe('a vendor’s server, which wants encryption and a password', () => {
+  const trusted = getCACertificates('default');
+  afterEach(() => setDefaultCACertificates(trusted));
+  async function vendor(options: MailboxOptions): Promise<void> {
+    await mailbox.stop();
+    mailbox = await startMailbox({ login: 'required', ...options });
+  }
+  const trust = () => setDefaultCACertificates([...trusted, mailbox.certificate ?? '']);
+
+  it.each(['starttls', 'tls'] as const)('takes mail over %s', async (encryption) => {
+    await vendor({ encryption });
+    trust();
+    expect(await send(carrier({ host: 'localhost' }))).toEqual({ kind: 'sent' });
+    expect(await letters()).toMatchObject([{ encrypted: true, subject: 'Hëllo' }]);
+  });
+
+  it('is not believed with a certificate of an authority that is unknown, and gets no password', async () => {
+    await vendor({ encryption: 'starttls' });
+    const by = carrier({ host: 'localhost' });
+    expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('certificate') });
+    expect(await letters()).toHaveLength(0);
+  });
+
+  it('takes nothing without a user, and the operator is told which setting that is', async () => {
+    await vendor({ encryption: 'starttls' });
+    trust();
+    const by = carrier({ host: 'localhost', auth: null });
+    expect(await send(by)).toEqual({
+      kind: 'down',
+      problem: expect.stringMatching(/wants a user and a password \(530.*SMTP_URL/),
+    });
+  });
+
+  it('can be asked whether it would take mail, without sending any', async () => {
+    await vendor({ encryption: 'starttls' });
+    const url = new URL(mailbox.access.smtpUrl);
+    const settings = {
+      host: 'localhost',
+      port: Number(url.port),
+      secure: false,
+      auth: { user: url.username, password: url.password },
+    };
+    expect(await checkMailServer(settings)).toMatch(/certificate/);
+    trust();
+    expect(await checkMailServer(settings)).toBeNull();
+    expect(await checkMailServer({ ...settings, auth: { user: 'newspaper', password: 'wrong' } })).toMatch(/SMTP_URL/);
     expect(await letters()).toHaveLength(0);
   });
 });
@@ -138,11 +201,27 @@ describe('what an error means', () => {
       'down',
       /421 4\.3\.2/,
     ],
+    [
+      { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: 550, response: '550 5.4.5 Daily quota exceeded' },
+      'down',
+      /takes no more for now \(550 5\.4\.5\)/,
+    ],
     [{ code: 'ETLS' }, 'down', /cannot be encrypted/],
     [{ code: 'EDNS' }, 'down', /name is not found/],
     [{ code: 'ETIMEDOUT' }, 'down', /ETIMEDOUT/],
   ])('%j', (error, kind, problem) => {
     expect(verdict(Object.assign(new Error('no'), error))).toEqual({ kind, problem: expect.stringMatching(problem) });
+  });
+
+  it.each([
+    ['550 Daily sending quota exceeded', 'later'],
+    ['552 5.2.2 The mailbox is over its quota', 'refused'],
+    ['550 5.1.1 Rate this: there is no such mailbox', 'refused'],
+    ['554 5.6.0 The message is too large', 'refused'],
+    ['451 4.7.1 Greylisted, try again', 'later'],
+  ])('%s: %s', (response, kind) => {
+    const error = { code: 'EENVELOPE', command: 'RCPT TO', responseCode: Number(response.slice(0, 3)), response };
+    expect(verdict(Object.assign(new Error('no'), error)).kind).toBe(kind);
   });
 
   it('never repeats the server’s words, which may hold an address', () => {
