@@ -71,18 +71,31 @@ describe('a login', () => {
       first_name: 'Benjamin',
       picture: { data: expect.any(Object) },
     });
-    const bearer = await fetch(`${facebook.access.graphUrl}/me`, {
+    const bearer = await fetch(`${facebook.access.graphUrl}/v23.0/me`, {
       headers: { authorization: `Bearer ${token.access_token}` },
     });
     expect(bearer.status).toBe(200);
   });
 
   it('leaves the address out when it is held back or was not asked for', async () => {
-    const { share_email: _, ...silent } = yes;
+    const { share_email: _, ...named } = yes;
+    const silent = { ...named, account: 'silent@example.com' };
     for (const token of [await tokenFor(silent), await tokenFor(yes, { scope: 'public_profile' })]) {
       const person = await (await me({ access_token: token, fields: 'id,name,email' })).json();
       expect(Object.keys(person as object)).toEqual(['id', 'name']);
     }
+  });
+
+  it('does not offer a permission again that was declined, unless it is asked to', async () => {
+    const shy = { account: 'shy@example.com', decision: 'allow' };
+    await tokenFor(shy);
+    const email = async (changes: object) => {
+      const token = await tokenFor({ ...shy, share_email: 'on' }, changes);
+      return ((await (await me({ access_token: token, fields: 'email' })).json()) as { email?: string }).email;
+    };
+    expect(await email({})).toBeUndefined();
+    expect(await email({ auth_type: 'rerequest' })).toBe('shy@example.com');
+    expect(await email({})).toBe('shy@example.com');
   });
 
   it('can be refused', async () => {
@@ -100,7 +113,12 @@ describe('a login', () => {
 describe('what is wrong is refused as Facebook refuses it', () => {
   it('the dialog', async () => {
     expect(await (await dialog({ client_id: '1' })).text()).toContain('Invalid App ID');
-    expect(await (await dialog({ redirect_uri: 'https://evil.test/' })).text()).toContain('URL Blocked');
+    for (const redirect_uri of ['https://evil.test/', `${siteUrl}/`, `${redirectUri}/`, `${redirectUri}?a=1`])
+      expect(await (await dialog({ redirect_uri })).text(), redirect_uri).toContain('URL Blocked');
+    expect(await (await dialog({ scope: 'email,user_birthday' })).text()).toContain('Invalid Scopes: user_birthday');
+    expect(await (await dialog({ auth_type: 'again' })).text()).toContain('Invalid parameter');
+    const old = await fetch(`${facebook.access.graphUrl}/v9.0/me`);
+    expect([old.status, await old.json()]).toMatchObject([400, { error: { code: 2500 } }]);
   });
 
   it.each([

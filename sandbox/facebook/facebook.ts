@@ -32,9 +32,18 @@ const app = { id: '183320268809001', secret: 'facebook-sandbox-of-broadsheet' };
 /** An app's access token has this form (developers.facebook.com/docs/facebook-login/guides/access-tokens). */
 const appToken = `${app.id}|${app.secret}`;
 const brand = { name: 'Facebook', color: '#1461cc', verifies: false };
+/** Permissions that an app has without a review. */
+const permissions = ['public_profile', 'email'];
+/** Versions of the Graph API that are in service; each is for about two years. */
+const versions = ['v22.0', 'v23.0', 'v24.0', 'v25.0'];
+const authTypes = ['rerequest', 'reauthenticate', 'reauthorize'];
 
 export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
   const grants = openGrants({ code: 'AQ', token: 'EAA' }, now);
+  /** The one address that is registered for the app, in strict mode. */
+  const registered = `${new URL(siteUrl).origin}/blaize/oauth/facebook/callback`;
+  /** People who have declined to tell their address; the dialog does not offer it again by itself. */
+  const declined = new Set<string>();
 
   function dialog({ url }: Call): Answer {
     const asked = url.searchParams;
@@ -42,20 +51,29 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     if (asked.get('client_id') !== app.id) {
       return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
     }
-    if (!URL.canParse(redirectUri) || new URL(redirectUri).origin !== new URL(siteUrl).origin) {
+    if (redirectUri !== registered) {
       const detail =
         'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
       return html(notice(brand, 'URL Blocked', detail), 400);
+    }
+    const scopes = (asked.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
+    const strange = scopes.filter((scope) => !permissions.includes(scope));
+    if (strange.length > 0) {
+      const detail = `Invalid Scopes: ${strange.join(', ')}. This message is only shown to developers.`;
+      return html(notice(brand, 'Invalid Scopes', detail), 400);
+    }
+    const authType = asked.get('auth_type');
+    if (authType !== null && !authTypes.includes(authType)) {
+      return html(notice(brand, 'Invalid parameter', `The parameter auth_type is invalid: ${authType}`), 400);
     }
     const value = asked.get('code_challenge');
     const request: Request = {
       clientId: app.id,
       redirectUri,
       state: asked.get('state'),
-      scopes: ['public_profile', ...(asked.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '')].filter(
-        (scope, place, all) => all.indexOf(scope) === place,
-      ),
+      scopes: [...new Set(['public_profile', ...scopes])],
       nonce: asked.get('nonce'),
+      askAgain: authType === 'rerequest',
       challenge:
         value === null ? null : { value, method: asked.get('code_challenge_method') === 'S256' ? 'S256' : 'plain' },
     };
@@ -69,7 +87,11 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     const said = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
     if (!request || typeof said === 'string') return html(notice(brand, 'Something went wrong', String(said)), 400);
     const back = new URL(request.redirectUri);
-    const code = said.allow ? grants.grant(ticket, said.choice) : null;
+    const { id } = said.choice.person;
+    const shareEmail = said.choice.shareEmail && (request.askAgain || !declined.has(id));
+    if (said.allow && shareEmail) declined.delete(id);
+    else if (said.allow) declined.add(id);
+    const code = said.allow ? grants.grant(ticket, { ...said.choice, shareEmail }) : null;
     if (!code) grants.refuse(ticket);
     const answer: Record<string, string> = code
       ? { code }
@@ -153,7 +175,7 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     return json({ id: app.id, name: 'Broadsheet' });
   }
 
-  const version = '(?:/v\\d+\\.\\d+)?';
+  const version = `/(?:${versions.map((name) => name.replace('.', '\\.')).join('|')})`;
   const about = notice(
     brand,
     'Nothing to do here',
@@ -167,6 +189,11 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     { method: 'POST', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
     { method: 'GET', path: new RegExp(`^${version}/me$`), handle: me },
     { method: 'GET', path: new RegExp(`^${version}/${app.id}$`), handle: application },
+    {
+      method: 'GET',
+      path: /^\/.*(?:access_token|me|dialog\/oauth)$/,
+      handle: ({ url }) => graphError(2500, `Unknown path components: ${url.pathname}`),
+    },
   ];
   const server = await listenWeb(routes, { port, name: "the sandbox's Facebook" });
   return {

@@ -138,10 +138,13 @@ describe('what is wrong is refused as Google refuses it', () => {
   it.each([
     [{ client_id: 'x' }, 401, 'invalid_client'],
     [{ redirect_uri: 'https://evil.test/callback' }, 400, 'redirect_uri_mismatch'],
+    [{ redirect_uri: `${redirectUri}/` }, 400, 'redirect_uri_mismatch'],
+    [{ redirect_uri: `${siteUrl}/blaize/oauth/google/other` }, 400, 'redirect_uri_mismatch'],
     [{ redirect_uri: null }, 400, 'redirect_uri_mismatch'],
     [{ response_type: 'token' }, 400, 'unsupported_response_type'],
     [{ scope: null }, 400, 'invalid_request'],
     [{ scope: 'openid drive' }, 400, 'invalid_scope'],
+    [{ scope: 'openid https://www.googleapis.com/auth/userinfo.shoes' }, 400, 'invalid_scope'],
     [{ code_challenge_method: 'S512' }, 400, 'invalid_request'],
   ])('authorize %j', async (changes, status, code) => {
     const answer = await authorize(changes as Record<string, string | null>);

@@ -29,11 +29,15 @@ export interface GoogleOptions {
 const client = { id: 'broadsheet-sandbox.apps.googleusercontent.com', secret: 'GOCSPX-sandbox-of-broadsheet' };
 const brand = { name: 'Google', color: '#1a66d6', verifies: true };
 const scopes = ['openid', 'email', 'profile'];
+/** The same by their long names, which Google takes as well. */
+const longScopes = ['email', 'profile'].map((name) => `https://www.googleapis.com/auth/userinfo.${name}`);
 
 export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleOptions): Promise<Google> {
   const grants = openGrants({ code: '4/0A', token: 'ya29.a0' }, now);
   const signer = makeSigner();
   let issuer = '';
+  /** The one address that is registered for the client; Google compares it sign by sign. */
+  const registered = `${new URL(siteUrl).origin}/blaize/oauth/google/callback`;
 
   const refusal = (status: number, code: string, detail: string): Answer =>
     html(notice(brand, `Error ${status}: ${code}`, detail), status);
@@ -42,7 +46,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
     const asked = url.searchParams;
     const redirectUri = asked.get('redirect_uri') ?? '';
     if (asked.get('client_id') !== client.id) return refusal(401, 'invalid_client', 'The OAuth client was not found.');
-    if (!URL.canParse(redirectUri) || new URL(redirectUri).origin !== new URL(siteUrl).origin) {
+    if (redirectUri !== registered) {
       return refusal(400, 'redirect_uri_mismatch', `The redirect URI ${redirectUri || '(none)'} is not registered.`);
     }
     if (asked.get('response_type') !== 'code') {
@@ -50,9 +54,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
     }
     const wanted = (asked.get('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
     if (wanted.length === 0) return refusal(400, 'invalid_request', 'Missing required parameter: scope');
-    const strange = wanted.filter(
-      (scope) => !scopes.includes(scope) && !scope.startsWith('https://www.googleapis.com/auth/userinfo.'),
-    );
+    const strange = wanted.filter((scope) => !scopes.includes(scope) && !longScopes.includes(scope));
     if (strange.length > 0)
       return refusal(400, 'invalid_scope', `Some requested scopes were invalid: ${strange.join(' ')}`);
     const method = asked.get('code_challenge_method') ?? 'plain';
@@ -66,6 +68,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
       state: asked.get('state'),
       scopes: wanted,
       nonce: asked.get('nonce'),
+      askAgain: false,
       challenge: value === null ? null : { value, method: method as 'S256' | 'plain' },
     };
     return html(consentPage(brand, grants.ask(request), request, asked.get('login_hint')));

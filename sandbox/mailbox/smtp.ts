@@ -21,7 +21,6 @@ export interface MailServerOptions {
   readonly encryption: 'none' | 'starttls' | 'tls';
 }
 
-
 export interface MailServer {
   readonly port: number;
   /** PEM, for who is to trust it; `null` without encryption. */

@@ -9,6 +9,8 @@ export interface Request {
   readonly state: string | null;
   readonly scopes: readonly string[];
   readonly nonce: string | null;
+  /** Facebook's `auth_type=rerequest`: permissions that were declined before are asked for again. */
+  readonly askAgain: boolean;
   /** PKCE (RFC 7636). */
   readonly challenge: { readonly value: string; readonly method: 'S256' | 'plain' } | null;
 }

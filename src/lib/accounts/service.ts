@@ -91,7 +91,13 @@ export interface Delivery {
 export type SocialEnd =
   | { readonly action: 'login'; readonly signedIn: SignedIn; readonly returnTo: string }
   | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string; readonly returnTo: string }
-  | { readonly action: 'failure'; readonly message: string; readonly returnTo: string };
+  | {
+      readonly action: 'failure';
+      readonly message: string;
+      readonly returnTo: string;
+      /** To be set with the answer. */
+      readonly cookies: readonly string[];
+    };
 
 export interface Accounts {
   /** Whether there is a user with this address. Limited, for it tells strangers who reads the paper. */
@@ -126,10 +132,11 @@ export interface Accounts {
 
   /** Providers that have credentials. */
   readonly providers: readonly Provider[];
-  /** Where to send the browser, and the cookies that tie it to its return. */
+  /** Where to send the browser, and the cookies that tie it to its return. @param cookies the request's `Cookie` header */
   beginSocial(
     provider: Provider,
     returnTo: string,
+    cookies: string | null,
   ): Promise<{ readonly location: string; readonly cookies: readonly string[] }>;
   /** @param url the whole address that the provider sent the browser to; @param cookies the request's `Cookie` header */
   finishSocial(provider: Provider, url: URL, cookies: string | null, caller: Caller): Promise<SocialEnd>;

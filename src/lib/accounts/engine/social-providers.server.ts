@@ -27,6 +27,8 @@ export interface FacebookSettings {
 /** What ties a sign-in to its return; all of it comes from one random number. */
 export interface Attempt {
   readonly state: string;
+  /** The reader withheld the address the last time: it is asked for again. */
+  readonly askAgain: boolean;
   readonly verifier: string;
   readonly nonce: string;
   readonly redirectUri: string;
@@ -177,7 +179,7 @@ export function facebook(settings: FacebookSettings, patienceMs: number = social
   return {
     id: 'facebook',
     name: 'Facebook',
-    authorization: ({ state, redirectUri }) =>
+    authorization: ({ state, askAgain, redirectUri }) =>
       createAuthorizationURL({
         id: 'facebook',
         options,
@@ -186,6 +188,8 @@ export function facebook(settings: FacebookSettings, patienceMs: number = social
         scopeJoiner: ',',
         state,
         redirectURI: redirectUri,
+        // Without this the dialog never shows a permission again that was declined once.
+        ...(askAgain && { additionalParams: { auth_type: 'rerequest' } }),
       }),
     async person(code, { redirectUri }) {
       const signal = AbortSignal.timeout(patienceMs);

@@ -13,6 +13,8 @@ type Social = Pick<Accounts, 'providers' | 'beginSocial' | 'finishSocial'>;
 /** Seconds that somebody may take at the provider. */
 const attemptSeconds = 600;
 const cookiePath = '/blaize/oauth';
+/** Names the provider that withheld the address last time. */
+const withheldCookie = 'blaize_oauth_withheld';
 
 /** What the browser brings back: it is signed, and only the browser that went has it. */
 interface Ticket {
@@ -45,8 +47,12 @@ export function createSocial(
   const cookie = (state: string, value: string, maxAge: number): string =>
     setCookie(cookieName(state), value, { maxAge, httpOnly: true, secure, path: cookiePath });
 
-  const attempt = (provider: Provider, state: string): Attempt => ({
+  const withheld = (value: string, maxAge: number): string =>
+    setCookie(withheldCookie, value, { maxAge, httpOnly: true, secure, path: cookiePath });
+
+  const attempt = (provider: Provider, state: string, askAgain = false): Attempt => ({
     state,
+    askAgain,
     verifier: keyed.sign('pkce', state),
     nonce: keyed.sign('nonce', state),
     redirectUri: `${siteUrl}${cookiePath}/${provider}/callback`,
@@ -66,11 +72,12 @@ export function createSocial(
   return {
     providers: [...providers.keys()],
 
-    async beginSocial(id, target) {
+    async beginSocial(id, target, header) {
       const provider = providers.get(id);
       if (!provider) throw new Error(`There is no sign-in with ${id}; set its credentials.`);
       const state = newToken();
-      const location = await provider.authorization(attempt(id, state));
+      const askAgain = readCookies(header, withheldCookie).includes(id);
+      const location = await provider.authorization(attempt(id, state, askAgain));
       const ticket: Ticket = {
         provider: id,
         state,
@@ -85,7 +92,12 @@ export function createSocial(
     },
 
     async finishSocial(id, url, header, caller) {
-      const failure = (message: string, returnTo = '/'): SocialEnd => ({ action: 'failure', message, returnTo });
+      const failure = (message: string, returnTo = '/', cookies: readonly string[] = []): SocialEnd => ({
+        action: 'failure',
+        message,
+        returnTo,
+        cookies,
+      });
       const provider = providers.get(id);
       const state = url.searchParams.get('state');
       const ticket = ticketOf(id, state, header);
@@ -133,7 +145,7 @@ export function createSocial(
         }
         if (!withEmail) {
           await audit(tx, { event: 'sign-in failed', caller, detail: `${id} without an address` });
-          return failure(sayings.silent(provider.name), returnTo);
+          return failure(sayings.silent(provider.name), returnTo, [withheld(id, attemptSeconds)]);
         }
         const stateKey = await proofs.newSocial(tx, withEmail);
         return { action: 'register', identifier: withEmail.email, stateKey, returnTo };

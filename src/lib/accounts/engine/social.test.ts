@@ -53,7 +53,7 @@ onBothEngines('social sign-in', (engines) => {
     form: Record<string, string> = yes,
     by: Caller = caller(),
   ): Promise<SocialEnd> {
-    const { location, cookies } = await accounts.beginSocial(provider, '/article/a');
+    const { location, cookies } = await accounts.beginSocial(provider, '/article/a', by.cookies ?? null);
     const back = await consent(location, form);
     return accounts.finishSocial(provider, back, browser(cookies, by.cookies?.split('; ') ?? []), by);
   }
@@ -68,7 +68,7 @@ onBothEngines('social sign-in', (engines) => {
     expect((await open()).accounts.providers).toEqual(['google', 'facebook']);
     const { accounts } = await open({ google: null });
     expect(accounts.providers).toEqual(['facebook']);
-    await expect(accounts.beginSocial('google', '/')).rejects.toThrow('no sign-in with google');
+    await expect(accounts.beginSocial('google', '/', null)).rejects.toThrow('no sign-in with google');
   });
 
   it('makes an account of a new reader, whose address Google has checked, and signs in the next time', async () => {
@@ -214,11 +214,16 @@ onBothEngines('social sign-in', (engines) => {
       action: 'failure',
       message: expect.stringMatching(message),
       returnTo,
+      cookies: [],
     });
-    const { share_email: _, ...silent } = yes;
+    const { share_email: _, ...named } = yes;
+    const silent = { ...named, account: 'silent@example.com' };
     for (const provider of ['google', 'facebook'] as const) {
       expect(await through(world, provider, { ...yes, decision: 'deny' })).toEqual(fails(/canceled/));
-      expect(await through(world, provider, silent)).toEqual(fails(/did not tell us your email address/));
+      expect(await through(world, provider, silent)).toMatchObject({
+        action: 'failure',
+        message: expect.stringMatching(/did not tell us your email address/),
+      });
       expect(await through(world, provider, { ...yes, exchange: 'fails' })).toEqual(fails(/Something went wrong/));
       expect(await through(world, provider, { ...yes, exchange: 'hangs' })).toEqual(fails(/Something went wrong/));
     }
@@ -230,16 +235,33 @@ onBothEngines('social sign-in', (engines) => {
     }
   });
 
+  it('asks Facebook again for an address that was withheld, and only then', async () => {
+    const world = await open();
+    const account = `${world.database.engine}.shy@example.com`;
+    const shy = { account, decision: 'allow' };
+    const first = await through(world, 'facebook', shy);
+    expect(first).toMatchObject({ action: 'failure', cookies: [expect.stringContaining('Path=/blaize/oauth')] });
+    const cookies = first.action === 'failure' ? first.cookies : [];
+    // The dialog does not show a declined permission by itself, so that sharing it is not possible.
+    expect(await through(world, 'facebook', { ...shy, share_email: 'on' })).toMatchObject({ action: 'failure' });
+    const again = caller('203.0.113.1', browser(cookies));
+    const end = await through(world, 'facebook', { ...shy, share_email: 'on' }, again);
+    expect(end).toMatchObject({ action: 'register', identifier: account });
+    // Google knows no such parameter.
+    const google = await world.accounts.beginSocial('google', '/', browser(cookies));
+    expect(google.location).not.toContain('auth_type');
+  });
+
   it('belongs to the browser that began it, once and for ten minutes', async () => {
     const world = await open();
     const { accounts } = world;
-    const stale = { action: 'failure', message: expect.stringMatching(/expired/), returnTo: '/' };
-    const { location, cookies } = await accounts.beginSocial('google', '//evil.example');
+    const stale = { action: 'failure', message: expect.stringMatching(/expired/), returnTo: '/', cookies: [] };
+    const { location, cookies } = await accounts.beginSocial('google', '//evil.example', null);
     expect(location).toMatch(/code_challenge_method=S256/);
     expect(cookies[0]).toMatch(/^blaize_oauth_.*Path=\/blaize\/oauth; Max-Age=600;.*SameSite=Lax; HttpOnly; Secure$/);
     const back = await consent(location, yes);
     expect(await accounts.finishSocial('google', back, null, caller())).toEqual(stale);
-    const other = await accounts.beginSocial('google', '/');
+    const other = await accounts.beginSocial('google', '/', null);
     expect(await accounts.finishSocial('google', back, browser(other.cookies), caller())).toEqual(stale);
     expect(await accounts.finishSocial('facebook', back, browser(cookies), caller())).toEqual(stale);
     const forged = browser(cookies).replace(/=(.)/, (_, first) => `=${first === 'A' ? 'B' : 'A'}`);

@@ -17,7 +17,7 @@ export const GET: APIRoute = async ({ params, request, url, locals }) => {
   headers.append('Set-Cookie', start.clear);
   try {
     if (accounts?.providers.includes(provider)) {
-      const { location, cookies } = await accounts.beginSocial(provider, returnTo);
+      const { location, cookies } = await accounts.beginSocial(provider, returnTo, request.headers.get('cookie'));
       for (const cookie of cookies) headers.append('Set-Cookie', cookie);
       headers.set('Location', location);
       return new Response(null, { status: 302, headers });
