@@ -70,6 +70,8 @@ export interface Client {
   get(path: string, query?: Query, options?: GetOptions): Promise<Result>;
   /** Full address of a path, for messages. */
   address(path: string, query?: Query): string;
+  /** What WordPress's clock shows now, epoch milliseconds, by the `Date` of its last answer; this machine's clock while it said nothing. */
+  clock(): number;
 }
 
 /** One line on a failure, for logs and status. */
@@ -130,6 +132,8 @@ export function createClient(options: ClientOptions): Client {
   }
   const origin = new URL(url).origin;
   let lastAt = options.lastAt ?? 0;
+  /** Milliseconds that WordPress's clock is ahead of ours. */
+  let ahead = 0;
 
   const address = (path: string, query: Query = {}): string => {
     const full = new URL(`${url}/wp-json${path}`);
@@ -242,6 +246,7 @@ export function createClient(options: ClientOptions): Client {
     }
     const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
     const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
+    if (clock > 0) ahead = clock * 1000 - now();
     return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
   };
 
@@ -249,6 +254,7 @@ export function createClient(options: ClientOptions): Client {
     url,
     signsIn: headers.Authorization !== undefined,
     address,
+    clock: () => now() + ahead,
     async get(path, query, { tries = 4, signal } = {}) {
       const target = address(path, query);
       for (let attempt = 1; ; attempt++) {

@@ -20,10 +20,35 @@ const pageSize = 100;
 /** Seconds that a poll looks back behind the newest change it knows: commits and clocks are not exact. */
 const overlapSeconds = 120;
 const newestLooked = 20;
+/** Pages of documents that are dated after WordPress's present, as an import may leave them; the walk finds what is beyond. */
+const futurePages = 5;
 /** A document that does not fit is tried again without a change this often, in milliseconds: the fault may have been elsewhere. */
 const retryRejectedMs = 3_600_000;
 /** Most documents of one page whose absence is checked one by one. */
 const checkedAtOnce = 200;
+
+interface PollCursor {
+  /** The newest change that was seen, never later than WordPress's clock showed then. */
+  readonly high: string;
+  /** When that was by our clock, epoch milliseconds. */
+  readonly at?: number;
+}
+
+const seconds = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
+/**
+ * The instant from which a poll looks for changes, by WordPress's clock.
+ *
+ * Documents are stamped by a clock that may be wrong and may be put right, in either direction, so that the newest stamp is not enough: what was
+ * changed since the last poll was stamped after the time that the clock of now would have shown then.
+ *
+ * @param began our clock
+ * @param present WordPress's clock
+ */
+function lookFrom({ high, at }: PollCursor, began: number, present: number): number {
+  const lastPoll = present - Math.max(0, began - (at ?? began));
+  return Math.min(Date.parse(high), lastPoll) - overlapSeconds * 1000;
+}
 
 export interface Poll {
   /** Everything modified since the last poll, the newest by date, sections, menus, the newest comments. */
@@ -78,7 +103,9 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     if (!row || row.partial === 1 || rejected) return true;
     if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
     // Fetched within the second in which it was modified: it may have been modified again in that second.
-    return Number(row.fetched_clock) > 0 && Number(row.fetched_clock) <= Math.floor(Date.parse(modified_gmt) / 1000);
+    const [second, at] = [Math.floor(Date.parse(modified_gmt) / 1000), Number(row.fetched_clock)];
+    // A date far in the future says nothing of the second in which it was written.
+    return at > 0 && at <= second && second - at <= overlapSeconds;
   };
 
   const refetch = (type: DocumentType, lights: readonly Light[]): Promise<void> =>
@@ -88,21 +115,26 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     );
 
   const modified = async (type: DocumentType): Promise<void> => {
-    const { high } = readCursor<{ high: string }>(mirror, `poll:${type}`, { high: '1970-01-02T00:00:00Z' });
-    const after = `${new Date(Date.parse(high) - overlapSeconds * 1000).toISOString().slice(0, 19)}Z`;
-    let newest = high;
-    for (let offset = 0; !signal.aborted; offset += pageSize) {
+    const cursor = readCursor<PollCursor>(mirror, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: now() });
+    const [began, present] = [now(), client.clock()];
+    const after = lookFrom(cursor, began, present);
+    let newest = cursor.high;
+    let future = 0;
+    for (let offset = 0; !signal.aborted && future < futurePages; offset += pageSize) {
       const { lights, count, total } = await lightList(type, {
-        modified_after: after,
+        modified_after: seconds(after),
         orderby: 'modified',
         order: 'asc',
         offset,
       });
       await refetch(type, lights);
       for (const { modified_gmt } of lights) if (modified_gmt > newest) newest = modified_gmt;
+      if (lights[0] && Date.parse(lights[0].modified_gmt) > present + overlapSeconds * 1000) future++;
       if (count === 0 || (total === null ? count < pageSize : offset + pageSize >= total)) break;
     }
-    if (newest !== high) writeCursor(mirror, `poll:${type}`, { high: newest });
+    if (signal.aborted) return;
+    const high = seconds(Math.min(Date.parse(newest), present));
+    writeCursor(mirror, `poll:${type}`, { high, at: began } satisfies PollCursor);
   };
 
   /** Fetches what the mirror has and a list of WordPress has not; only WordPress's own word on each takes it out. */
