@@ -75,11 +75,12 @@ export async function startSite({ env }: DataFolder): Promise<BenchSite> {
     async deliver(hook) {
       const body = JSON.stringify(hook);
       const timestamp = String(Math.floor(Date.now() / 1000));
+      const delivery = randomUUID();
       const headers = {
         'content-type': 'application/json',
         'x-newsroom-timestamp': timestamp,
-        'x-newsroom-delivery': randomUUID(),
-        'x-newsroom-signature': `sha256=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
+        'x-newsroom-delivery': delivery,
+        'x-newsroom-signature': `sha256=${createHmac('sha256', secret).update(`${timestamp}.${delivery}.`).update(body).digest('hex')}`,
       };
       const began = performance.now();
       const answer = await ask('/api/v1/revalidate', { method: 'POST', body, headers });

@@ -54,6 +54,7 @@ function offline(mirror: Mirror, searching: SearchThread | null): Content {
       headers: { 'Retry-After': '300' },
       body: { ok: false, error: 'no WordPress is set' },
     }),
+    refused: () => ({}),
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
       ready: mirror.getMeta('ready') === '1',
@@ -97,6 +98,7 @@ function connected(options: Connected, mirror: Mirror): Content {
   const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
   const lookUp = createLookUp({ mirror, client, applier, log, now });
   const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
+  const receiver = createReceiver({ mirror, applier, items: sync.items, log, now, secret });
   return {
     reader: () => createReader(mirror, searching),
     replay: () => applier.replay(),
@@ -125,7 +127,8 @@ function connected(options: Connected, mirror: Mirror): Content {
     },
     syncNow: () => sync.syncNow(),
     look: () => sync.look(),
-    receive: createReceiver({ mirror, applier, items: sync.items, log, now, secret }),
+    receive: receiver.receive,
+    refused: () => receiver.refused,
     preview: createPreview({ mirror, client, ingester, now, secret }),
     status: () => sync.status(),
     isComplete: (type) => backfillCursor(mirror, type).done,

@@ -138,7 +138,7 @@ describe('a poll finds an edit', () => {
           expect(titles()[id], JSON.stringify(steps)).toBe(title);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   }, 60_000);
 });

@@ -128,6 +128,8 @@ export interface Content {
   look(): void;
   /** @param taken called once what came was found good and new, before anything is done about it */
   receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
+  /** Webhooks refused since the start, by reason. */
+  refused(): Readonly<Record<string, number>>;
   preview(params: URLSearchParams): Promise<PreviewAnswer>;
   status(): SyncStatus;
   /** Whether the first copy of a type is done: what is not in the mirror then does not exist. */

@@ -34,16 +34,18 @@ const hook = (part: Json = {}): Json => ({
 
 /** Deliveries that were found good and new. */
 let taken: number;
+let logged: { message: string; context: Record<string, unknown> }[];
 
 function deliver(body: Json | string, headers: Record<string, string> = {}): Promise<WebhookAnswer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const timestamp = headers['x-newsroom-timestamp'] ?? String(Math.floor(now / 1000));
+  const delivery = headers['x-newsroom-delivery'] ?? `delivery-${++deliveries}`;
   return content.receive(
     {
       headers: {
         'x-newsroom-timestamp': timestamp,
-        'x-newsroom-delivery': `delivery-${++deliveries}`,
-        'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${text}`)}`,
+        'x-newsroom-delivery': delivery,
+        'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${delivery}.${text}`)}`,
         ...headers,
       },
       rawBody: Buffer.from(text),
@@ -56,6 +58,9 @@ beforeEach(async () => {
   wordpress = fakeWordPress();
   changes = [];
   taken = 0;
+  logged = [];
+  const keep = (context: object, message: string): void =>
+    void logged.push({ message, context: context as Record<string, unknown> });
   now = Date.UTC(2026, 10, 21, 12);
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
   for (let id = 1; id <= 9; id++)
@@ -70,7 +75,7 @@ beforeEach(async () => {
     ...{
       frameHosts: [],
       measure: async () => null,
-      log: silent,
+      log: { ...silent, warn: keep },
       pollSeconds: 60,
       fetch: wordpress.fetch,
       now: () => now,
@@ -100,12 +105,14 @@ describe('a webhook', () => {
     edit(7, { title: { rendered: 'Corrected' } });
     const body = JSON.stringify(hook());
     const stamp = String(Math.floor(now / 1000));
+    const id = { 'x-newsroom-delivery': 'delivery-x' };
+    const by = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
     const bad: Record<string, string>[] = [
       { 'x-newsroom-signature': '' },
       { 'x-newsroom-signature': `sha256=${'0'.repeat(64)}` },
-      { 'x-newsroom-signature': hmac(`${stamp}.${body}`) },
-      { 'x-newsroom-signature': `sha256=${hmac(`${stamp}.${body} `)}` },
-      { 'x-newsroom-signature': `sha256=${createHmac('sha256', 'other').update(`${stamp}.${body}`).digest('hex')}` },
+      { ...id, 'x-newsroom-signature': by(secret, `${stamp}.delivery-x.${body}`) },
+      { ...id, 'x-newsroom-signature': `sha256=${by(secret, `${stamp}.delivery-x.${body} `)}` },
+      { ...id, 'x-newsroom-signature': `sha256=${by('other', `${stamp}.delivery-x.${body}`)}` },
       { 'x-newsroom-timestamp': 'now' },
     ];
     for (const headers of bad) expect((await deliver(body, headers)).status).toBe(401);
@@ -115,8 +122,14 @@ describe('a webhook', () => {
   });
 
   it('is refused when it is too old, malformed, or was there before', async () => {
-    expect((await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 301) })).status).toBe(409);
-    expect((await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 + 301) })).status).toBe(409);
+    expect(await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 301) })).toMatchObject({
+      status: 412,
+      body: { reason: 'clock', ahead: -301, error: "WordPress's clock is 301 seconds behind the site's" },
+    });
+    expect(await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 + 301) })).toMatchObject({
+      status: 412,
+      body: { reason: 'clock', ahead: 301 },
+    });
     expect((await deliver('{"event":')).status).toBe(422);
     expect(await deliver(hook({ type: 'users' }))).toMatchObject({
       status: 422,
@@ -127,10 +140,58 @@ describe('a webhook', () => {
     expect(taken).toBe(0);
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).status).toBe(200);
     now += 120_000;
-    expect((await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).status).toBe(409);
+    expect(await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).toMatchObject({
+      status: 409,
+      body: { reason: 'duplicate' },
+    });
     const twice = await Promise.all([1, 2].map(() => deliver(hook(), { 'x-newsroom-delivery': 'twice-at-once' })));
     expect(twice.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(taken).toBe(2);
+  });
+
+  it('cannot be sent again under another id by whoever has seen it', async () => {
+    const timestamp = String(Math.floor(now / 1000));
+    const body = JSON.stringify(hook());
+    const seen = `sha256=${hmac(`${timestamp}.delivery-1.${body}`)}`;
+    const send = (id: string) =>
+      deliver(body, { 'x-newsroom-timestamp': timestamp, 'x-newsroom-delivery': id, 'x-newsroom-signature': seen });
+    expect((await send('delivery-1')).status).toBe(200);
+    const again = Array.from({ length: 20 }, (_, index) => `replayed-${index}`);
+    for (const id of again) expect(await send(id)).toMatchObject({ status: 401, body: { reason: 'signature' } });
+    // Dated as far ahead as is allowed, it is known for as long as its signature is good.
+    const ahead = String(Number(timestamp) + 300);
+    const dated = { 'x-newsroom-timestamp': ahead, 'x-newsroom-delivery': 'delivery-ahead' };
+    expect((await deliver(body, dated)).status).toBe(200);
+    now += 600_000;
+    expect(await deliver(body, dated)).toMatchObject({ status: 409, body: { reason: 'duplicate' } });
+    expect(taken).toBe(2);
+  });
+
+  it('signed by an older plugin is refused with what to do', async () => {
+    const timestamp = String(Math.floor(now / 1000));
+    const old = { 'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${JSON.stringify(hook())}`)}` };
+    expect(await deliver(hook(), old)).toMatchObject({
+      status: 401,
+      body: { reason: 'outdated-plugin', error: expect.stringContaining('update the newsroom plugin') },
+    });
+  });
+
+  it('that is refused leaves a line in the log and a number, and nothing of who sent it', async () => {
+    await deliver(hook(), { 'x-newsroom-signature': 'sha256=secret-guess', 'x-forwarded-for': '203.0.113.9' });
+    for (let index = 0; index < 5; index++) await deliver(hook(), { 'x-newsroom-signature': 'sha256=guess' });
+    await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 3600) });
+    await deliver('{"event":');
+    expect(content.refused()).toMatchObject({ signature: 6, clock: 1, body: 1, duplicate: 0, 'outdated-plugin': 0 });
+    const lines = () => logged.filter(({ message }) => message === 'content: webhook refused');
+    expect(lines().map(({ context }) => [context.reason, context.status, context.refused])).toEqual([
+      ['signature', 401, 1],
+      ['clock', 412, 1],
+      ['body', 422, 1],
+    ]);
+    now += 61_000;
+    await deliver(hook(), { 'x-newsroom-signature': 'sha256=guess' });
+    expect(lines().at(-1)?.context).toMatchObject({ reason: 'signature', refused: 6 });
+    expect(JSON.stringify(logged)).not.toMatch(/203\.0\.113\.9|secret-guess/u);
   });
 
   it('may come again when WordPress could not be read', async () => {

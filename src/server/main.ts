@@ -94,7 +94,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         press: () => pressCounts(press),
         sync: () => {
           const { syncedAt, rejected } = content.status();
-          return { syncedAt: syncedAt === null ? null : Date.parse(syncedAt), rejected };
+          return { syncedAt: syncedAt === null ? null : Date.parse(syncedAt), rejected, refused: content.refused() };
         },
         cdn: cdn.stats,
         indexNow: indexNow.stats,

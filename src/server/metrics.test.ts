@@ -12,7 +12,7 @@ const all: MetricSources = {
     memoryBytes: 1000,
     memoryBudgetBytes: 64_000_000,
   }),
-  sync: () => ({ syncedAt: 10_000, rejected: 2 }),
+  sync: () => ({ syncedAt: 10_000, rejected: 2, refused: { signature: 3, clock: 0 } }),
   relay: () => ({ handedOn: 21, heard: 22, waiting: 23, listening: true }),
   cdn: () => ({
     provider: 'fastly',
@@ -69,6 +69,8 @@ test('shows every source', async () => {
     broadsheet_page_memory_budget_bytes: 64_000_000,
     broadsheet_sync_lag_seconds: 7.5,
     broadsheet_sync_rejected_documents: 2,
+    'broadsheet_webhooks_refused_total{reason="signature"}': 3,
+    'broadsheet_webhooks_refused_total{reason="clock"}': 0,
     broadsheet_webhooks_handed_on_total: 21,
     broadsheet_webhooks_heard_total: 22,
     broadsheet_webhooks_waiting: 23,
@@ -120,7 +122,9 @@ describe('leaves out', () => {
   });
 
   test('what is not known yet', async () => {
-    const samples = read(await createMetrics({ sync: () => ({ syncedAt: null, rejected: 0 }) }, silent).text());
+    const samples = read(
+      await createMetrics({ sync: () => ({ syncedAt: null, rejected: 0, refused: {} }) }, silent).text(),
+    );
     expect(samples.has('broadsheet_sync_lag_seconds')).toBe(false);
     expect(samples.get('broadsheet_sync_rejected_documents')).toBe(0);
   });

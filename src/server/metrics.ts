@@ -39,6 +39,8 @@ export interface SyncCounts {
   /** When WordPress was last found in step, epoch milliseconds; `null` before the first time. */
   readonly syncedAt: number | null;
   readonly rejected: number;
+  /** Webhooks refused since the start, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
 }
 
 export interface ImageCounts {
@@ -83,9 +85,17 @@ interface Sample {
   readonly help: string;
   /** `null`: not known now, so not shown. */
   readonly value: number | null;
+  /** Samples of one name differ in these. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-const counter = (name: string, help: string, value: number): Sample => ({ kind: 'counter', name, help, value });
+const counter = (name: string, help: string, value: number, labels?: Sample['labels']): Sample => ({
+  kind: 'counter',
+  name,
+  help,
+  value,
+  labels,
+});
 const gauge = (name: string, help: string, value: number | null): Sample => ({ kind: 'gauge', name, help, value });
 
 const frontSamples = (front: FrontCounts): Sample[] => [
@@ -111,6 +121,9 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
     sync.syncedAt === null ? null : Math.max(0, now - sync.syncedAt) / 1000,
   ),
   gauge('broadsheet_sync_rejected_documents', 'Documents set aside because they do not fit.', sync.rejected),
+  ...Object.entries(sync.refused).map(([reason, count]) =>
+    counter('broadsheet_webhooks_refused_total', 'Webhooks that were refused, by reason.', count, { reason }),
+  ),
 ];
 
 const relaySamples = (relay: RelayStats): Sample[] => [
@@ -197,6 +210,14 @@ function processSamples(): Sample[] {
   ];
 }
 
+function collect(registry: Registry, { kind, name, help, value, labels = {} }: Sample): void {
+  if (value === null || !Number.isFinite(value)) return;
+  const known = registry.getSingleMetric(name);
+  const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
+  if (kind === 'counter') ((known as Counter | undefined) ?? new Counter(options)).inc(labels, value);
+  else ((known as Gauge | undefined) ?? new Gauge(options)).set(labels, value);
+}
+
 /** Makes the metrics. Two of them in one process do not meet. */
 export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   const now = sources.now ?? Date.now;
@@ -234,12 +255,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     for (const [source, read] of Object.entries(readers)) {
       if (!read) continue;
       try {
-        for (const { kind, name, help, value } of read()) {
-          if (value === null || !Number.isFinite(value)) continue;
-          const options = { name, help, registers: [registry] };
-          if (kind === 'counter') new Counter(options).inc(value);
-          else new Gauge(options).set(value);
-        }
+        for (const sample of read()) collect(registry, sample);
       } catch (error) {
         log.error({ err: error, source }, 'A source of metrics failed; its metrics are left out');
       }

@@ -340,7 +340,7 @@ it('checks what is handed on as if WordPress had sent it', async () => {
   });
   const signed = (name: string, key = secret): WebhookRequest => {
     const stamp = String(Math.floor(Date.now() / 1000));
-    const signature = `sha256=${createHmac('sha256', key).update(`${stamp}.${body}`).digest('hex')}`;
+    const signature = `sha256=${createHmac('sha256', key).update(`${stamp}.${name}.${body}`).digest('hex')}`;
     const headers = { 'x-newsroom-timestamp': stamp, 'x-newsroom-delivery': name, 'x-newsroom-signature': signature };
     return { headers, rawBody: Buffer.from(body) };
   };

@@ -25,6 +25,12 @@ export interface RelayOptions {
 }
 
 /** Since the start; what only grows is a counter. */
+/** What the operator has to put right where one process takes a webhook and another refuses it. */
+const whyRefused: Readonly<Record<number, string>> = {
+  401: 'the processes do not have the same NEWSROOM_SECRET',
+  412: 'the clocks of the processes differ',
+};
+
 export interface RelayStats {
   /** Webhooks handed on to the others, and webhooks that one of the others has handed on. */
   readonly handedOn: number;
@@ -179,7 +185,7 @@ export function createRelay(options: RelayOptions): Relay {
       return;
     }
     if (status !== 409 && status !== refused) {
-      const why = status === 401 ? 'the processes do not have the same NEWSROOM_SECRET' : undefined;
+      const why = whyRefused[status];
       log.warn({ status, why }, 'A webhook that was handed on could not be taken; WordPress is asked instead');
       refused = status;
     }

@@ -414,11 +414,14 @@ function deliver(
     ...hook,
   });
   const timestamp = String(change.timestamp ?? Math.floor(Date.now() / 1000));
-  const hmac = createHmac('sha256', change.secret ?? secret).update(`${timestamp}.${change.signed ?? body}`);
+  const delivery = change.delivery ?? randomUUID();
+  const hmac = createHmac('sha256', change.secret ?? secret).update(
+    `${timestamp}.${delivery}.${change.signed ?? body}`,
+  );
   const headers = {
     'content-type': 'application/json',
     'x-newsroom-timestamp': timestamp,
-    'x-newsroom-delivery': change.delivery ?? randomUUID(),
+    'x-newsroom-delivery': delivery,
     'x-newsroom-signature': change.signature ?? `sha256=${hmac.digest('hex')}`,
   };
   return ask('/api/v1/revalidate', headers, 'POST', body);

@@ -118,7 +118,7 @@ function newsroom_print_log_row( $row ) {
 		esc_html( $row->event ),
 		newsroom_document_cell( $row ), // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
 		esc_html( newsroom_state_label( $row ) ),
-		'' !== $row->error && 'done' !== $row->state ? '<br><small>' . esc_html( $row->error ) . '</small>' : ''
+		'' !== $row->error ? '<br><small>' . esc_html( $row->error ) . '</small>' : ''
 	);
 	if ( in_array( $row->state, array( 'pending', 'failed' ), true ) ) {
 		newsroom_action_form( 'newsroom_retry', __( 'Retry now', 'newsroom' ), array( 'delivery' => (int) $row->id ), 'button button-small' );

@@ -10,14 +10,15 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Signs the body of a webhook.
+ * Signs a webhook. The delivery's id is part of it: whoever has seen a webhook cannot send it again under another id.
  *
+ * @param string $delivery  UUID.
  * @param string $body      Raw body.
  * @param int    $timestamp Unix seconds.
  * @return string Value of X-Newsroom-Signature.
  */
-function newsroom_signature( $body, $timestamp ) {
-	return 'sha256=' . hash_hmac( 'sha256', $timestamp . '.' . $body, newsroom_secret() );
+function newsroom_signature( $delivery, $body, $timestamp ) {
+	return 'sha256=' . hash_hmac( 'sha256', $timestamp . '.' . $delivery . '.' . $body, newsroom_secret() );
 }
 
 /**
@@ -51,7 +52,7 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 				'Content-Type'         => 'application/json',
 				'X-Newsroom-Timestamp' => (string) $timestamp,
 				'X-Newsroom-Delivery'  => $delivery,
-				'X-Newsroom-Signature' => newsroom_signature( $body, $timestamp ),
+				'X-Newsroom-Signature' => newsroom_signature( $delivery, $body, $timestamp ),
 			),
 			'body'        => $body,
 		)
@@ -80,9 +81,12 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 		$result['error'] = __( 'The answer is not the site’s. Is the address right?', 'newsroom' );
 		return $result;
 	}
-	$result['outcome'] = newsroom_outcome( $result['code'] );
-	if ( 'done' !== $result['outcome'] ) {
-		$result['error'] = newsroom_explain_status( $result['code'] );
+	$reason            = is_array( $answer ) && isset( $answer['reason'] ) && is_string( $answer['reason'] ) ? $answer['reason'] : '';
+	$result['outcome'] = newsroom_outcome( $result['code'], $reason );
+	if ( 'duplicate' === $reason ) {
+		$result['error'] = __( 'The site had it already; an earlier answer did not arrive here.', 'newsroom' );
+	} elseif ( 'done' !== $result['outcome'] ) {
+		$result['error'] = newsroom_explain_status( $result['code'], $reason, isset( $answer['ahead'] ) ? (int) $answer['ahead'] : 0 );
 	}
 	$wait = wp_remote_retrieve_header( $response, 'retry-after' );
 	if ( is_numeric( $wait ) ) {
@@ -94,11 +98,13 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 /**
  * What a status means for a delivery.
  *
- * @param int $code Status.
+ * @param int    $code   Status.
+ * @param string $reason What the site gives as its reason, or ''.
  * @return string `done`, `retry` or `failed`.
  */
-function newsroom_outcome( $code ) {
-	if ( 409 === $code || ( $code >= 200 && $code < 300 ) ) {
+function newsroom_outcome( $code, $reason ) {
+	// Only the site's own word counts: another 409 comes from something in between.
+	if ( ( 409 === $code && 'duplicate' === $reason ) || ( $code >= 200 && $code < 300 ) ) {
 		return 'done';
 	}
 	// Malformed today is malformed tomorrow; everything else may be put right.
@@ -108,11 +114,25 @@ function newsroom_outcome( $code ) {
 /**
  * A status in words for editors.
  *
- * @param int $code Status.
+ * @param int    $code   Status.
+ * @param string $reason What the site gives as its reason, or ''.
+ * @param int    $ahead  Seconds that the clock here is ahead of the site's, where that is the reason.
  * @return string
  */
-function newsroom_explain_status( $code ) {
+function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
 	switch ( true ) {
+		case 'clock' === $reason && $ahead > 0:
+			/* translators: %s: a duration such as "1 hour". */
+			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Set both by a time server (NTP); it is tried again.', 'newsroom' ), human_time_diff( 0, $ahead ) );
+		case 'clock' === $reason:
+			/* translators: %s: a duration such as "1 hour". */
+			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Set both by a time server (NTP); it is tried again.', 'newsroom' ), human_time_diff( 0, -$ahead ) );
+		case 'outdated-plugin' === $reason:
+			return __( 'The site is newer than this plugin. Update the plugin.', 'newsroom' );
+		case 'no-secret' === $reason:
+			return __( 'The site has no secret. Set NEWSROOM_SECRET there to the secret shown above.', 'newsroom' );
+		case 'wordpress' === $reason:
+			return __( 'The site could not read the document from here. It is tried again.', 'newsroom' );
 		case 401 === $code:
 			return __( 'The site refused the signature. Compare the secrets on both sides.', 'newsroom' );
 		case 404 === $code:

@@ -101,6 +101,6 @@ export class Receiver {
 }
 
 /** The signature that a delivery must carry (docs/content-api.md, "Webhook"). */
-export function sign(secret: string, { timestamp, raw }: Pick<Delivery, 'timestamp' | 'raw'>): string {
-  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.${raw}`).digest('hex')}`;
+export function sign(secret: string, { timestamp, id, raw }: Pick<Delivery, 'timestamp' | 'id' | 'raw'>): string {
+  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.${id}.${raw}`).digest('hex')}`;
 }

@@ -346,11 +346,50 @@ describe('when the site does not take it', () => {
     expect(byId[gone.id]).toMatchObject({ event: 'delete', slug: 'gone' });
   });
 
-  it('counts 409 as delivered, gives up on 422, and on everything else after a day', async () => {
-    receiver.reply = () => ({ status: 409 });
+  it('tells a doubled delivery from a wrong clock, and says in the log which it was', async () => {
+    receiver.reply = () => ({ status: 409, body: { ok: false, reason: 'duplicate', error: 'known' } });
     const known = await publish('Known already');
     await idle();
-    expect(await row(known.id)).toMatchObject({ state: 'done', status_code: '409' });
+    expect(await row(known.id)).toMatchObject({
+      state: 'done',
+      status_code: '409',
+      error: expect.stringContaining('had it already'),
+    });
+    let refused = 0;
+    receiver.reply = () =>
+      ++refused > 2 ? accept({} as never) : { status: 412, body: { ok: false, reason: 'clock', ahead: 3600 } };
+    const early = await publish('Too early');
+    await expect.poll(async () => (await row(early.id)).error).toContain('clock is 1 hour ahead');
+    await expect
+      .poll(
+        async () => {
+          await newsroom.cron();
+          return (await row(early.id)).state;
+        },
+        { timeout: 30_000, interval: 300 },
+      )
+      .toBe('done');
+    expect(await row(early.id)).toMatchObject({ status_code: '200', tries: '3' });
+    // What stands between the two may answer 409 as well, and has delivered nothing.
+    await newsroom.pretend({ give_up: -1 });
+    receiver.reply = () => ({ status: 409 });
+    const lost = await publish('Lost on the way');
+    await idle();
+    expect(await row(lost.id)).toMatchObject({ state: 'failed', status_code: '409' });
+    receiver.reply = () => ({ status: 412, body: { ok: false, reason: 'clock', ahead: -900 } });
+    const late = await publish('Too late');
+    await idle();
+    expect((await row(late.id)).error).toMatch(/clock is 15 min\w+ behind/);
+    receiver.reply = () => ({ status: 401, body: { ok: false, reason: 'outdated-plugin' } });
+    const old = await publish('From an older plugin');
+    await idle();
+    expect((await row(old.id)).error).toContain('Update the plugin');
+    const screen = await newsroom.php(`ob_start(); newsroom_print_log(); return ob_get_clean();`);
+    for (const words of ['had it already', ' behind the site’s', 'Update the plugin']) expect(screen).toContain(words);
+    await newsroom.pretend({ retry: 1 });
+  });
+
+  it('gives up on 422, and on everything else after a day', async () => {
     receiver.reply = () => ({ status: 422 });
     const malformed = await publish('Malformed');
     await idle();
