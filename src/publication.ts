@@ -207,12 +207,9 @@ export const publication = {
     most: 50,
     /** Minutes that the lists on pages stay as they are, at least. */
     refreshMinutes: 10,
-    /** Readings within an hour from one network, and of one article within a day from one IPv6 /48. */
-    limits: { perHour: 240, perBlock: 10 },
+    /** Readings of one article that count within a day from one IPv6 /48, which is 65,536 networks of one connection. */
+    perBlock: 10,
   },
-
-  /** Searches within a minute from one network, and from one IPv6 /48. Each letter that somebody types may be one. */
-  search: { limits: { perMinute: 120, perBlock: 600 } },
 
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],

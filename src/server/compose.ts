@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
+import { createKeyed } from '../lib/accounts/engine/keyed.server.ts';
 import { tenantSessions } from '../lib/accounts/zephr-sessions.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
 import { createExternalCheck } from '../lib/email-verification/external.server.ts';
@@ -13,6 +14,7 @@ import { createMailDomainCheck } from '../lib/email-verification/mail-domain.ser
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
 import { createGeo } from '../lib/geo/geo.server.ts';
 import { createImages } from '../lib/images/images.server.ts';
+import { createLimiter } from '../lib/limits/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { openMarket } from '../lib/market/market.server.ts';
@@ -27,7 +29,7 @@ import type { Config } from './config.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
-import { openReaders, type ReadersState } from './readers.ts';
+import { accountsSecret, openReaders, type ReadersState } from './readers.ts';
 import { createRelay, type RelayStats } from './relay.ts';
 import type { Services } from './services.ts';
 
@@ -128,19 +130,19 @@ export async function compose(
   // Where accounts are off there is still something to count.
   const { dataDir, databaseUrl } = config;
   const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
+  const limiter = createLimiter(database, createKeyed(accountsSecret(config)), config.accounts.limits, Date.now, log);
   // Whoever has no pages to keep fresh must not take a webhook from whoever has some on the same mirror.
   const relay =
     config.wordpress && databaseUrl !== null && onChange
       ? createRelay({ content, db: database.db, url: databaseUrl, log })
       : null;
   const popularity = createPopularity({
-    ...{ database, log, reader: () => content.reader(), rules: publication.popularity },
+    ...{ database, limiter, log, reader: () => content.reader(), rules: publication.popularity },
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => void onChange?.({ tags, withdrawn: [] }),
   });
   const search = createSearch({
     hosted: config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log }),
-    limits: publication.search.limits,
     log,
   });
   const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
@@ -157,6 +159,7 @@ export async function compose(
     sessions: readers?.accounts ?? tenantReaders(config),
     emailVerification,
     geo: createGeo(config.geo),
+    limiter,
     search,
     popularity,
     market: openMarket(config.market, publication.market, log),

@@ -51,6 +51,10 @@ export interface Readers {
 /** Connections to the mail server, and messages sent at once. */
 const mailConnections = 4;
 
+/** What codes, links, sessions and limits are kept under: as set, or made once and kept in the data folder. */
+export const accountsSecret = ({ accounts, dataDir }: Pick<Config, 'accounts' | 'dataDir'>): string =>
+  accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
+
 /**
  * @param onPrices told when the prices on the pages have changed
  * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
@@ -64,8 +68,7 @@ export async function openReaders(
 ): Promise<Readers | null> {
   const { mail, siteUrl, dataDir } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
-  const secret =
-    config.accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
+  const secret = accountsSecret(config);
   const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
   const carrier = openCarrier(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;

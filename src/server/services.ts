@@ -8,6 +8,7 @@ import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Library } from '../lib/library/service.ts';
+import type { Limiter } from '../lib/limits/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Market } from '../lib/market/service.ts';
 import type { Newsletters } from '../lib/newsletters/service.ts';
@@ -39,6 +40,8 @@ export interface Services {
   readonly support: Support | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
+  /** Rate limits of calls that belong to no service. */
+  readonly limiter: Limiter;
   readonly search: Search;
   /** What is read most. */
   readonly popularity: Popularity;

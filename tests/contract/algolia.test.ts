@@ -90,7 +90,7 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: Sta
     reader: () => createReader(mirror),
     tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
   });
-  const search = createSearch({ hosted, limits: publication.search.limits, log, now: () => now.at });
+  const search = createSearch({ hosted, log, now: () => now.at });
   closing({ close: () => search.stop() });
   const find = (text: string, filter = {}) => search.find(createReader(mirror), text, filter);
   return { search, hosted, find, calls, log, now };

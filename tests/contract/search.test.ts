@@ -6,9 +6,7 @@ import { createSearch } from '../../src/lib/search/search.server.ts';
 import type { Search } from '../../src/lib/search/service.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
 
-const limits = { perMinute: 3, perBlock: 100 };
-// The minute never ends.
-const own = createSearch({ hosted: null, limits, log: silent, now: () => 0 });
+const own = createSearch({ hosted: null, log: silent });
 let busy = false;
 const search: Search = {
   ...own,
@@ -17,7 +15,7 @@ const search: Search = {
 
 let site: AccountSite;
 beforeAll(async () => {
-  site = await startAccountSite({ services: { search } });
+  site = await startAccountSite({ services: { search }, limits: { search: { address: { most: 3, seconds: 60 } } } });
 }, 240_000);
 afterAll(() => site?.stop());
 

@@ -3,7 +3,6 @@ import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { ContentReader } from '../../content/model.ts';
 import { type Answer, away, noSession, refuse } from '../accounts/answers.ts';
-import { createGate } from '../accounts/gate.ts';
 import { accountCall, type Call } from '../accounts/http.server.ts';
 import type { Session } from '../accounts/service.ts';
 import { tooManyTries } from '../accounts/waiting.ts';
@@ -11,9 +10,6 @@ import { articleCardOf } from '../cards/wire.ts';
 import type { Kept, Library } from './service.ts';
 import { shelfPage } from './shelf.ts';
 import type { SavedAnswer } from './wire.ts';
-
-/** Calls of one reader, read or written, in the memory of one process: far above what fingers do. */
-const gate = createGate({ most: 240, seconds: 60 });
 
 type LibraryCall<Body> = Call<Body> & {
   readonly session: Session;
@@ -34,13 +30,13 @@ export const libraryCall = <Schema extends z.ZodType = z.ZodUnknown>(
   handle: (call: LibraryCall<z.output<Schema>>) => Promise<Answer>,
 ): APIRoute =>
   accountCall({ ...rules, session: 'optional' }, async (call) => {
-    const { library } = call.context.locals.services;
+    const { library, limiter } = call.context.locals.services;
     const { session } = call;
     const articleId = articleIdOf(call.context.params.id);
     if (!library) return away(600);
     if (!session) return signedOut(call.context, articleId);
-    const retryAfter = gate.enter(session.userId);
-    if (retryAfter > 0) return refuse(429, tooManyTries(retryAfter), { retryAfter });
+    const over = await limiter.count('library', { email: session.userId });
+    if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
     return handle({ ...call, session, library, articleId });
   });
 

@@ -6,12 +6,13 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Card, ContentReader } from '../../content/model.ts';
 import { tag } from '../../content/tags.ts';
 import type { Database } from '../database.ts';
+import type { Limiter } from '../limits/limiter.server.ts';
 import type { Logger } from '../logging.ts';
 import { changedBoards, keepBoards, readBoards } from './boards.server.ts';
+import { createFirstReadings } from './first-readings.server.ts';
 import { heatOf, together } from './heat.ts';
 import { createLedger, type Ranked } from './ledger.server.ts';
 import type { Popularity, TopQuery } from './service.ts';
-import { createTurnstile, type TurnstileRules } from './turnstile.server.ts';
 
 export interface PopularityRules {
   /** Hours in which a reading loses half of its weight. */
@@ -21,7 +22,8 @@ export interface PopularityRules {
   readonly most: number;
   /** Minutes that the lists on pages stay as they are, at least. */
   readonly refreshMinutes: number;
-  readonly limits: TurnstileRules;
+  /** Readings of one article that count within a day from one IPv6 /48. */
+  readonly perBlock: number;
 }
 
 export interface PopularityOptions {
@@ -29,6 +31,7 @@ export interface PopularityOptions {
   /** A fresh reader of the mirror. */
   readonly reader: () => ContentReader;
   readonly rules: PopularityRules;
+  readonly limiter: Pick<Limiter, 'count'>;
   /** Where the lists on pages are kept. */
   readonly file: string;
   /** Told which tags have changed; pages that carry them are to be made anew. */
@@ -65,7 +68,7 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
   const { rules, log, now = Date.now } = options;
   const halfLife = rules.halfLifeHours * 3_600_000;
   const ledger = createLedger(options.database, halfLife);
-  const turnstile = createTurnstile(rules.limits, now);
+  const firstReadings = createFirstReadings(rules, now);
   let waiting = new Map<number, number>();
   let hottest: readonly Ranked[] = [];
   let { made, boards } = readBoards(options.file);
@@ -194,10 +197,10 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
   }
 
   return {
-    count(article, address) {
-      if (!turnstile.within(address)) return 'limited';
+    async count(article, address) {
+      if (await options.limiter.count('reading', { address })) return 'limited';
       if (options.reader().articles({ ids: [article], limit: 1 }).items.length === 0) return 'unknown';
-      const passage = turnstile.pass(article, address);
+      const passage = firstReadings.pass(article, address);
       if (passage !== 'passed') return passage;
       if (waiting.size >= mostWaiting && !waiting.has(article)) return 'limited';
       waiting.set(article, (waiting.get(article) ?? 0) + 1);

@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fixtureMirror } from '../../../tests/fixtures/content.ts';
+import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createReader } from '../../content/reader.server.ts';
 import { withdrawDocument } from '../../content/store.server.ts';
 import { publication } from '../../publication.ts';
+import { createKeyed } from '../accounts/engine/keyed.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
+import { createLimiter } from '../limits/limiter.server.ts';
+import { defaultLimits } from '../limits/model.ts';
 import { silent } from '../logging.ts';
 import { createPopularity, type PopularityOptions } from './popularity.server.ts';
 
@@ -32,12 +36,14 @@ onBothEngines('popularity', (engines) => {
     const changes: string[][] = [];
     const popularity = createPopularity({
       ...{ database, file, rules: publication.popularity, log: silent, now: () => clock.now },
+      limiter: createLimiter(database as Database, createKeyed(secret), defaultLimits, Date.now),
       reader: () => createReader(mirror),
       onChange: (tags) => changes.push([...tags].sort()),
       ...given,
     });
     const read = async (article: number, readers = 1) => {
-      for (let reader = 0; reader < readers; reader++) expect(popularity.count(article, somebody())).toBe('counted');
+      for (let reader = 0; reader < readers; reader++)
+        expect(await popularity.count(article, somebody())).toBe('counted');
       await popularity.turn();
     };
     const ids = (...query: Parameters<typeof popularity.top>) => popularity.top(...query).map(({ id }) => id);
@@ -98,14 +104,14 @@ onBothEngines('popularity', (engines) => {
       await read(1010, 5);
       mirror.transaction(() => withdrawDocument(mirror, 1010, { at: later, clock: later }));
       expect(ids()).not.toContain(1010);
-      expect(popularity.count(1010, somebody())).toBe('unknown');
-      expect(popularity.count(999_999, somebody())).toBe('unknown');
+      expect(await popularity.count(1010, somebody())).toBe('unknown');
+      expect(await popularity.count(999_999, somebody())).toBe('unknown');
     });
   });
 
   it('cannot be pushed by one address, however often it calls', async () => {
     const { popularity, read, ids } = await open();
-    const answers = Array.from({ length: 1000 }, () => popularity.count(1010, '203.0.113.9'));
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => popularity.count(1010, '203.0.113.9')));
     expect(answers.filter((answer) => answer === 'counted')).toHaveLength(1);
     expect(answers.at(-1)).toBe('limited');
     await read(1020, 2);
@@ -125,8 +131,8 @@ onBothEngines('popularity', (engines) => {
     await one.popularity.turn();
     expect(one.ids({ limit: 2 })).toEqual([1010, 1020]);
     // Stopping writes what the last turn has not.
-    one.popularity.count(1020, somebody());
-    one.popularity.count(1020, somebody());
+    await one.popularity.count(1020, somebody());
+    await one.popularity.count(1020, somebody());
     await one.popularity.stop();
     const again = await open({ database: await engines.open(place) });
     await again.popularity.turn();

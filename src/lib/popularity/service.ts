@@ -26,7 +26,7 @@ export interface Popularity {
    *
    * @param address network address of the reader
    */
-  count(article: number, address: string): Counted;
+  count(article: number, address: string): Promise<Counted>;
   /**
    * What is read most, the first most. Every story begins with one reading at the moment of its publication, so that there is
    * a list before anybody has read anything, and what is new stands before what is old.

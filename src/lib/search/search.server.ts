@@ -5,14 +5,12 @@
 import type { ContentReader, SearchFilter } from '../../content/model.ts';
 import { isWalled } from '../access/level.ts';
 import type { Logger } from '../logging.ts';
-import { createGate, type GateRules } from './gate.server.ts';
 import type { HostedEngine } from './hosted.ts';
 import type { Search } from './service.ts';
 
 export interface SearchOptions {
   /** `null`: the paper's own index alone. */
   readonly hosted: HostedEngine | null;
-  readonly limits: GateRules;
   readonly log: Logger;
   readonly now?: () => number;
 }
@@ -22,8 +20,7 @@ const patience = 3;
 const restMs = 15_000;
 
 /** Makes the search. Nothing is sent to a hosted engine before `start`. */
-export function createSearch({ hosted, limits, log, now = Date.now }: SearchOptions): Search {
-  const gate = createGate(limits, now);
+export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Search {
   let failures = 0;
   let fallbacks = 0;
   let restUntil = 0;
@@ -52,7 +49,6 @@ export function createSearch({ hosted, limits, log, now = Date.now }: SearchOpti
   }
 
   return {
-    admit: gate.admit,
     async find(content, query, filter) {
       const { offset = 0, limit = 10 } = filter;
       if (hosted && now() >= restUntil && offset + limit <= hosted.reach) {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { publication } from '../../publication.ts';
 import { silent } from '../logging.ts';
 import type { HostedFeed } from './hosted.ts';
 import { createSearch } from './search.server.ts';
@@ -17,7 +16,6 @@ it('keeps what goes wrong with a hosted engine from whoever tells it of a change
   };
   const search = createSearch({
     hosted: { query: async () => ({ ok: false, problem: 'away' }), feed, reach: 1000 },
-    limits: publication.search.limits,
     log: { ...silent, error: (_, text) => void said.push(text ?? '') },
   });
   search.changed(['article:1']);

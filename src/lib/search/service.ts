@@ -11,14 +11,7 @@ export interface Found {
 
 export interface Search {
   /**
-   * To be asked before each search.
-   *
-   * @param address network address of whoever searches
-   * @returns `null` when they may, else the whole seconds until they may again
-   */
-  admit(address: string): number | null;
-  /**
-   * Best match first. Where a hosted engine is set and does not answer in time, the paper's own index does.
+   * Best match first. The caller counts the limit `search` before. Where a hosted engine is set and does not answer in time, the paper's own index does.
    *
    * @param content the request's reader: it notes what the page shows
    * @throws SearchBusy when everybody together asks for too much at once

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/engine/email.ts';
 import { createKeyed } from '../accounts/engine/keyed.server.ts';
-import { createLimiter } from '../accounts/engine/limiter.server.ts';
-import type { Limits } from '../accounts/limits.ts';
 import type { Session } from '../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
+import { createLimiter } from '../limits/limiter.server.ts';
+import type { Limits } from '../limits/model.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/service.ts';
 import { createSealer } from '../sealed.server.ts';

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { defaultLimits } from '../accounts/limits.ts';
 import type { Database } from '../database.ts';
+import { defaultLimits } from '../limits/model.ts';
 import { type Logger, silent } from '../logging.ts';
 import type { Message } from '../mail/service.ts';
 import type { Asking } from './service.ts';

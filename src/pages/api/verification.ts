@@ -3,18 +3,15 @@
  * address may ask only so often.
  */
 import { refuse } from '../../lib/accounts/answers.ts';
-import { networkOf } from '../../lib/accounts/engine/keyed.server.ts';
-import { createGate } from '../../lib/accounts/gate.ts';
 import { only, plainCall } from '../../lib/accounts/http.server.ts';
 import { tooManyTries } from '../../lib/accounts/waiting.ts';
 import { emailBody, type VerificationAnswer } from '../../lib/accounts/wire.ts';
 
-const gate = createGate({ most: 30, seconds: 60 });
-
 export const POST = plainCall(emailBody, async ({ body, caller, context }) => {
-  const wait = gate.enter(networkOf(caller.address));
-  if (wait > 0) return refuse(429, tooManyTries(wait), { retryAfter: wait });
-  const answer: VerificationAnswer = await context.locals.services.emailVerification.verify(body.email);
+  const { limiter, emailVerification } = context.locals.services;
+  const over = await limiter.count('verify', { address: caller.address });
+  if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
+  const answer: VerificationAnswer = await emailVerification.verify(body.email);
   return { status: 200, body: answer };
 });
 export const ALL = only('POST');

@@ -2,13 +2,13 @@
 import { registeredGrant } from '../../access/grant.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { EmailVerification } from '../../email-verification/service.ts';
+import { createLimiter } from '../../limits/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
-import { defaultLimits, type Limits } from '../limits.ts';
 import type { Accounts, Outcome, SignedIn } from '../service.ts';
 import { createAudit } from './audit.server.ts';
 import { createKeyed } from './keyed.server.ts';
-import { createLimiter } from './limiter.server.ts';
 import type { Parts } from './parts.ts';
 import { createPeople } from './people.server.ts';
 import { createProfiles } from './profiles.server.ts';

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { defaultLimits } from '../../limits/model.ts';
 
 const email = 'ada@example.com';
 const exists = { ok: false, failure: { kind: 'exists' } };
@@ -64,5 +65,26 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     const cookies = browser(signedIn?.cookies ?? []);
     const proved = got(await accounts.useLink(token(email), caller('203.0.113.1', cookies)));
     expect(proved.session).toMatchObject({ userId: signedIn?.session.userId, emailVerified: true });
+  });
+
+  it('is made for every reader of a campus or a carrier, who share an address; what is mailed from there is bounded', async () => {
+    const { accounts, mail } = await bench(await engines.open());
+    for (let reader = 0; reader < 70; reader++) {
+      const { signedIn } = got(await accounts.create(`student${reader}@example.com`, caller(), '/', 'enter'));
+      expect(signedIn?.session.email).toBe(`student${reader}@example.com`);
+    }
+    // The others have their link sent again once they have paid.
+    expect(mail).toHaveLength(60);
+    expect(await accounts.create('stranger@example.com', caller())).toMatchObject({ failure: { kind: 'limited' } });
+    expect(await accounts.create('elsewhere@example.com', elsewhere(1))).toMatchObject({ ok: true });
+  });
+
+  it('is refused to one who makes them without end', async () => {
+    const limits = { ...defaultLimits, create: { address: { most: 5, seconds: 3600 } } };
+    const { accounts } = await bench(await engines.open(), { limits });
+    const made = [];
+    for (let one = 0; one < 8; one++)
+      made.push((await accounts.create(`${one}@example.com`, caller(), '/', 'enter')).ok);
+    expect(made).toEqual([true, true, true, true, true, false, false, false]);
   });
 });

@@ -1,6 +1,6 @@
 /** Everything of the accounts that depends on the secret: what is kept is an HMAC, so that a copy of the database opens nothing. */
 import { createHmac, hkdfSync, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
-import { isIPv4, isIPv6 } from 'node:net';
+import { blockOf, networkOf } from '../../limits/network.ts';
 
 export interface Keyed {
   /** Of a token that a browser or a mail carries. */
@@ -55,31 +55,4 @@ export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0
 export function same(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.byteLength === right.byteLength && timingSafeEqual(left, right);
-}
-
-/** The part of an address that belongs to one household: whoever has an IPv6 address has a /64 of them. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/%.*$/, '');
-  if (isIPv4(plain)) return plain;
-  if (!isIPv6(plain)) return 'unknown';
-  // The URL parser brings IPv6 into its one normal form, with hexadecimal ends.
-  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  while (tail !== undefined && groups.length + after.length < 8) groups.push('0');
-  const whole = [...groups, ...after];
-  // IPv4 in IPv6 (RFC 4291, section 2.5.5.2): one /64 holds all of them.
-  if (whole.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
-    const bytes = whole
-      .slice(6)
-      .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
-    return bytes.join('.');
-  }
-  return `${whole.slice(0, 4).join(':')}::/64`;
-}
-
-/** What one connection may have at most: an IPv6 /48, which is 65,536 networks. `null` for what is no IPv6 address. */
-export function blockOf(address: string): string | null {
-  const network = networkOf(address);
-  return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : null;
 }

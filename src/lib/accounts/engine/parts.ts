@@ -1,13 +1,13 @@
 /** What the parts of the account service are built from; accounts.server.ts puts them together. */
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { EmailVerification } from '../../email-verification/service.ts';
+import type { Limiter, Over, Who } from '../../limits/limiter.server.ts';
+import type { LimitName } from '../../limits/model.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
-import type { LimitName } from '../limits.ts';
 import type { Failure, Outcome } from '../service.ts';
 import type { Audit } from './audit.server.ts';
 import type { Keyed } from './keyed.server.ts';
-import type { Limiter, Over, Who } from './limiter.server.ts';
 import type { People } from './people.server.ts';
 import type { Profiles } from './profiles.server.ts';
 import type { Proofs } from './proofs.server.ts';

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { AccountsTransaction, Queries } from '../../database.ts';
-import { guessesPerCode, proofSeconds } from '../limits.ts';
+import { guessesPerCode, proofSeconds } from '../proof-rules.ts';
 import type { Provider, Purpose } from '../service.ts';
 import { type Keyed, newCode, newToken, same } from './keyed.server.ts';
 

@@ -1,6 +1,6 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail written down in the same transaction. */
 import { randomUUID } from 'node:crypto';
-import { proofSeconds } from '../limits.ts';
+import { proofSeconds } from '../proof-rules.ts';
 import { returnPath } from '../return-path.ts';
 import type { Accounts, Delivery, Outcome } from '../service.ts';
 import { normalEmail } from './email.ts';
@@ -68,17 +68,23 @@ export function createSending(parts: Parts): Pick<Accounts, 'exists' | 'sendLink
     async create(text, caller, redirect, how) {
       const email = normalEmail(text);
       if (email === null) return badEmail;
-      const over = await within(parts, 'create', { address: caller.address, email });
+      const who = { address: caller.address, email };
+      const over = await within(parts, 'create', who);
       if (over) return limited(over);
       if (await people.byEmail(database.db, email)) return no({ kind: 'exists' });
       const refusal = await refused(email);
       if (refusal) return refusal;
+      // Many readers share an address. What bounds the mail must not keep one of them from paying: the link can be sent again later.
+      const withoutMail = await within(parts, 'confirmation', who);
+      if (withoutMail && how !== 'enter') return limited(withoutMail);
       const made = await database.transaction(async (tx) => {
         const user = await people.create(tx, { email, verified: false });
         if (!user) return null;
-        const purpose = 'completeRegistration';
-        const token = await proofs.newLink(tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
-        await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
+        if (!withoutMail) {
+          const purpose = 'completeRegistration';
+          const token = await proofs.newLink(tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
+          await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
+        }
         await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
         if (how !== 'enter') return {};
         const opened = await sessions.open(tx, user, caller);

@@ -4,7 +4,7 @@
  * browser is signed in to it).
  */
 import type { AccountsTransaction } from '../../database.ts';
-import { proofSeconds } from '../limits.ts';
+import { proofSeconds } from '../proof-rules.ts';
 import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from '../service.ts';
 import { normalEmail } from './email.ts';
 import { badEmail, limited, no, ok, type Parts, within } from './parts.ts';

@@ -1,9 +1,9 @@
 /** The billing service: puts its parts together over a database that somebody else opened. */
 import Stripe from 'stripe';
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
-import { createLimiter } from '../../accounts/engine/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../accounts/limits.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
+import { createLimiter } from '../../limits/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import type { Billing } from '../service.ts';

@@ -3,9 +3,9 @@
  * reader is told what is wrong; Stripe looks at them once more when it charges.
  */
 import type Stripe from 'stripe';
-import type { Limiter } from '../../accounts/engine/limiter.server.ts';
 import type { Session } from '../../accounts/service.ts';
 import { tooManyTries } from '../../accounts/waiting.ts';
+import type { Limiter } from '../../limits/limiter.server.ts';
 import { idOf } from '../read-state.ts';
 import type { Price } from '../wire.ts';
 import { isMissing, no, Refused, refuse } from './errors.ts';

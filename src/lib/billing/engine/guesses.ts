@@ -1,7 +1,8 @@
 /** Calls with which somebody can find something out by trying: each is counted, and given back when it was no wrong guess. */
-import type { Limiter } from '../../accounts/engine/limiter.server.ts';
+
 import type { Session } from '../../accounts/service.ts';
 import { tooManyTries } from '../../accounts/waiting.ts';
+import type { Limiter } from '../../limits/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import { no } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /** What the parts of billing are built from; billing.server.ts puts them together. */
 import type Stripe from 'stripe';
-import type { Limiter } from '../../accounts/engine/limiter.server.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
+import type { Limiter } from '../../limits/limiter.server.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import type { Catalogue } from './catalogue.server.ts';

@@ -1,7 +1,7 @@
 /** The comments service: puts its parts together over the accounts' database and WordPress. */
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
-import { createLimiter } from '../../accounts/engine/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../accounts/limits.ts';
+import { createLimiter } from '../../limits/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Comments } from '../service.ts';
 import { cleanComment } from '../text.ts';
 import { createOwn } from './own.server.ts';

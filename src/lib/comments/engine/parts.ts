@@ -1,8 +1,8 @@
 /** What the parts of the comments share. */
 
-import type { Limiter } from '../../accounts/engine/limiter.server.ts';
 import type { Accounts, Session } from '../../accounts/service.ts';
 import type { Database } from '../../database.ts';
+import type { Limiter } from '../../limits/limiter.server.ts';
 import type { Logger } from '../../logging.ts';
 import type { CommentFailure, CommentOutcome } from '../service.ts';
 import type { CommentPostsTable } from '../tables.ts';

@@ -24,9 +24,9 @@ export const GET = readCall(async (context) => {
   if (!Number.isInteger(limit) || limit < 1 || limit > mostHits) {
     return refuse(400, `Please give a limit from 1 to ${mostHits}.`);
   }
-  const { search } = locals.services;
-  const wait = search.admit(callerOf(context).address);
-  if (wait !== null) return refuse(429, tooManyTries(wait), { retryAfter: wait });
+  const { search, limiter } = locals.services;
+  const over = await limiter.count('search', { address: callerOf(context).address });
+  if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
     const found = await search.find(locals.content, query, {
       ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },

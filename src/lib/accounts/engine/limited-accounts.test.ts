@@ -1,11 +1,9 @@
-/** Limits on both engines: exact under concurrency, and no lever to lock others out. */
-import { describe, expect, it, vi } from 'vitest';
-import { bench, browser, caller, elsewhere, secret } from '../../../../tests/world/accounts.ts';
+/** The limits of the accounts on both engines: no lever to lock others out. */
+import { expect, it, vi } from 'vitest';
+import { bench, browser, caller, elsewhere } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../../limits/model.ts';
 import { silent } from '../../logging.ts';
-import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../limits.ts';
-import { blockOf, createKeyed, networkOf } from './keyed.server.ts';
-import { createLimiter } from './limiter.server.ts';
 import { prune } from './pruning.server.ts';
 
 const email = 'ada@example.com';
@@ -17,74 +15,6 @@ const limits = (name: LimitName, set: Partial<LimitSet>): Limits => ({
 });
 
 onBothEngines('limits', (engines) => {
-  it.each(['address', 'email', 'overall'] as const)(
-    'let exactly as many through at once as they say: %s',
-    async (scope) => {
-      const database = await engines.open();
-      const limiter = createLimiter(
-        database,
-        createKeyed(secret),
-        limits('guess', { [scope]: { most: 7, seconds: 60 } }),
-        () => 5_000_000,
-      );
-      const outcomes = await Promise.all(
-        Array.from({ length: 60 }, (_, i) =>
-          limiter.count('guess', {
-            address: scope === 'address' ? '203.0.113.1' : `198.18.0.${i}`,
-            email: scope === 'overall' ? `${i}@example.com` : email,
-          }),
-        ),
-      );
-      expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(7);
-      expect(outcomes.filter((outcome) => outcome !== null)[0]).toEqual({ scope, retryAfter: 60 });
-    },
-  );
-
-  it('end when they say, and take back what was no attempt', async () => {
-    const database = await engines.open();
-    let now = 5_000_000;
-    const set = limits('guess', { address: { most: 1, seconds: 60 } });
-    const limiter = createLimiter(database, createKeyed(secret), set, () => now);
-    const who = { address: '203.0.113.1', email };
-    expect(await limiter.count('guess', who)).toBeNull();
-    now += 30_500;
-    expect(await limiter.count('guess', who)).toEqual({ scope: 'address', retryAfter: 30 });
-    now += 29_500;
-    expect(await limiter.count('guess', who)).toBeNull();
-    await limiter.giveBack('guess', who);
-    expect(await limiter.count('guess', who)).toBeNull();
-    expect(await limiter.count('guess', who)).toMatchObject({ scope: 'address' });
-  });
-
-  it('of an address use up nothing of others', async () => {
-    const database = await engines.open();
-    const limiter = createLimiter(
-      database,
-      createKeyed(secret),
-      limits('guess', {
-        address: { most: 2, seconds: 60 },
-        email: { most: 5, seconds: 60 },
-        overall: { most: 5, seconds: 60 },
-      }),
-      () => 5_000_000,
-    );
-    for (let i = 0; i < 20; i++) await limiter.count('guess', { address: '203.0.113.1', email });
-    for (let i = 0; i < 3; i++) expect(await limiter.count('guess', { address: `198.18.0.${i}`, email })).toBeNull();
-    expect(await limiter.count('guess', { address: '198.18.0.9', email })).toMatchObject({ scope: 'email' });
-  });
-
-  it('of everybody are not used up by one connection with networks without end', async () => {
-    const database = await engines.open();
-    const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
-    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
-    // A /48 is what a tunnel or a hosting company gives to whoever asks.
-    for (let net = 0; net < 200; net++)
-      await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
-    expect(await limiter.count('link', { address: '203.0.113.1', email })).toBeNull();
-    expect(await limiter.count('link', { address: '2001:db8:8::1', email })).toBeNull();
-    expect(await limiter.count('link', { address: '2001:db8:7:ffff::1', email })).toMatchObject({ scope: 'address' });
-  });
-
   it('keep addresses as HMACs only', async () => {
     const { accounts, database, join } = await bench(await engines.open());
     await join(email, caller('203.0.113.77'));
@@ -232,33 +162,6 @@ onBothEngines('what had its time', (engines) => {
         .execute();
     }
     expect(await prune(database, { auditDays: 1, unconfirmedDays: 1 }, 2, async () => {})).toBe(1200);
-  });
-});
-
-describe('the part of an address that counts', () => {
-  it.each([
-    ['203.0.113.1', '203.0.113.1'],
-    ['::ffff:203.0.113.1', '203.0.113.1'],
-    ['::FFFF:cb00:7101', '203.0.113.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2::1', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['', 'unknown'],
-    ['no address', 'unknown'],
-  ])('of %j is %j', (address, network) => {
-    expect(networkOf(address)).toBe(network);
-  });
-
-  it.each([
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-    ['2001:db8::1', '2001:db8:0::/48'],
-    ['203.0.113.1', null],
-    ['::ffff:203.0.113.1', null],
-    ['', null],
-  ])('of %j is in the block %j', (address, block) => {
-    expect(blockOf(address)).toBe(block);
   });
 });
 

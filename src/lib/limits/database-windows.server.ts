@@ -1,0 +1,68 @@
+/** Windows in the accounts database: each is counted by one statement, so that it holds across processes. */
+import { sql } from 'kysely';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import type { AccountsTransaction } from '../database.ts';
+import type { Limit } from './model.ts';
+
+/** A row as the library reads it: `expire` by the clock of the machine. */
+interface Counted {
+  readonly rows: readonly [{ readonly points: number; readonly expire: number }];
+}
+
+/** Passed through the library to the statement. */
+export interface CountIn {
+  readonly tx: AccountsTransaction;
+}
+
+/** The library's limiter for PostgreSQL, with its statement for both engines, in our transaction and by a clock that tests can set. */
+export class DatabaseWindows extends RateLimiterPostgres {
+  readonly #now: () => number;
+
+  /** @param now epoch milliseconds */
+  constructor({ most, seconds }: Limit, now: () => number) {
+    super({
+      storeClient: {},
+      storeType: 'client',
+      tableName: 'limits',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix: '',
+      points: most,
+      duration: seconds,
+    });
+    this.#now = now;
+  }
+
+  /** Called by the library to count, or with negative points to take back. */
+  async _upsert(key: string, points: number, duration: number, _force: boolean, { tx }: CountIn): Promise<Counted> {
+    const now = this.#now();
+    const { count, until } = points < 0 ? await takeBack(tx, key, now) : await add(tx, key, now, duration);
+    return { rows: [{ points: count, expire: until - now + Date.now() }] };
+  }
+}
+
+async function add(tx: AccountsTransaction, key: string, now: number, duration: number) {
+  return tx
+    .insertInto('limits')
+    .values({ key, since: now, until: now + duration, count: 1 })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet({
+        count: sql<number>`case when limits.until <= ${now} then 1 else limits.count + 1 end`,
+        since: sql<number>`case when limits.until <= ${now} then excluded.since else limits.since end`,
+        until: sql<number>`case when limits.until <= ${now} then excluded.until else limits.until end`,
+      }),
+    )
+    .returning(['count', 'until'])
+    .executeTakeFirstOrThrow();
+}
+
+async function takeBack(tx: AccountsTransaction, key: string, now: number) {
+  const left = await tx
+    .updateTable('limits')
+    .set({ count: sql<number>`count - 1` })
+    .where('key', '=', key)
+    .where('count', '>', 0)
+    .returning(['count', 'until'])
+    .executeTakeFirst();
+  return left ?? { count: 0, until: now };
+}

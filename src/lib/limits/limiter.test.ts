@@ -1,0 +1,209 @@
+/** The rate limiter on both engines: exact under concurrency, across processes, and without its database. */
+import { describe, expect, it, vi } from 'vitest';
+import { secret } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { createKeyed } from '../accounts/engine/keyed.server.ts';
+import { type Database, DatabaseUnavailable } from '../database.ts';
+import { createLimiter, type Limiter } from './limiter.server.ts';
+import { MemoryWindows } from './memory-windows.server.ts';
+import { defaultLimits, type LimitName, type LimitSet, type Limits } from './model.ts';
+import { blockOf, networkOf } from './network.ts';
+
+const email = 'ada@example.com';
+const many = { most: 1_000_000, seconds: 600 };
+const limits = (name: LimitName, set: Partial<LimitSet>): Limits => ({
+  ...defaultLimits,
+  [name]: { address: many, overall: many, ...set },
+});
+const passed = async (limiter: Limiter, name: LimitName, times: number, address = '203.0.113.1'): Promise<number> => {
+  const outcomes = await Promise.all(Array.from({ length: times }, () => limiter.count(name, { address })));
+  return outcomes.filter((outcome) => outcome === null).length;
+};
+
+onBothEngines('limits', (engines) => {
+  it.each(['address', 'email', 'overall'] as const)(
+    'let exactly as many through at once as they say: %s',
+    async (scope) => {
+      const database = await engines.open();
+      const limiter = createLimiter(
+        database,
+        createKeyed(secret),
+        limits('guess', { [scope]: { most: 7, seconds: 60 } }),
+        () => 5_000_000,
+      );
+      const outcomes = await Promise.all(
+        Array.from({ length: 60 }, (_, i) =>
+          limiter.count('guess', {
+            address: scope === 'address' ? '203.0.113.1' : `198.18.0.${i}`,
+            email: scope === 'overall' ? `${i}@example.com` : email,
+          }),
+        ),
+      );
+      expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(7);
+      expect(outcomes.filter((outcome) => outcome !== null)[0]).toEqual({ scope, retryAfter: 60 });
+    },
+  );
+
+  it('end when they say, and take back what was no attempt', async () => {
+    const database = await engines.open();
+    let now = 5_000_000;
+    const set = limits('guess', { address: { most: 1, seconds: 60 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, () => now);
+    const who = { address: '203.0.113.1', email };
+    expect(await limiter.count('guess', who)).toBeNull();
+    now += 30_500;
+    expect(await limiter.count('guess', who)).toEqual({ scope: 'address', retryAfter: 30 });
+    now += 29_500;
+    expect(await limiter.count('guess', who)).toBeNull();
+    await limiter.giveBack('guess', who);
+    expect(await limiter.count('guess', who)).toBeNull();
+    expect(await limiter.count('guess', who)).toMatchObject({ scope: 'address' });
+  });
+
+  it('of an address use up nothing of others', async () => {
+    const database = await engines.open();
+    const limiter = createLimiter(
+      database,
+      createKeyed(secret),
+      limits('guess', {
+        address: { most: 2, seconds: 60 },
+        email: { most: 5, seconds: 60 },
+        overall: { most: 5, seconds: 60 },
+      }),
+      () => 5_000_000,
+    );
+    for (let i = 0; i < 20; i++) await limiter.count('guess', { address: '203.0.113.1', email });
+    for (let i = 0; i < 3; i++) expect(await limiter.count('guess', { address: `198.18.0.${i}`, email })).toBeNull();
+    expect(await limiter.count('guess', { address: '198.18.0.9', email })).toMatchObject({ scope: 'email' });
+  });
+
+  it('of everybody are not used up by one connection with networks without end', async () => {
+    const database = await engines.open();
+    const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
+    // A /48 is what a tunnel or a hosting company gives to whoever asks.
+    for (let net = 0; net < 200; net++)
+      await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
+    expect(await limiter.count('link', { address: '203.0.113.1', email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:8::1', email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:7:ffff::1', email })).toMatchObject({ scope: 'address' });
+  });
+
+  it('hold across two processes', async () => {
+    const place = await engines.place();
+    const set = limits('operator', { address: { most: 10, seconds: 60 } });
+    const processes = await Promise.all(
+      [1, 2].map(async () => createLimiter(await engines.open(place), createKeyed(secret), set, () => 5_000_000)),
+    );
+    const counts = await Promise.all(processes.map((limiter) => passed(limiter, 'operator', 12)));
+    expect(counts.reduce((sum, one) => sum + one, 0)).toBe(10);
+  });
+
+  it('of fairness hold across processes where PostgreSQL is shared, and need no disk elsewhere', async () => {
+    const place = await engines.place();
+    const databases = [await engines.open(place), await engines.open(place)];
+    const processes = databases.map((one) => createLimiter(one, createKeyed(secret), defaultLimits, Date.now));
+    const counts = [];
+    for (const limiter of processes) counts.push(await passed(limiter, 'search', 120));
+    expect(counts).toEqual(engines.engine === 'postgres' ? [120, 0] : [120, 120]);
+    const rows = await databases[0]?.db.selectFrom('limits').select('key').execute();
+    expect(rows).toHaveLength(engines.engine === 'postgres' ? 1 : 0);
+  });
+
+  it('give back what was reserved, so that many who share an address are not refused for it', async () => {
+    const database = await engines.open();
+    const set = limits('card', { address: { most: 5, seconds: 3600 }, email: { most: 2, seconds: 3600 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
+    const at = (name: string) => ({ address: '203.0.113.1', email: `${name}@example.com` });
+    // All at once: more than the address may have open. None of them is refused a card.
+    const readers = Array.from({ length: 8 }, (_, one) => at(`reader${one}`));
+    const first = await Promise.all(readers.map((one) => limiter.count('card', one)));
+    expect(first.filter((one) => one === null)).toHaveLength(5);
+    for (const [index, one] of readers.entries()) if (first[index] === null) await limiter.giveBack('card', one);
+    // And one account that tries on and on uses up its own limit alone.
+    for (let tries = 0; tries < 20; tries++) await limiter.count('card', at('thief'));
+    expect(await limiter.count('card', at('thief'))).toMatchObject({ scope: 'email' });
+    for (const one of readers.slice(0, 3)) expect(await limiter.count('card', one)).toBeNull();
+    expect(await limiter.count('card', at('late'))).toMatchObject({ scope: 'address' });
+  });
+
+  it('count in memory while the database does not answer, and refuse no one for it', async () => {
+    const opened = await engines.open();
+    let away = true;
+    const warn = vi.fn();
+    const database: Database = {
+      ...opened,
+      transaction: (work) => (away ? Promise.reject(new DatabaseUnavailable('away')) : opened.transaction(work)),
+    };
+    const set = limits('guess', { address: { most: 3, seconds: 60 } });
+    const limiter = createLimiter(database, createKeyed(secret), set, Date.now, { warn });
+    expect(await passed(limiter, 'guess', 6)).toBe(3);
+    await limiter.giveBack('guess', { address: '203.0.113.1' });
+    expect(await passed(limiter, 'guess', 6)).toBe(1);
+    // The database is not asked again for each of them.
+    expect(warn).toHaveBeenCalledOnce();
+    away = false;
+    const back = createLimiter(database, createKeyed(secret), set, Date.now, { warn });
+    expect(await passed(back, 'guess', 6)).toBe(3);
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it('of fairness do not wait for a database that is stuck', async () => {
+    if (engines.engine === 'sqlite') return;
+    const database = await engines.open();
+    const limiter = createLimiter(database, createKeyed(secret), defaultLimits, Date.now);
+    const who = { address: '203.0.113.1' };
+    await limiter.count('search', who);
+    await database.transaction(async (tx) => {
+      // Holds the row for as long as it is waited for.
+      await tx.updateTable('limits').set({ count: 1000 }).execute();
+      expect(await limiter.count('search', who)).toBeNull();
+    });
+  });
+});
+
+describe('windows in memory', () => {
+  it('are bounded, and end', async () => {
+    vi.useFakeTimers();
+    try {
+      const windows = new MemoryWindows({ most: 1, seconds: 60 }, 100);
+      await windows.consume('first');
+      await expect(windows.consume('first')).rejects.toMatchObject({ msBeforeNext: 60_000 });
+      for (let one = 0; one < 500; one++) await windows.consume(`flood ${one}`);
+      expect(windows.dump().storage).toHaveLength(100);
+      await expect(windows.consume('flood 499')).rejects.toMatchObject({ consumedPoints: 2 });
+      vi.advanceTimersByTime(60_000);
+      expect(windows.dump().storage).toHaveLength(0);
+      await windows.consume('flood 499');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('the part of an address that counts', () => {
+  it.each([
+    ['203.0.113.1', '203.0.113.1'],
+    ['::ffff:203.0.113.1', '203.0.113.1'],
+    ['::FFFF:cb00:7101', '203.0.113.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', 'unknown'],
+    ['no address', 'unknown'],
+  ])('of %j is %j', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+
+  it.each([
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0::/48'],
+    ['203.0.113.1', null],
+    ['::ffff:203.0.113.1', null],
+    ['', null],
+  ])('of %j is in the block %j', (address, block) => {
+    expect(blockOf(address)).toBe(block);
+  });
+});
