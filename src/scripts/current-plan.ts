@@ -3,18 +3,16 @@
  * the server knows. Where it does not say, the page stays as it is.
  */
 import { readVisitor } from '../lib/accounts/visitor.ts';
+import { isLive } from '../lib/billing/status.ts';
 import { mySubscription } from '../lib/plans/client.ts';
 
 /** Hint cookies of readers who pay for nothing. */
 const free = [null, 'registered'];
 
-/** What is over, or has never begun, is nobody's plan. */
-const over = ['canceled', 'incomplete', 'incomplete_expired'];
-
 async function mark(): Promise<void> {
   const answer = await mySubscription();
   const subscription = answer.ok ? answer.value?.subscription : null;
-  if (!subscription || over.includes(subscription.status)) return;
+  if (!subscription || !isLive(subscription)) return;
   for (const plan of document.querySelectorAll<HTMLElement>('[data-plan]')) {
     plan.toggleAttribute('data-current', plan.dataset.plan?.split(' ').includes(subscription.planId));
   }

@@ -6,6 +6,7 @@ import { atom, type ReadableAtom } from 'nanostores';
 import type { Answer, Refused } from '../../lib/ask.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
+import { mayRenew } from '../../lib/billing/status.ts';
 import type { SubscribeAnswer, Subscription, SwitchAnswer } from '../../lib/billing/wire.ts';
 import { messages } from './messages.ts';
 
@@ -67,7 +68,6 @@ export interface Payment {
 }
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const running = new Set<Subscription['status']>(['active', 'trialing', 'past_due']);
 
 export function createPayment(options: Options): Payment {
   const { calls, attempts, looks = [0, 400, 800, 1500, 3000, 5000], onDone, onSignedOut, onSum, onStale } = options;
@@ -83,7 +83,7 @@ export function createPayment(options: Options): Payment {
     const answer = await calls.subscription();
     if (!answer.ok) return answer.status === 401 || answer.status === 404 ? null : undefined;
     const found = answer.value?.subscription;
-    return found && running.has(found.status) && found.planId === planId ? found : null;
+    return found && mayRenew(found) && found.planId === planId ? found : null;
   }
 
   /** Waits until the subscription appears. */

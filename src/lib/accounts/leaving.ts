@@ -1,4 +1,5 @@
 /** What becomes of a running subscription when its account is deleted; said before, not after. */
+import { isLive } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
 
 export interface Leaving {
@@ -7,8 +8,6 @@ export interface Leaving {
   /** Whether there is a subscription that could be cancelled first, and kept until its end. */
   readonly cancelFirst: boolean;
 }
-
-const over: readonly Subscription['status'][] = ['canceled', 'incomplete'];
 
 /**
  * @param subscription `null`: there is none; `undefined`: it is not known now
@@ -25,7 +24,7 @@ export function leaving(
       'Whether you have a subscription cannot be seen just now. If you have one, it ends at once, and nothing is refunded.';
     return { words: [words], cancelFirst: true };
   }
-  if (subscription === null || over.includes(subscription.status) || Date.parse(subscription.paidUntil) <= now) {
+  if (subscription === null || !isLive(subscription) || Date.parse(subscription.paidUntil) <= now) {
     return { words: [], cancelFirst: false };
   }
   const until = day(subscription.paidUntil);

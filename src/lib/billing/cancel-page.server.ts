@@ -8,6 +8,7 @@ import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
 import { leavingReason, type StayOffer } from './leaving.ts';
 import type { Billed, Billing } from './service.ts';
+import { isLive } from './status.ts';
 import type { Subscription } from './wire.ts';
 
 export type CancelView =
@@ -20,13 +21,11 @@ export type CancelView =
 export const cancelSteps = { why: 'why', stay: 'stay', cancel: 'cancel', resume: 'resume' } as const;
 export const cancelPath = '/cancel';
 
-const runs = ({ status }: Subscription): boolean => !['canceled', 'incomplete'].includes(status);
-
 /** What to show now. @throws where the database is away */
 export async function cancelView(billing: Billing, reader: Session, query: URLSearchParams): Promise<CancelView> {
   const subscription = await billing.subscription(reader);
   if (!subscription) return { kind: 'none' };
-  if (!runs(subscription))
+  if (!isLive(subscription))
     return query.get('state') === 'cancelled' ? { kind: 'ended', subscription } : { kind: 'none' };
   if (subscription.cancelAtPeriodEnd) return { kind: 'ending', subscription };
   if (query.get('state') === 'stayed') return { kind: 'stayed', subscription };

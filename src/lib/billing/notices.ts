@@ -1,6 +1,7 @@
 /** Which mail a state of a subscription causes, and under which name each is sent only once. Pure. */
 import type { Message } from '../mail/service.ts';
 import { entitlementOf, isEnding, isPaused, isRunning, paidUntil, type StripeState } from './state.ts';
+import { isInGoodStanding, isOverdue } from './status.ts';
 
 /** Without the address: that is the reader's present one. */
 export type BillingMessage = Extract<
@@ -68,7 +69,7 @@ function receipts(state: StripeState, now: number): Notice[] {
 
 /** A renewal that failed; a first payment that fails is told on the screen. */
 function failed(state: StripeState, now: number, until: number | null): Notice[] {
-  if (state.status !== 'past_due' && state.status !== 'unpaid') return [];
+  if (!isOverdue(state)) return [];
   const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
   if (!invoice || invoice.created < now - newsMs || until === null) return [];
   const { id, due: amount, currency, nextAttempt } = invoice;
@@ -93,7 +94,7 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
 }
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
-  const renewing = (state.status === 'active' || state.status === 'trialing') && !isEnding(state) && !isPaused(state);
+  const renewing = isInGoodStanding(state) && !isEnding(state) && !isPaused(state);
   // What is billed again within a few days anyway, such as each week, is not announced.
   const left = state.periodEnd - now;
   if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];

@@ -22,6 +22,8 @@ interface Bill {
   readonly status?: string;
   readonly paid?: number;
   readonly total?: number;
+  /** Balance of the customer before; less than 0 is a credit. */
+  readonly balance?: number;
   readonly refunded?: 'whole' | 'part';
 }
 
@@ -30,11 +32,23 @@ const seconds = (days: number): number => days * 86_400;
 const days = (ms: number): number => ms / 86_400_000;
 
 function asked(bills: readonly Bill[], change: object = {}): Asked {
-  const invoices = bills.map(({ lines, status = 'paid', paid, total }, at) => {
+  const invoices = bills.map(({ lines, status = 'paid', paid, total, balance = 0 }, at) => {
     const sum = lines.reduce((all, [, amount]) => all + amount, 0);
     return {
-      ...{ id: `in_${at}`, status, amount_due: sum, amount_paid: paid ?? Math.max(0, sum), total: total ?? sum },
-      ...{ starting_balance: 0, billing_reason: 'subscription_cycle', currency: 'usd', created: 0, attempted: true },
+      ...{
+        id: `in_${at}`,
+        status,
+        amount_due: paid ?? sum,
+        amount_paid: paid ?? Math.max(0, sum),
+        total: total ?? sum,
+      },
+      ...{
+        starting_balance: balance,
+        billing_reason: 'subscription_cycle',
+        currency: 'usd',
+        created: 0,
+        attempted: true,
+      },
       ...{ next_payment_attempt: null, status_transitions: { paid_at: 0 } },
       payments: { data: [{ payment: { payment_intent: `pi_${at}` } }] },
       lines: {
@@ -117,7 +131,11 @@ describe('what is paid', () => {
 
   it('is free when nothing was due, and not when a credit has paid', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 0 }])).toEqual([['reader', 30, true]]);
-    expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200 }])).toEqual([['reader', 30, false]]);
+    expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200, balance: -1200 }])).toEqual([
+      ['reader', 30, false],
+    ]);
+    // Less than a card can be charged: it is added to the next bill, and nobody has paid it.
+    expect(paid([{ lines: [['reader', 48, 0, 30]], paid: 0, total: 48 }])).toEqual([['reader', 30, true]]);
   });
 
   it('ends where a later bill gave the rest back', () => {

@@ -12,6 +12,8 @@ export interface Asked {
   readonly charges: readonly Stripe.Charge[];
   /** Of these charges. */
   readonly disputes: readonly Stripe.Dispute[];
+  /** `false`: no money was taken, and Stripe keeps no card for the bills to come. */
+  readonly card: boolean;
 }
 
 /** A price that is no plan of ours is `null`. */
@@ -60,6 +62,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     pause: pauseOf(subscription),
     schedule: idOf(subscription.schedule),
     pendingSetup: idOf(subscription.pending_setup_intent),
+    card: asked.card,
     invoices: read.slice(0, 6),
     disputes: invoices.flatMap((invoice) => disputesOf(invoice, disputes)),
     purchase: subscription.metadata?.purchase ?? null,
@@ -153,7 +156,9 @@ function paidTimes(
       })),
   );
   return good.flatMap((invoice) => {
-    const free = invoice.amount_paid === 0 && invoice.total === 0 && invoice.starting_balance === 0;
+    // Paid with credit is paid; a sum too small to be charged is not, though Stripe calls its invoice paid.
+    const { amount_paid: taken, amount_due: due, total, starting_balance: before } = invoice;
+    const free = taken === 0 && due === 0 && total >= 0 && before >= 0;
     return invoice.lines.data.flatMap((line) => {
       const id = priceOfLine(line);
       const price = isSubscriptionLine(line) && line.amount >= 0 && id !== null ? priceOf(id) : null;

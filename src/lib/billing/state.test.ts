@@ -38,6 +38,8 @@ const state = (change: Partial<StripeState> = {}): StripeState => ({
 describe('what a subscription opens', () => {
   const ended = { status: 'canceled', endedAt: at(30) } as const;
   const pause = { behavior: 'void', resumesAt: null } as const;
+  const free = paidFor(30, { free: true });
+  const trial = { status: 'trialing', trialEnd: at(60) } as const;
   const renewal: InvoiceState = {
     ...{ id: 'in_2', status: 'paid', reason: 'subscription_cycle', due: 1200, paid: 1200, currency: 'usd' },
     ...{ refunded: false, created: at(30), paidAt: at(30), attempted: true, nextAttempt: null },
@@ -52,6 +54,12 @@ describe('what a subscription opens', () => {
     ['first invoice not paid, though something else was', { status: 'incomplete' }, 0, null],
     ['first invoice given up', { status: 'incomplete_expired', paid: [] }, 0, null],
     ['active, but nothing paid', { paid: [] }, 0, null],
+    ['active, nothing was due, and its card waits', { pendingSetup: 'seti_1', paid: [free] }, 10, null],
+    ['trialing, nothing was due, and its card waits', { ...trial, pendingSetup: 'seti_1', paid: [free] }, 10, null],
+    ['nothing was due, and no card is kept', { card: false, paid: [free] }, 10, null],
+    ['nothing was due, and a card is kept', { card: true, paid: [free] }, 10, 30],
+    ['the renewal of what was free on its way, and its card waits', { pendingSetup: 'seti_1', paid: [free] }, 31, null],
+    ['paid, and another card waits', { pendingSetup: 'seti_1' }, 10, 30],
     ['in a trial whose fee is paid', { status: 'trialing', trialEnd: at(60), paid: [paidFor(60)] }, 10, 60],
     ['in a trial whose fee is not paid', { status: 'trialing', trialEnd: at(60), paid: [] }, 10, null],
     ['the first bill after a trial on its way', { trialEnd: at(60), paid: [paidFor(60)] }, 61, 63],

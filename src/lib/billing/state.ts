@@ -3,6 +3,7 @@
  * answer, wherever it is asked.
  */
 import type { Entitlement } from './service.ts';
+import { isInGoodStanding, isLive, isOverdue, isUnpaid, mayRenew, type StripeStatus } from './status.ts';
 import type { Price, Subscription } from './wire.ts';
 
 /** A price as it is kept beside what was bought at it; it may have left the catalogue since. */
@@ -29,7 +30,7 @@ export interface PaidTime {
   readonly product: string;
   readonly print: boolean;
   readonly until: number;
-  /** Whether nothing was due for it: such a time ends with a subscription that is cancelled at once. */
+  /** Whether no money was taken for it, also where a small sum is added to the next bill: it ends with its subscription. */
   readonly free: boolean;
 }
 
@@ -70,16 +71,6 @@ export interface CollectionPause {
   readonly resumesAt: number | null;
 }
 
-export type StripeStatus =
-  | 'incomplete'
-  | 'incomplete_expired'
-  | 'trialing'
-  | 'active'
-  | 'past_due'
-  | 'canceled'
-  | 'unpaid'
-  | 'paused';
-
 /** One subscription, with its invoices, as Stripe said it. Times are epoch milliseconds, amounts minor units. */
 export interface StripeState {
   readonly id: string;
@@ -105,6 +96,8 @@ export interface StripeState {
   readonly schedule: string | null;
   /** `seti_…`: a card is still to be confirmed for later. */
   readonly pendingSetup: string | null;
+  /** `false`: no money was taken, and Stripe keeps no card for the bills to come. Unknown of what was read long ago. */
+  readonly card?: boolean;
   /** Newest first; those that matter now. */
   readonly invoices: readonly InvoiceState[];
   /** Of all invoices that were looked at. */
@@ -122,9 +115,24 @@ const tiers = ['sun-reader', 'sun-member', 'sun-founder'];
 export const rankOf = ({ product, print }: { readonly product: string; readonly print: boolean }): number =>
   tiers.indexOf(product) * 2 + (print ? 1 : 0);
 
-/** Whether it will be, or may yet be, billed again. A reader with such a one is not sold another. */
-export const isRunning = ({ status }: Pick<StripeState, 'status'>): boolean =>
-  ['trialing', 'active', 'past_due', 'unpaid', 'paused'].includes(status);
+/**
+ * Whether it still waits for its card: nothing was paid with money, and no card is set up. Stripe calls it active or trialing all
+ * the same. A card that is replaced later closes nothing that was paid for.
+ */
+export const awaitsCard = ({
+  pendingSetup,
+  card = true,
+  invoices,
+  paid,
+}: Pick<StripeState, 'pendingSetup' | 'card' | 'invoices' | 'paid'>): boolean =>
+  (pendingSetup !== null || !card) && !invoices.some((one) => one.paid > 0) && !paid.some(({ free }) => !free);
+
+/** Whether it will be, or may yet be, billed again: what the reader can cancel, switch or resume. */
+export const isRunning = (state: StripeState): boolean => isLive(state) && !awaitsCard(state);
+
+/** Whether it has begun: the card is set up, and the first bill is paid or nothing was due. Nothing is open before. */
+export const isSettled = (state: StripeState): boolean =>
+  !isUnpaid(state) && state.paid.length > 0 && !awaitsCard(state);
 
 /** Whether it ends by itself with what is paid. */
 export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelAt'>): boolean =>
@@ -145,14 +153,15 @@ export function paidUntil(state: StripeState): number | null {
 /**
  * What a subscription opens now. The rule of the paper: what is paid is open to its end; while a renewal is on its way or has
  * failed and is tried again, some days more; what was cancelled or given up ends with what is paid; what was wholly refunded was
- * never paid; a first invoice that is not paid opens nothing. While collection is paused the present period is open although it is
- * not paid: pausing is how a publisher gives a reader time for nothing, and who is to get nothing is cancelled.
+ * never paid; a first invoice that is not paid, or a card that is not set up, opens nothing. While collection is paused the present
+ * period is open although it is not paid: pausing is how a publisher gives a reader time for nothing, and who is to get nothing is
+ * cancelled.
  *
  * @param now epoch milliseconds
  * @param graceDays `publication.billing.graceDays`
  */
 export function entitlementOf(state: StripeState, now: number, graceDays: number): Entitlement | null {
-  if (state.status === 'incomplete' || state.status === 'incomplete_expired') return null;
+  if (!isSettled(state)) return null;
   const ends = state.paid.map((time) => ({ ...time, until: endOf(state, time) }));
   const trialing = state.status === 'trialing' && state.trialEnd !== null && now < state.trialEnd;
   const grant = ({ product, print, until }: PaidTime): Entitlement => ({ product, print, until, trialing });
@@ -160,26 +169,26 @@ export function entitlementOf(state: StripeState, now: number, graceDays: number
   const [best] = ends.filter(({ until }) => now < until).toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
   if (best) return grant(best);
   const [last] = ends.toSorted((a, b) => b.until - a.until || rankOf(b) - rankOf(a));
-  const renewing = ['trialing', 'active', 'past_due'].includes(state.status) && !isEnding(state);
+  const renewing = mayRenew(state) && !isEnding(state);
   // A renewal that was paid and wholly given back is not on its way any more.
   const takenBack = state.invoices.some(
     ({ reason, refunded, created }) => refunded && reason === 'subscription_cycle' && last && created >= last.until,
   );
   if (!last || takenBack) return null;
-  const given = isPaused(state) && ['active', 'past_due'].includes(state.status);
+  const given = isPaused(state) && mayRenew(state) && state.status !== 'trialing';
   if (given && now < state.periodEnd) return grant({ ...last, until: state.periodEnd });
   if (!renewing) return null;
   const until = last.until + graceDays * day;
   return now < until ? grant({ ...last, until }) : null;
 }
 
-/** Of several subscriptions the one to show: what opens the most, then what runs, then what ended last. */
+/** Of several subscriptions that have begun the one to show: what opens the most, then what runs, then what ended last. */
 export function foremost(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
   const weight = (state: StripeState): readonly number[] => {
     const open = entitlementOf(state, now, graceDays);
     return [open ? 1 + rankOf(open) : 0, isRunning(state) ? 1 : 0, paidUntil(state) ?? 0, state.created];
   };
-  const shown = states.filter(({ status, paid }) => status !== 'incomplete_expired' || paid.length > 0);
+  const shown = states.filter((state) => !isUnpaid(state) && !awaitsCard(state));
   const [first] = shown.toSorted((a, b) => {
     const [left, right] = [weight(a), weight(b)];
     const at = left.findIndex((value, index) => value !== right[index]);
@@ -194,10 +203,9 @@ const isoOrNull = (at: number | null): string | null => (at === null ? null : ne
 export function subscriptionOf(state: StripeState, now: number, graceDays: number): Subscription {
   const { price, next } = state;
   const paused = isRunning(state) && isPaused(state);
-  const billed =
-    isRunning(state) && !isEnding(state) && !paused && state.status !== 'paused' && state.status !== 'unpaid';
+  const billed = mayRenew(state) && !isEnding(state) && !paused;
   const retry = state.invoices.find(({ status }) => status === 'open')?.nextAttempt ?? null;
-  const nextBill = state.status === 'past_due' && retry !== null ? retry : state.periodEnd;
+  const nextBill = isOverdue(state) && retry !== null ? retry : state.periodEnd;
   const until = entitlementOf(state, now, graceDays)?.until ?? paidUntil(state) ?? state.endedAt ?? state.created;
   return {
     id: state.id,
@@ -230,19 +238,13 @@ export function digestOf(state: StripeState): string {
 
 /** When it is billed by itself; `null`: never again. */
 export const renewsAt = (state: StripeState): number | null =>
-  (state.status === 'active' || state.status === 'trialing') && !isEnding(state) && !isPaused(state)
-    ? state.periodEnd
-    : null;
+  isInGoodStanding(state) && !isEnding(state) && !isPaused(state) ? state.periodEnd : null;
 
 /** Whether the newest payment is one that a bank has taken back for good: who had that done is not charged again. */
 export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices' | 'disputes'>): boolean {
   const last = invoices.find(({ paid }) => paid > 0);
   return last?.refunded === true && disputes.some(({ invoice, outcome }) => invoice === last.id && outcome === 'lost');
 }
-
-/** Whether the first bill of it is settled: paid, or nothing was due. */
-export const isSettled = (state: StripeState): boolean =>
-  state.status !== 'incomplete' && state.status !== 'incomplete_expired' && state.paid.length > 0;
 
 /**
  * What a switch is (spec section 4, "schedules for plan switches"): what opens more, or binds for longer, begins now and is paid

@@ -1,4 +1,5 @@
 /** What a reader has bought, in words. */
+import { mayRenew } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
 import { money, type TierId, tiers } from './model.ts';
 
@@ -16,7 +17,7 @@ export interface Bought {
  * @param day prints an instant as a day
  */
 export function boughtOf(subscription: Subscription | null, day: (instant: string) => string): Bought | null {
-  if (!subscription || !['trialing', 'active', 'past_due'].includes(subscription.status)) return null;
+  if (!subscription || !mayRenew(subscription)) return null;
   const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;
   const tier = tiers.find(({ id }) => id === (productId as TierId))?.name ?? planName;
   const ends = cancelAtPeriodEnd || (nextBillingDate === null && !subscription.paused);

@@ -1,4 +1,5 @@
 /** What a reader's account is called, and how it stands: the rules of spec section 4. Pure. */
+import { isLive, isOverdue } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
 import { formatMoney } from '../money.ts';
 
@@ -52,7 +53,7 @@ export function standingOf(one: Subscription, day: (instant: string) => string):
     price < preDiscountPrice
       ? `${money(price, currency)} instead of ${money(preDiscountPrice, currency)}`
       : money(price, currency);
-  if (status === 'canceled' || status === 'incomplete')
+  if (!isLive(one))
     return {
       kind: 'over',
       words: `Your subscription has ended. What it opened was open until ${until}.`,
@@ -67,7 +68,7 @@ export function standingOf(one: Subscription, day: (instant: string) => string):
     const words = `Billing is paused, and nothing is charged.${again} Everything stays open to you until ${until}.`;
     return { kind: 'paused', words, facts: [plan, ['Open until', until]] };
   }
-  if (status === 'past_due' || status === 'unpaid') {
+  if (isOverdue(one)) {
     const again = nextBillingDate === null ? '' : ` We try your card again on ${day(nextBillingDate)}.`;
     const words = `Your last payment did not go through.${again} The paper stays open to you until ${until}.`;
     return { kind: 'unpaid', words, facts: [plan, ['Open until', until]] };

@@ -1,7 +1,8 @@
 /** What must hold, worked out from the sandbox's own books and not from what the billing service makes of them. */
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
+import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
-import type { StripeState } from '../../../src/lib/billing/state.ts';
+import { entitlementOf, type StripeState } from '../../../src/lib/billing/state.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import type { Database } from '../../../src/lib/database.ts';
 import { type House, type Reader, rules } from './house.ts';
@@ -48,6 +49,7 @@ export async function during(
     const running = subscriptionsOf(house, reader).filter(({ status }) => living.includes(status));
     if (running.length > 1) wrong.push(`a reader has ${running.length} subscriptions at once`);
     wrong.push(...chargedTwice(house, reader));
+    wrong.push(...(await openForNothing(database, house, reader)));
   }
   // Two processes may get into each other's way at Stripe; one of them then fails, and the reader tries again.
   const apart = step.do === 'both' && step.apart;
@@ -76,6 +78,22 @@ export async function during(
     if (!isSettled(house, subscriptionId)) wrong.push('a grant was told, and its first bill is not paid');
   }
   return wrong;
+}
+
+/** Nothing that we keep may open what has neither money nor a card behind it, also before webhooks arrive. */
+async function openForNothing({ db }: Database, house: House, reader: Reader): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select(['id', 'state'])
+    .where('user_id', '=', reader.session.userId)
+    .execute();
+  return rows.flatMap(({ id, state }) => {
+    const subscription = house.stripe.ledger.store.find('subscription', id);
+    if (!state || !subscription) return [];
+    const open = entitlementOf(JSON.parse(state) as StripeState, house.clock.now, rules.graceDays);
+    const bought = hasMoneyOrCard(house, subscription, invoicesOf(house, subscription));
+    return open && !bought ? [`${id} is open, and neither paid for nor does it have a card`] : [];
+  });
 }
 
 function isSettled(house: House, id: string): boolean {
@@ -136,6 +154,7 @@ function tierOf({ stripe }: House, id: string): number {
 function standing(house: House, subscription: Subscription): Standing {
   const now = house.stripe.now();
   const invoices = invoicesOf(house, subscription);
+  if (!hasMoneyOrCard(house, subscription, invoices)) return { is: 'nothing', tier: 0 };
   const paid = invoices
     .filter(({ status }) => status === 'paid')
     .map((invoice) => {
@@ -147,7 +166,7 @@ function standing(house: House, subscription: Subscription): Standing {
       .filter(({ _item: item }) => item !== undefined)
       .map(({ amount, period, pricing }) => ({
         ...{ ...period, refunded, amount, invoice: invoice.id, price: pricing.price_details.price },
-        free: invoice.total === 0 && invoice.amount_paid === 0,
+        free: isFree(invoice),
       })),
   );
   // What a switch has given back for unused time ends the time that was given back.
@@ -170,6 +189,20 @@ function standing(house: House, subscription: Subscription): Standing {
   const takenBack = times.some(({ refunded, start }) => refunded && start >= last);
   const grace = renewing && !takenBack && good.length > 0 && now < last + rules.graceDays * day;
   return { is: grace ? 'grace' : 'nothing', tier: 0 };
+}
+
+/** Whether no money was taken for it, nor a credit used. */
+const isFree = ({ amount_paid: paid, amount_due: due, total, starting_balance: before }: Invoice): boolean =>
+  paid === 0 && due === 0 && total >= 0 && before >= 0;
+
+/** Whether something was paid for it, or a card is set up for what comes: without either nothing is ever open. */
+function hasMoneyOrCard({ stripe }: House, subscription: Subscription, invoices: readonly Invoice[]): boolean {
+  if (invoices.some((invoice) => invoice.status === 'paid' && !isFree(invoice))) return true;
+  const card = [...stripe.ledger.store.all('payment_method')].some(
+    ({ customer, _setUp: isSetUp, _number: number }) =>
+      customer === subscription.customer && (isSetUp || behaviourOf(number).authentication === 'never'),
+  );
+  return card && subscription.pending_setup_intent === null;
 }
 
 /** Whether the newest payment is one that a bank has taken back for good. */

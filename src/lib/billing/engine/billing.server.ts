@@ -181,7 +181,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     switchPlan: switching.switchPlan,
     async subscription({ userId }) {
       const state = foremost(
-        (await mirror.ofUser(userId)).map((kept) => kept.state).filter(({ status }) => status !== 'incomplete'),
+        (await mirror.ofUser(userId)).map((kept) => kept.state),
         now(),
         rules.graceDays,
       );

@@ -178,11 +178,14 @@ onBothEngines('coupons', (engines) => {
     const who = { session, address: nobody.address };
     paid(await billing.coupon('MINE', 'reader-yearly', who));
     const after = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
-    expect(after).toEqual({ ...before, lines: [] });
-    const other = await readers.join('eve@example.com');
-    const used = { ok: false, status: 400, error: { message: couponSaid.used } };
-    expect(await billing.coupon('MINE', 'reader-yearly', { ...who, session: other })).toMatchObject(used);
-    expect(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'MINE' })).toMatchObject(used);
+    // Where nothing is due a refused card leaves no purchase, and the code is not used up.
+    expect(after).toEqual(today > 0 ? { ...before, lines: [] } : before);
+    if (today > 0) {
+      const other = await readers.join('eve@example.com');
+      const used = { ok: false, status: 400, error: { message: couponSaid.used } };
+      expect(await billing.coupon('MINE', 'reader-yearly', { ...who, session: other })).toMatchObject(used);
+      expect(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'MINE' })).toMatchObject(used);
+    }
     paid(await billing.subscribe(session, mine));
     expect(await sums()).toEqual(today > 0 ? [today] : []);
   });

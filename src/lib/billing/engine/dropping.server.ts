@@ -3,7 +3,8 @@
  * reader thinks better of.
  */
 import Stripe from 'stripe';
-import { isRunning, type StripeState } from '../state.ts';
+import type { StripeState } from '../state.ts';
+import { isLive } from '../status.ts';
 import { isMissing } from './errors.ts';
 
 const retrieve = async (stripe: Stripe, id: string) => {
@@ -48,7 +49,7 @@ export async function dropSubscription(stripe: Stripe, id: string): Promise<void
   if (invoice && invoice.amount_paid > 0) return;
   if (invoice?.status === 'open' && !(await voided(stripe, invoice))) return;
   const { status } = await stripe.subscriptions.retrieve(subscription.id);
-  if (status === 'incomplete' || isRunning({ status: status as never })) await end(stripe, id);
+  if (status === 'incomplete' || isLive({ status })) await end(stripe, id);
 }
 
 /** An upgrade: with its bill its waiting change goes too. */

@@ -10,7 +10,18 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
 import { cancelledKey, type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
-import { digestOf, isEnding, isLost, isRunning, isSettled, paidUntil, renewsAt, type StripeState } from '../state.ts';
+import {
+  awaitsCard,
+  digestOf,
+  isEnding,
+  isLost,
+  isRunning,
+  isSettled,
+  paidUntil,
+  renewsAt,
+  type StripeState,
+} from '../state.ts';
+import { isLive } from '../status.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import { askDisputes, noteDisputes } from './disputes.server.ts';
@@ -91,7 +102,21 @@ export function createMirror(options: MirrorOptions): Mirror {
       stripe.charges.list({ customer, limit: mostCharges }),
     ]);
     const disputes = await askDisputes(stripe, charges.data, log);
-    return { subscription, invoices: invoices.data, charges: charges.data, disputes };
+    const card = invoices.data.some((one) => one.amount_paid > 0) || (await keepsCard(subscription, customer));
+    return { subscription, invoices: invoices.data, charges: charges.data, disputes, card };
+  }
+
+  /** Whether something is kept that the bills to come can be charged to; what operators sell otherwise is their business. */
+  async function keepsCard(subscription: Stripe.Subscription, customer: string): Promise<boolean> {
+    const { default_payment_method: own, collection_method: collection, metadata } = subscription;
+    if (own !== null || collection !== 'charge_automatically' || metadata.purchase === undefined) return true;
+    try {
+      return (await stripe.paymentMethods.list({ customer, limit: 1 })).data.length > 0;
+    } catch (error) {
+      // A customer who was deleted has none.
+      if (isMissing(error)) return false;
+      throw error;
+    }
   }
 
   /** Whose it is: by our own note, or by the one at Stripe where ours was lost. */
@@ -157,10 +182,10 @@ export function createMirror(options: MirrorOptions): Mirror {
       // Who cancels, goes on and cancels again has it in writing both times.
       await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state, until)).execute();
     }
-    // Nobody is welcomed who is still at the till.
-    const notices = noticesOf(state, now(), rules, announced).filter(
-      ({ message }) => message.kind !== 'welcome-tier' || !pending,
-    );
+    // Nobody is welcomed who is still at the till, and who never had it is not told of its end.
+    const notices = awaitsCard(state)
+      ? []
+      : noticesOf(state, now(), rules, announced).filter(({ message }) => message.kind !== 'welcome-tier' || !pending);
     if (notices.length === 0) return;
     const user = await tx.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
     if (!user) return;
@@ -180,7 +205,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     const purchase = state.purchase === null ? null : await purchases.get(state.purchase);
     if (purchase?.state !== 'given up') return false;
     const paid = state.invoices.some((invoice) => invoice.paid > 0);
-    if (paid || (state.status !== 'incomplete' && !isRunning(state))) return false;
+    if (paid || (state.status !== 'incomplete' && !isLive(state))) return false;
     log.warn({ subscription: state.id }, 'A subscription was found whose purchase was given up; it is cancelled');
     await dropSubscription(stripe, state.id);
     return true;
@@ -203,7 +228,7 @@ export function createMirror(options: MirrorOptions): Mirror {
 
   /** Whose bank has taken the newest payment back for good is not charged again, and may buy anew. */
   async function endLost(state: StripeState): Promise<boolean> {
-    if (!isRunning(state) || !isLost(state)) return false;
+    if (!isLive(state) || !isLost(state)) return false;
     log.warn({ subscription: state.id }, 'A dispute is lost: its subscription is cancelled');
     await end(stripe, state.id);
     return true;
@@ -277,11 +302,10 @@ function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' 
     const there = state.price.plan === purchase.plan && state.paid.some(({ plan }) => plan === purchase.plan);
     const planned = state.next?.plan === purchase.plan;
     if (there || planned) return 'done';
-    return isRunning(state) ? null : 'given up';
+    return isLive(state) ? null : 'given up';
   }
   if (state.status === 'incomplete') return null;
-  if (!isRunning(state)) return isSettled(state) && state.invoices.some(({ paid }) => paid > 0) ? 'done' : 'given up';
+  if (!isLive(state)) return isSettled(state) && state.invoices.some(({ paid }) => paid > 0) ? 'done' : 'given up';
   // What was paid and given back runs on, too: another beside it would be one too many.
-  const bought = isSettled(state) || state.invoices.some(({ paid }) => paid > 0);
-  return bought && state.pendingSetup === null ? 'done' : null;
+  return isSettled(state) || state.invoices.some(({ paid }) => paid > 0) ? 'done' : null;
 }

@@ -3,9 +3,11 @@
  * (3-D Secure) goes back to the browser. A payment intent succeeds once at most, whoever confirms it how often.
  */
 import Stripe from 'stripe';
+import { publication } from '../../../publication.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
 import { isSettled, type StripeState } from '../state.ts';
+import { isOver } from '../status.ts';
 import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
 import { cardRefusal, no, ok, said } from './errors.ts';
 import type { Kept } from './mirror.server.ts';
@@ -24,6 +26,13 @@ export interface Till {
 }
 
 export interface Paying {
+  /**
+   * Sets a card up before anything is bought with it, so that a refused one leaves nothing at Stripe and uses no coupon up.
+   *
+   * @returns the payment method as the customer has it; `null`: the bank wants to ask the reader first
+   * @throws StripeError when the card is refused
+   */
+  setUp(customer: string, paymentMethod: string): Promise<string | null>;
   till(subscription: string): Promise<Till>;
   /**
    * Confirms what is open with a payment method.
@@ -40,6 +49,27 @@ const settleTries = 6;
 const settleMs = 250;
 
 export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' | 'mirror' | 'siteUrl'>): Paying {
+  // Other ways to pay than cards lead away from the site and come back there.
+  const confirmation = (paymentMethod: string) => ({
+    ...{ payment_method: paymentMethod, use_stripe_sdk: true, return_url: `${siteUrl}/thankyou` },
+  });
+
+  async function setUp(customer: string, paymentMethod: string): Promise<string | null> {
+    const {
+      id,
+      status,
+      payment_method: kept,
+    } = await stripe.setupIntents.create({
+      ...{ customer, usage: 'off_session', confirm: true },
+      allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
+      ...confirmation(paymentMethod),
+    });
+    if (status === 'succeeded') return idOf(kept);
+    // The subscription has a setup of its own, which the reader is shown.
+    await stripe.setupIntents.cancel(id).catch(() => {});
+    return null;
+  }
+
   async function till(id: string): Promise<Till> {
     const subscription = await stripe.subscriptions.retrieve(id, {
       expand: ['latest_invoice.confirmation_secret', 'latest_invoice.payments', 'pending_setup_intent'],
@@ -60,8 +90,7 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
   async function confirmIntent({ intent }: Till, paymentMethod: string, key: string): Promise<Till['intent']> {
     if (!intent) return null;
     const options = { idempotencyKey: key };
-    // Other ways to pay than cards lead away from the site and come back there.
-    const how = { payment_method: paymentMethod, use_stripe_sdk: true, return_url: `${siteUrl}/thankyou` };
+    const how = confirmation(paymentMethod);
     return intent.kind === 'payment'
       ? { kind: 'payment', value: await stripe.paymentIntents.confirm(intent.value.id, how, options) }
       : { kind: 'setup', value: await stripe.setupIntents.confirm(intent.value.id, how, options) };
@@ -92,7 +121,7 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
     for (let tries = 1; ; tries++) {
       const kept = await mirror.sync(subscription.id);
       const paid = intent === null || intent.value.status === 'succeeded';
-      if (!kept || !paid || isSettled(kept.state) || isOver(kept.state) || tries === settleTries) return kept;
+      if (!kept || !paid || isSettled(kept.state) || isClosed(kept.state) || tries === settleTries) return kept;
       await new Promise((resolve) => setTimeout(resolve, settleMs));
     }
   }
@@ -123,12 +152,11 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
     });
   }
 
-  return { till, pay, answer };
+  return { setUp, till, pay, answer };
 }
 
 /** Whether no payment of it will be seen any more. */
-const isOver = ({ status, invoices }: StripeState): boolean =>
-  status === 'canceled' || status === 'incomplete_expired' || invoices.some(({ refunded }) => refunded);
+const isClosed = (state: StripeState): boolean => isOver(state) || state.invoices.some(({ refunded }) => refunded);
 
 const isOpen = (status: string): boolean =>
   ['requires_payment_method', 'requires_confirmation', 'requires_action'].includes(status);

@@ -5,7 +5,8 @@
 import type Stripe from 'stripe';
 import type { Keyed } from '../../accounts/engine/keyed.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
-import type { StripeState } from '../state.ts';
+import { awaitsCard, type StripeState } from '../state.ts';
+import { isUnpaid } from '../status.ts';
 import type { Price } from '../wire.ts';
 
 export interface Promotions {
@@ -22,18 +23,32 @@ export interface Promotions {
 const noted = 'promotion:';
 /** As long as it is kept. */
 const keptMs = 730 * 24 * 60 * 60 * 1000;
-const unpaid: readonly string[] = ['incomplete', 'incomplete_expired'];
 
 export function createPromotions({ db }: Database, keyed: Pick<Keyed, 'sign'>, now: () => number): Promotions {
   const keyOf = (plan: string, email: string): string => `${noted}${keyed.sign('promotion', `${plan}\n${email}`)}`;
+
+  /** What was given up before its card was set up, or before it was paid, was never had. */
+  async function givenUp(all: readonly Stripe.Subscription[]): Promise<ReadonlySet<string | undefined>> {
+    const ids = all.flatMap(({ metadata }) => metadata.purchase ?? []);
+    if (ids.length === 0) return new Set();
+    const rows = await db
+      .selectFrom('purchases')
+      .select('id')
+      .where('id', 'in', ids)
+      .where('state', '=', 'given up')
+      .execute();
+    return new Set(rows.map(({ id }) => id));
+  }
 
   return {
     async had(email, price, all, open) {
       if (!price.promotion) return false;
       const { zephrPlanId: plan } = price;
+      const never = await givenUp(all);
       const bought = all.some(
         ({ status, metadata, items }) =>
-          !unpaid.includes(status) &&
+          !isUnpaid({ status }) &&
+          !never.has(metadata.purchase) &&
           (open === null || metadata.purchase !== open) &&
           (metadata.promotion === plan || items.data.some((item) => item.price.id === price.id)),
       );
@@ -43,8 +58,9 @@ export function createPromotions({ db }: Database, keyed: Pick<Keyed, 'sign'>, n
       return note !== undefined && note.at > now() - keptMs;
     },
     async keep(tx, email, states) {
-      for (const { promotion, status } of states) {
-        if (promotion === null || unpaid.includes(status)) continue;
+      for (const state of states) {
+        const { promotion } = state;
+        if (promotion === null || isUnpaid(state) || awaitsCard(state)) continue;
         await tx
           .insertInto('billing_notes')
           .values({ key: keyOf(promotion, email), value: '', at: now() })

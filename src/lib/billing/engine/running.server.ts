@@ -6,6 +6,7 @@ import type { detailsOf } from '../leaving.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed, Billing } from '../service.ts';
 import { isRunning, subscriptionOf } from '../state.ts';
+import { isInGoodStanding } from '../status.ts';
 import type { KeptCardAnswer, Subscription } from '../wire.ts';
 import { end, goOn } from './dropping.server.ts';
 import { billed, no, ok, refuse, said } from './errors.ts';
@@ -125,7 +126,7 @@ export function createRunning(
         const comment = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
         await unplan(state);
         // What is not paid has no end to wait for.
-        if (state.status === 'active' || state.status === 'trialing') {
+        if (isInGoodStanding(state)) {
           await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...comment });
         } else await end(stripe, state.id, comment);
         return told(state.id);

@@ -7,9 +7,9 @@ import type Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 import type { Billed } from '../service.ts';
-import { isRunning } from '../state.ts';
+import { isLive, isOver } from '../status.ts';
 import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
-import type { FindCoupon } from './coupons.server.ts';
+import type { FindCoupon, FoundCoupon } from './coupons.server.ts';
 import { dropSubscription, dropSwitch } from './dropping.server.ts';
 import { billed, cardRefusal, isUncertain, no, ok, refuse, said } from './errors.ts';
 import { askerOf, tryingCard } from './guesses.ts';
@@ -100,7 +100,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   async function mayBuy(email: string, customer: string, price: Price, open: Purchase | null): Promise<void> {
     const all = await subscriptionsOf(customer);
     const running = all.find(
-      (one) => isRunning(one as never) && (open === null || one.metadata.purchase !== open.id) && isOurs(one),
+      (one) => isLive(one) && (open === null || one.metadata.purchase !== open.id) && isOurs(one),
     );
     if (running) {
       await mirror.sync(running.id);
@@ -131,18 +131,13 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     return null;
   }
 
-  async function create(
-    purchase: Purchase,
-    price: Price,
-    customer: string,
-    userId: string,
-    terms: Stripe.SubscriptionCreateParams,
-  ) {
+  async function create(purchase: Purchase, offer: Offer, customer: string, userId: string, method: string) {
+    const { price, found, free } = offer;
     const key = `subscribe:${purchase.id}:${purchase.round}`;
     const metadata: Stripe.MetadataParam = { purchase: purchase.id, user: userId };
     if (price.promotion) metadata.promotion = price.zephrPlanId;
     const params: Stripe.SubscriptionCreateParams = {
-      ...terms,
+      ...purchaseParams(price, found),
       customer,
       payment_behavior: 'default_incomplete',
       payment_settings: {
@@ -154,6 +149,9 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
       expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
     };
     try {
+      // Where nothing is due, the card's setup is all that says that a bill will ever be paid.
+      const card = free ? await paying.setUp(customer, method) : null;
+      if (card !== null) params.default_payment_method = card;
       const made = await stripe.subscriptions.create(params, { idempotencyKey: key });
       return made.id;
     } catch (error) {
@@ -197,16 +195,17 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     const code = body.discount_code ?? null;
     if (!purchase?.subscription) {
       const found = code === null ? null : await findCoupon(code, price, { session, address, customer });
-      if (body.expected !== undefined) {
-        const { dueToday: due } = await quoteNew(stripe, price, found, customer, now());
-        if (due !== body.expected) refuse(409, checkoutSaid.changed, { due, code: 'amount_changed' });
+      const { dueToday: due } = await quoteNew(stripe, price, found, customer, now());
+      if (body.expected !== undefined && due !== body.expected) {
+        refuse(409, checkoutSaid.changed, { due, code: 'amount_changed' });
       }
       purchase ??= await purchases.begin({
         ...{ userId, kind: 'subscribe', plan: price.zephrPlanId, price: price.id, coupon: code },
         ...{ attempt: body.attempt ?? null, payment_method: body.payment_method },
       });
       if (!purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
-      const subscription = await create(purchase, price, customer, userId, purchaseParams(price, found));
+      const offer = { price, found, free: due === 0 };
+      const subscription = await create(purchase, offer, customer, userId, body.payment_method);
       purchase = { ...purchase, subscription };
     }
     const { id, subscription } = purchase;
@@ -215,20 +214,28 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
       ...(body.attempt !== undefined && { attempt: body.attempt }),
     });
     const till = await paying.till(subscription ?? '');
-    if (isOver(till.subscription.status)) {
+    if (isOver(till.subscription)) {
       await abandon(purchase);
       return no(409, said.wrong, { code: 'expired' });
     }
     await asTold(purchase, till, body.expected);
-    return paying.pay(till, body.payment_method, id);
+    return endRefused(purchase, till, () => paying.pay(till, body.payment_method, id));
+  }
+
+  /** A card that is refused where nothing is due ends the subscription at once: no bill is open that would end it. */
+  async function endRefused<T>(purchase: Purchase | null, till: Till, work: () => Promise<Billed<T>>) {
+    const answer = await billed(work);
+    const refused = !answer.ok && answer.status === 402 && till.intent?.kind === 'setup';
+    if (refused && purchase?.subscription === till.subscription.id) await abandon(purchase);
+    return answer;
   }
 
   async function confirmed(session: Session, id: string): Promise<Billed<ConfirmationAnswer>> {
-    const mine =
-      (await mirror.get(id))?.userId === session.userId || (await purchases.open(session.userId))?.subscription === id;
+    const open = await purchases.open(session.userId);
+    const mine = (await mirror.get(id))?.userId === session.userId || open?.subscription === id;
     if (!mine) return no(404, checkoutSaid.unknown);
     const till = await paying.till(id);
-    const answer = await paying.answer(till);
+    const answer = await endRefused(open, till, () => paying.answer(till));
     if (!answer.ok) return answer;
     const { grant_id: grant, paymentIntentStatus: status } = answer.value;
     if (grant !== null) return ok({ grant_id: grant });
@@ -236,7 +243,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
       return cardRefusal({ message: said.failed, code: 'authentication_required' });
     }
     // It was waited for too long, or taken back.
-    if (isOver(till.subscription.status)) return no(409, said.wrong, { code: 'expired' });
+    if (isOver(till.subscription)) return no(409, said.wrong, { code: 'expired' });
     return no(409, checkoutSaid.waiting, { retryAfter: 3 });
   }
 
@@ -256,4 +263,8 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   };
 }
 
-const isOver = (status: string): boolean => status === 'incomplete_expired' || status === 'canceled';
+interface Offer {
+  readonly price: Price;
+  readonly found: FoundCoupon | null;
+  readonly free: boolean;
+}

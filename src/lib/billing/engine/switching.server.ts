@@ -7,6 +7,7 @@ import type { Session } from '../../accounts/service.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
 import { isEnding, isPaused, isRunning, type StripeState, switchKind } from '../state.ts';
+import { isInGoodStanding } from '../status.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
 import { dropSwitch, goOn } from './dropping.server.ts';
 import { billed, isUncertain, no, ok, refuse } from './errors.ts';
@@ -176,7 +177,7 @@ export function createSwitching(
     // It is still at the till: whoever ends that purchase ends the subscription that was to be switched.
     const open = await purchases.open(session.userId);
     if (open?.kind === 'subscribe' && open.id === state.purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
-    if (state.status !== 'active' && state.status !== 'trialing') return no(409, switchSaid.unpaid, { code: 'unpaid' });
+    if (!isInGoodStanding(state)) return no(409, switchSaid.unpaid, { code: 'unpaid' });
     // Stripe collects no invoice of a paused subscription: an upgrade would be had for nothing.
     if (isPaused(state)) return no(409, switchSaid.paused, { code: 'paused' });
     const to = catalogue.known(price.id);

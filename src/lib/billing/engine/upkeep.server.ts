@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import { digest } from '../read-state.ts';
 import type { Billing } from '../service.ts';
-import { isRunning, type StripeState } from '../state.ts';
+import { isLive } from '../status.ts';
 import { pruneDisputes } from './disputes.server.ts';
 import type { Parts } from './parts.ts';
 import { prunePromotions } from './promotions.server.ts';
@@ -134,8 +134,8 @@ export function createUpkeep(
     }
     // What Stripe does not list any more, such as what was deleted with its customer.
     for (const [id, kept] of unseen) {
-      const [status] = JSON.parse(kept) as [StripeState['status']];
-      if (isRunning({ status })) drifted.push(id);
+      const [status] = JSON.parse(kept) as [string];
+      if (isLive({ status })) drifted.push(id);
     }
     for (const id of drifted) await questions.ask(db, `subscription:${id}`);
     drift = drifted.length;

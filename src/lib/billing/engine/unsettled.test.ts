@@ -1,0 +1,151 @@
+/**
+ * Access follows "the card is set up and the first bill is settled", and never Stripe's status alone: where a coupon brings the first
+ * bill to 0, Stripe calls a subscription active or trialing before any card is confirmed. On both databases.
+ */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const penny = { product_id: 'sun-reader', plan_id: 'reader-penny' };
+const yearly = { product_id: 'sun-reader', plan_id: 'reader-yearly' };
+
+onBothEngines('a first bill of 0', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  async function begin(): Promise<Session> {
+    house = await billingBench(await engines.open());
+    return house.readers.join('ada@example.com');
+  }
+  const opens = (session: Session) => house.billing.entitlements(session.userId);
+  const statuses = async () =>
+    (await house.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
+  const intentOf = (secret: string | null) => secret?.split('_secret_')[0] ?? '';
+
+  /** Nothing is open at any time: now, when webhooks arrive, and when the background tasks have run. */
+  async function neverOpens(session: Session): Promise<void> {
+    expect(await opens(session)).toEqual([]);
+    await house.deliver();
+    expect(await opens(session)).toEqual([]);
+    for (const minutes of [3, 50]) {
+      await house.pass(minutes * 60);
+      await house.billing.recover();
+      await house.billing.reconcile();
+      await house.deliver();
+      await house.billing.repair(session);
+      expect(await opens(session)).toEqual([]);
+    }
+    // Nothing is left at Stripe that could renew or open something later.
+    expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
+    expect(await house.billing.subscription(session)).toBeNull();
+    expect((await house.dashboard.charges.list()).data).toEqual([]);
+    expect(house.mail).toEqual([]);
+  }
+
+  it.each([
+    ['a payment method that there is none of', 'pm_bogus', penny, 'TENOFF'],
+    ['a card that the bank refuses', 'pm_card_visa_chargeDeclined', penny, 'TENOFF'],
+    ['a sum too small to be charged', 'pm_card_visa_chargeDeclined', penny, 'SUNSHINE20'],
+    ['a whole year', 'pm_card_visa_chargeDeclined', yearly, 'FREEYEAR'],
+  ])('opens nothing with %s, and leaves nothing at Stripe', async (_, method, plan, code) => {
+    const session = await begin();
+    const refused = await house.billing.subscribe(session, { ...plan, payment_method: method, discount_code: code });
+    expect(refused).toMatchObject({ ok: false, status: 402 });
+    expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
+    await neverOpens(session);
+  });
+
+  it('opens nothing where the card is refused only by the subscription itself, which ends at once', async () => {
+    const session = await begin();
+    // The bank says yes to the card alone, and no a moment later.
+    house.stripe.faults.add({
+      ...{ path: '/v1/setup_intents/seti_', status: 402, times: 2 },
+      error: { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' },
+    });
+    const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
+    expect(await house.billing.subscribe(session, asks)).toMatchObject({ ok: false, status: 402 });
+    expect(await statuses()).toEqual(['canceled']);
+    await neverOpens(session);
+  });
+
+  it.each([
+    ['the penny', penny, 'TENOFF'],
+    ['the penny, with a sum too small to be charged', penny, 'SUNSHINE20'],
+    ['a whole year', yearly, 'FREEYEAR'],
+  ])('opens nothing while the bank asks, and nothing where nobody answers: %s', async (_, plan, code) => {
+    const session = await begin();
+    const asks = { ...plan, payment_method: 'pm_card_threeDSecure2Required', discount_code: code };
+    const answer = paid(await house.billing.subscribe(session, asks));
+    expect(answer).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
+    expect(await house.billing.subscription(session)).toBeNull();
+    await neverOpens(session);
+  });
+
+  it('opens nothing where the bank says no, and ends at once', async () => {
+    const session = await begin();
+    const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
+    const { clientSecret, subscriptionId } = paid(await house.billing.subscribe(session, asks));
+    house.stripe.finishChallenge(intentOf(clientSecret), false);
+    expect(await house.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
+    expect(await statuses()).toEqual(['canceled']);
+    await neverOpens(session);
+  });
+
+  it.each(['the browser says so', 'only Stripe says so'])('opens once the bank says yes and %s', async (how) => {
+    const session = await begin();
+    const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
+    const { clientSecret, subscriptionId } = paid(await house.billing.subscribe(session, asks));
+    await house.deliver();
+    expect(await opens(session)).toEqual([]);
+    house.stripe.finishChallenge(intentOf(clientSecret), true);
+    if (how === 'the browser says so') {
+      expect(paid(await house.billing.confirm(session, subscriptionId)).grant_id).not.toBeNull();
+    } else await house.deliver();
+    expect(await opens(session)).toMatchObject([{ product: 'sun-reader', trialing: true }]);
+    await house.pass(3600);
+    await house.billing.recover();
+    await house.deliver();
+    expect(await opens(session)).toHaveLength(1);
+  });
+
+  it('may be had with another card, also the penny, where the first was refused', async () => {
+    const session = await begin();
+    const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
+    const { clientSecret, subscriptionId } = paid(await house.billing.subscribe(session, asks));
+    house.stripe.finishChallenge(intentOf(clientSecret), false);
+    expect(await house.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
+    const good = { ...asks, payment_method: 'pm_card_visa' };
+    expect(paid(await house.billing.subscribe(session, good)).grant_id).not.toBeNull();
+    expect(await opens(session)).toHaveLength(1);
+    expect((await statuses()).toSorted()).toEqual(['canceled', 'trialing']);
+  });
+
+  it('opens nothing where somebody cancels what was to set up the card', async () => {
+    const session = await begin();
+    const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
+    const { subscriptionId } = paid(await house.billing.subscribe(session, asks));
+    const { pending_setup_intent: setup } = await house.dashboard.subscriptions.retrieve(subscriptionId);
+    await house.dashboard.setupIntents.cancel(setup as string);
+    // Stripe then waits for nothing any more, and has no card all the same.
+    const { ledger } = house.stripe;
+    ledger.run(() => {
+      ledger.need('subscription', subscriptionId).pending_setup_intent = null;
+    });
+    await neverOpens(session);
+  });
+
+  it('does not close what was paid with money while another card is set up', async () => {
+    const session = await begin();
+    const { subscriptionId } = paid(
+      await house.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_visa' }),
+    );
+    const { id } = await house.dashboard.setupIntents.create({});
+    const { ledger } = house.stripe;
+    ledger.run(() => {
+      ledger.need('subscription', subscriptionId).pending_setup_intent = id;
+    });
+    await house.billing.repair(session);
+    expect(await opens(session)).toHaveLength(1);
+  });
+});
