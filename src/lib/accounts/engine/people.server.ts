@@ -125,7 +125,7 @@ export async function createPeople(
           updatedAt: at,
           trackingId,
         })
-        .onConflict((conflict) => conflict.column('email').doNothing())
+        .onConflict((conflict) => conflict.doNothing())
         .returning(columns)
         .executeTakeFirst();
       return known(made);

@@ -94,7 +94,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     ...{ rules, siteUrl, log, now },
   };
   const inTurn = createTurns();
-  const findCoupon = createCoupons(stripe, limiter, now);
+  const findCoupon = createCoupons(stripe, limiter, now, rules.stay?.coupon ?? null);
   const paying = createPaying(parts);
   const subscribing = createSubscribing(parts, paying, findCoupon, inTurn);
   const switching = createSwitching(parts, paying, subscribing, inTurn);

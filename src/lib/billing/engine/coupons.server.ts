@@ -1,6 +1,6 @@
 /**
- * Coupons: promotion codes of Stripe's, else coupons by their id (vendors.md 3.3). Their restrictions are looked at here, so that a
- * reader is told what is wrong; Stripe looks at them once more when it charges.
+ * Coupons, by Stripe's promotion codes alone: a coupon's id would pass by the limits of its codes (how often, until when, for whom).
+ * Restrictions are checked here, so that a reader is told what is wrong; Stripe checks them once more when it charges.
  */
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
@@ -8,13 +8,13 @@ import { tooManyTries } from '../../accounts/waiting.ts';
 import type { Limiter } from '../../limits/limiter.server.ts';
 import { idOf } from '../read-state.ts';
 import type { Price } from '../wire.ts';
-import { isMissing, no, Refused, refuse } from './errors.ts';
+import { no, Refused, refuse } from './errors.ts';
 import { askerOf } from './guesses.ts';
 
 export interface FoundCoupon {
   readonly coupon: Stripe.Coupon;
   /** As Stripe takes it. */
-  readonly discount: { readonly promotion_code: string } | { readonly coupon: string };
+  readonly discount: { readonly promotion_code: string };
 }
 
 export interface Asker {
@@ -42,22 +42,20 @@ export const couponSaid = {
  */
 export type FindCoupon = (code: string, price: Price | null, who: Asker) => Promise<FoundCoupon>;
 
-export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => number): FindCoupon {
-  async function promotionCode(code: string): Promise<Stripe.PromotionCode | null> {
+/** @param retention id of the coupon that is offered to readers who cancel; no code of it is good at checkout */
+export function createCoupons(
+  stripe: Stripe,
+  limiter: Limiter,
+  now: () => number,
+  retention: string | null = null,
+): FindCoupon {
+  /** One code may have been given out several times: to this customer, to others, or to all. */
+  async function promotionCode(code: string, customer: string | null): Promise<Stripe.PromotionCode | null> {
     const expand = ['data.promotion.coupon', 'data.promotion.coupon.applies_to'];
     const { data } = await stripe.promotionCodes.list({ code, limit: 10, expand });
-    return data.find(({ active }) => active) ?? data[0] ?? null;
-  }
-
-  async function couponById(code: string): Promise<Stripe.Coupon | null> {
-    // A part of a path must not lead elsewhere.
-    if (!/^[\w-]{1,100}$/.test(code)) return null;
-    try {
-      return await stripe.coupons.retrieve(code, { expand: ['applies_to'] });
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
+    const active = data.filter((one) => one.active);
+    const own = active.find((one) => customer !== null && idOf(one.customer) === customer);
+    return own ?? active.find((one) => one.customer === null) ?? active[0] ?? data[0] ?? null;
   }
 
   async function isNew(customer: string | null): Promise<boolean> {
@@ -67,35 +65,35 @@ export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => numbe
   }
 
   /** @throws Refused when it is used up or over */
-  function stillGood(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode | null): void {
+  function stillGood(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode): void {
     const at = now() / 1000;
     const over = (most: number | null, times: number): boolean => most !== null && times >= most;
     if (
       over(coupon.max_redemptions, coupon.times_redeemed) ||
-      (promotion && over(promotion.max_redemptions, promotion.times_redeemed))
+      over(promotion.max_redemptions, promotion.times_redeemed)
     ) {
       refuse(400, couponSaid.used, { code: 'coupon_used' });
     }
-    const ends = [coupon.redeem_by, promotion?.expires_at ?? null].filter((end) => end !== null);
-    if (!coupon.valid || promotion?.active === false || ends.some((end) => end <= at)) {
+    const ends = [coupon.redeem_by, promotion.expires_at].filter((end) => end !== null);
+    if (!coupon.valid || !promotion.active || ends.some((end) => end <= at)) {
       refuse(400, couponSaid.expired, { code: 'coupon_expired' });
     }
   }
 
   async function look(code: string, price: Price | null, { customer, redeemed }: Asker): Promise<FoundCoupon> {
-    const promotion = await promotionCode(code);
-    const named = promotion?.promotion.coupon ?? null;
-    const coupon =
-      promotion === null ? await couponById(code) : typeof named === 'string' ? await couponById(named) : named;
-    if (!coupon || coupon.deleted) return refuse(404, couponSaid.unknown, { code: 'coupon_unknown' });
+    const promotion = await promotionCode(code, customer);
+    const coupon = promotion?.promotion.coupon;
+    if (!promotion || !coupon || typeof coupon === 'string' || coupon.deleted || coupon.id === retention) {
+      return refuse(404, couponSaid.unknown, { code: 'coupon_unknown' });
+    }
     if (code !== redeemed) stillGood(coupon, promotion);
     if (price) restrict(coupon, promotion, price);
-    const only = idOf(promotion?.customer);
+    const only = idOf(promotion.customer);
     if (only !== null && only !== customer) return refuse(400, couponSaid.otherReader, { code: 'coupon_customer' });
-    if (promotion?.restrictions.first_time_transaction && !(await isNew(customer))) {
+    if (promotion.restrictions.first_time_transaction && !(await isNew(customer))) {
       return refuse(400, couponSaid.firstTime, { code: 'coupon_first_time' });
     }
-    return { coupon, discount: promotion ? { promotion_code: promotion.id } : { coupon: coupon.id } };
+    return { coupon, discount: { promotion_code: promotion.id } };
   }
 
   return async (code, price, who) => {
@@ -114,7 +112,7 @@ export function createCoupons(stripe: Stripe, limiter: Limiter, now: () => numbe
   };
 }
 
-function restrict(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode | null, price: Price): void {
+function restrict(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode, price: Price): void {
   const { unit_amount: amount, currency, product, promotion: promo } = price;
   const other = (): never => {
     throw new Refused(no(400, couponSaid.otherPlan, { code: 'coupon_plan' }));
@@ -122,7 +120,7 @@ function restrict(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode | null,
   const only = coupon.applies_to?.products ?? [];
   if (only.length > 0 && !only.includes(product.id)) other();
   if (coupon.amount_off !== null && coupon.currency !== currency && !coupon.currency_options?.[currency]) other();
-  const least = promotion?.restrictions.minimum_amount ?? null;
+  const least = promotion.restrictions.minimum_amount;
   const first = promo ? promo.days * promo.perDay : amount;
-  if (least !== null && (promotion?.restrictions.minimum_amount_currency !== currency || first < least)) other();
+  if (least !== null && (promotion.restrictions.minimum_amount_currency !== currency || first < least)) other();
 }

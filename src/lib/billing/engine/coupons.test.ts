@@ -1,6 +1,6 @@
 /** Coupons: what they take off, what is said of those that are not good, and how many guesses there are. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../limits/model.ts';
 import { couponSaid } from './coupons.server.ts';
@@ -42,6 +42,84 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([]);
     // Nothing is left that would be in the way.
     expect(paid(await billing.subscribe(session, { ...yearly })).grant_id).not.toBeNull();
+  });
+
+  it.each([
+    ['the id of a coupon', 'ten-off', ''],
+    ['the id of one whose code is used up', 'once-only', ''],
+    ['the id of a promotion code', 'promo_ten_off', ''],
+    ['what is kept for readers who cancel', 'stay', ''],
+    ['its code', 'STAY', ''],
+    ['another code for it', 'FRIENDS', 'stay'],
+  ])('are no promotion codes: %s (%s)', async (_, code, of) => {
+    const { billing, readers } = await open({ rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
+    if (of) await house.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
+    const session = await readers.join('ada@example.com');
+    const unknown = { ok: false, status: 404, error: { message: couponSaid.unknown } };
+    expect(await billing.coupon(code, 'reader-yearly', nobody)).toMatchObject(unknown);
+    expect(await billing.coupon(code, null, { ...nobody, session })).toMatchObject(unknown);
+    expect(await billing.quote(session, { planId: 'reader-yearly', couponCode: code })).toMatchObject(unknown);
+    expect(await billing.subscribe(session, { ...yearly, discount_code: code })).toMatchObject(unknown);
+    expect(await sums()).toEqual([]);
+  });
+
+  /** A code with limits of its own, for half the price. */
+  const limited = async (more: object) => {
+    await house.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'once' });
+    const promotion = { type: 'coupon', coupon: 'half' } as const;
+    return house.dashboard.promotionCodes.create({ code: 'HALF', promotion, ...more });
+  };
+
+  it.each([
+    ['turned off', { active: false }, couponSaid.expired],
+    ['over', { expires_at: 1 }, couponSaid.expired],
+    [
+      'for larger sums',
+      { restrictions: { minimum_amount: 20_000, minimum_amount_currency: 'usd' } },
+      couponSaid.otherPlan,
+    ],
+    [
+      'for sums in another currency',
+      { restrictions: { minimum_amount: 1, minimum_amount_currency: 'eur' } },
+      couponSaid.otherPlan,
+    ],
+  ])('are refused where their code is %s', async (_, more, message) => {
+    const { billing, readers, accounts } = await open();
+    const soon = Math.floor(accounts.clock.now / 1000) + 60;
+    await limited('expires_at' in more ? { expires_at: soon } : more);
+    await house.pass(61);
+    const session = await readers.join('ada@example.com');
+    const refused = { ok: false, status: 400, error: { message } };
+    expect(await billing.coupon('HALF', 'reader-yearly', { ...nobody, session })).toMatchObject(refused);
+    expect(await billing.subscribe(session, { ...yearly, discount_code: 'HALF' })).toMatchObject(refused);
+  });
+
+  it('are refused to others than the reader and the new readers whom their code is for', async () => {
+    const { billing, readers } = await open();
+    const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
+    paid(await billing.subscribe(eve, { ...yearly, plan_id: 'reader-monthly' }));
+    const customer = (await billing.customerOf(eve)) ?? '';
+    const { id } = await limited({ customer });
+    const other = await billing.subscribe(ada, { ...yearly, discount_code: 'HALF' });
+    expect(other).toMatchObject({ ok: false, error: { message: couponSaid.otherReader } });
+    await house.dashboard.promotionCodes.update(id, { active: false });
+    const promotion = { type: 'coupon', coupon: 'half' } as const;
+    await house.dashboard.promotionCodes.create({
+      ...{ code: 'NEW', promotion, restrictions: { first_time_transaction: true } },
+    });
+    const known = await billing.coupon('NEW', 'reader-yearly', { ...nobody, session: eve });
+    expect(known).toMatchObject({ ok: false, error: { message: couponSaid.firstTime } });
+    paid(await billing.subscribe(ada, { ...yearly, discount_code: 'NEW', expected: 6000 }));
+  });
+
+  it('with a limit are had as often as it says, by many at once', async () => {
+    const { billing, readers } = await open();
+    await limited({ max_redemptions: 2 });
+    const four = await Promise.all(['a', 'b', 'c', 'd'].map((name) => readers.join(`${name}@example.com`)));
+    const bought = await Promise.all(four.map((one) => billing.subscribe(one, { ...yearly, discount_code: 'HALF' })));
+    expect(bought.filter(({ ok }) => ok)).toHaveLength(2);
+    expect(bought.flatMap((one) => (one.ok ? [] : one.status))).toEqual([400, 400]);
+    expect(await sums()).toEqual([6000, 6000]);
   });
 
   it.each([

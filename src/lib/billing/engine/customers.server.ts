@@ -95,6 +95,24 @@ export function createCustomers(
     return id;
   }
 
+  /**
+   * Writes a customer down for a reader who has none yet. Without a target, for the table has two unique indexes: PostgreSQL would
+   * report the other one where two processes write the same customer at once.
+   */
+  async function note(userId: string, customer: string): Promise<void> {
+    await db
+      .insertInto('customers')
+      .values({ user_id: userId, customer, shipping: null, shipping_sent: 0, updated: now() })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db
+      .updateTable('customers')
+      .set({ customer, updated: now() })
+      .where('user_id', '=', userId)
+      .where('customer', 'is', null)
+      .execute();
+  }
+
   async function shippingRow(userId: string) {
     const row = await db
       .selectFrom('customers')
@@ -112,19 +130,9 @@ export function createCustomers(
         if (known !== null) return known;
         await stillHere(userId);
         const customer = (await made(userId, email)) ?? (await create(userId, email));
-        const row = await db
-          .insertInto('customers')
-          .values({ user_id: userId, customer, shipping: null, shipping_sent: 0, updated: now() })
-          .onConflict((conflict) =>
-            conflict.column('user_id').doUpdateSet((is) => ({
-              customer: is.fn.coalesce('customers.customer', is.val(customer)),
-              updated: now(),
-            })),
-          )
-          .returning('customer')
-          .executeTakeFirstOrThrow();
+        await note(userId, customer);
         await stillHere(userId);
-        return row.customer ?? customer;
+        return (await find(userId)) ?? customer;
       }),
     isForgotten,
     forget,
@@ -142,8 +150,9 @@ export function createCustomers(
       await db
         .insertInto('customers')
         .values({ user_id: userId, customer: null, ...values })
-        .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
+        .onConflict((conflict) => conflict.doNothing())
         .execute();
+      await db.updateTable('customers').set(values).where('user_id', '=', userId).execute();
       await stillHere(userId);
     },
     async sendShipping(userId) {

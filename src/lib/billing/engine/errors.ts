@@ -9,6 +9,8 @@ export const said = {
   failed: 'Payment has failed - please check your card details, or try another payment method.',
   wrong: 'Something went wrong. Please try again.',
   subscriptions: 'Failed to fetch subscriptions',
+  /** Used up or ended between our own check and Stripe's. */
+  coupon: 'This coupon isn’t valid anymore.',
 } as const;
 
 export const ok = <T>(value: T): Billed<T> => ({ ok: true, value });
@@ -77,6 +79,9 @@ export function refusalOf(error: unknown): No {
   // The payment method is of somebody else, is used up, or never was.
   if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
     return no(402, said.failed, { code: error.code ?? 'payment_method_invalid' });
+  }
+  if (error instanceof StripeInvalidRequestError && /promotion_code|coupon|discounts/.test(error.param ?? '')) {
+    return no(400, said.coupon, { code: 'coupon_expired' });
   }
   if (error instanceof StripeError && isUncertain(error)) return no(503, said.wrong, { retryAfter: 5 });
   if (error instanceof DatabaseUnavailable) return no(503, said.wrong, { retryAfter: 10 });

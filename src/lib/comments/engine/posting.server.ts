@@ -98,7 +98,7 @@ export function createPosting(parts: CommentParts): Posting {
       const made = await tx
         .insertInto('comment_posts')
         .values(fresh)
-        .onConflict((conflict) => conflict.columns(['user_id', 'draft']).doNothing())
+        .onConflict((conflict) => conflict.doNothing())
         .returningAll()
         .executeTakeFirst();
       if (made) return { kind: 'mine', row: made, again: false };

@@ -1,0 +1,44 @@
+/** First purchases of one reader, many at once and over two processes: one customer, one subscription, and no error of ours. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, home } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+
+onBothEngines('twenty first purchases at once', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  it('make one customer and one subscription', async () => {
+    house = await billingBench(await engines.open());
+    const nodes = [house.billing, await house.another()];
+    for (const name of ['ada', 'eve', 'grace', 'joan']) {
+      const session = await house.readers.join(`${name}@example.com`);
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => nodes[at % 2]?.subscribe(session, monthly, `198.51.100.${at}`)),
+      );
+      // Who is told to wait is told so; nothing else is a reason.
+      const refused = answers.filter((answer) => answer?.ok === false);
+      expect(refused.filter((answer) => answer?.ok === false && answer.status !== 409)).toEqual([]);
+      expect(answers.length).toBeGreaterThan(refused.length);
+      const { data } = await house.dashboard.customers.list({ email: session.email });
+      expect(data).toHaveLength(1);
+      const own = await house.dashboard.subscriptions.list({ customer: data[0]?.id ?? '', status: 'all' });
+      expect(own.data.map(({ status }) => status)).toEqual(['active']);
+    }
+    expect((await house.dashboard.charges.list({ limit: 100 })).data).toHaveLength(4);
+  });
+
+  it('meet a postal address that is saved at the same time', async () => {
+    house = await billingBench(await engines.open());
+    const other = await house.another();
+    for (let round = 0; round < 10; round++) {
+      const session = await house.readers.join(`reader-${round}@example.com`);
+      const saves = Array.from({ length: 4 }, () => other.saveShipping(session, home));
+      const done = await Promise.all([house.billing.setupIntent(session), ...saves, other.setupIntent(session)]);
+      expect(done.filter(({ ok }) => !ok)).toEqual([]);
+      expect(await house.billing.shipping(session)).toEqual(home);
+      expect(await house.billing.customerOf(session)).toMatch(/^cus_/);
+    }
+  });
+});
