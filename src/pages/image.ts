@@ -6,6 +6,7 @@ export const GET: APIRoute = async ({ request, url, locals }) => {
     url.searchParams,
     request.headers.get('accept'),
     request.headers.get('if-none-match'),
+    locals.client?.address,
   );
   const body = answer.status === 304 ? null : (answer.body as BodyInit);
   return new Response(body, { status: answer.status, headers: answer.headers });

@@ -6,9 +6,19 @@
 import { createHash } from 'node:crypto';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { publication } from '../../publication.ts';
+import { createFairQueue, type FairQueue, QueueFull } from '../fair-queue.ts';
+import { networkOf } from '../limits/network.ts';
 import type { Logger } from '../logging.ts';
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
-import { ImageError, type ImageSource, openImageSource, type SourceOptions } from './source.server.ts';
+import { createRefusals, refusalAnswer } from './refusals.server.ts';
+import {
+  type Caller,
+  ImageError,
+  type ImageSource,
+  openImageSource,
+  type SourceOptions,
+  trustedConnections,
+} from './source.server.ts';
 import { imageWidths } from './url.ts';
 
 export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'trustedHost' | 'resolve'> {
@@ -38,12 +48,18 @@ export interface Images {
   /**
    * Answers a request for `/image`. Never throws: what is refused comes back as a status and a sentence.
    *
-   * @param params `url`, `width` (one of the listed), `quality` (default 75, a multiple of 5 from 30 to 95); or `url` and
-   *   `crop=social` for 1280×720 as JPEG
+   * @param params `url`, `width` (one of the listed), `quality` (from 1 to 100; the site has one, which every other becomes); or
+   *   `url` and `crop=social` for 1280×720 as JPEG
    * @param accept the request's `Accept`
    * @param ifNoneMatch the request's `If-None-Match`
+   * @param client network address of the caller: what is not in the cache is made in turns
    */
-  handle(params: URLSearchParams, accept: string | null, ifNoneMatch?: string | null): Promise<ImageAnswer>;
+  handle(
+    params: URLSearchParams,
+    accept: string | null,
+    ifNoneMatch?: string | null,
+    client?: string,
+  ): Promise<ImageAnswer>;
   /** Size in pixels of an original as it is shown (EXIF orientation applied), or `null` with the reason logged. */
   measure(url: string): Promise<{ width: number; height: number } | null>;
   /** Pictures resized since the start. */
@@ -53,7 +69,8 @@ export interface Images {
 
 type Format = 'avif' | 'webp' | 'jpeg' | 'png';
 const originalsMaxAge = 7 * 86_400_000;
-const maxWaiting = 256;
+/** Pictures that wait: a page has a few dozen, and several readers may share an address. */
+const waitingPictures = { waitingPerClient: 128, waiting: 1024 };
 const readable = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
 const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compression === 'av1';
 
@@ -69,11 +86,21 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     timeoutMs: options.timeoutMs ?? 10_000,
   });
   const cache: DiskCache = await openDiskCache(options.dir, options.maxBytes, options.now);
-  const limit = limiter(options.concurrency ?? 2);
+  const resizesAtOnce = options.concurrency ?? 3;
+  const fetching = createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures });
+  const resizing = createFairQueue({
+    atOnce: resizesAtOnce,
+    perClient: Math.max(1, resizesAtOnce - 1),
+    ...waitingPictures,
+  });
+  const refusals = createRefusals(options.now ?? Date.now);
+  /** Files that are being made or fetched. */
   const flights = new Map<string, Promise<Buffer>>();
+  /** Files that wait for a client's turn, by both. */
+  const turns = new Map<string, Promise<Buffer>>();
   let made = 0;
 
-  /** Runs `make` once per name at a time; everybody who asks meanwhile gets the same bytes. */
+  /** Makes a file once at a time; everybody who asks meanwhile gets the same bytes. */
   function once(name: string, maxAgeMs: number | undefined, make: () => Promise<Buffer>): Promise<Buffer> {
     const flying = flights.get(name);
     if (flying) return flying;
@@ -88,19 +115,69 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     return flight;
   }
 
-  const original = (url: URL): Promise<Buffer> => {
-    const name = `${digest(url.href)}.src`;
-    return once(name, originalsMaxAge, async () => {
+  /** A file from the cache, from a flight that has begun, or made in the client's turn. */
+  function inTurn(
+    queue: FairQueue,
+    client: string,
+    { name, maxAgeMs }: { readonly name: string; readonly maxAgeMs?: number },
+    make: () => Promise<Buffer>,
+  ): Promise<Buffer> {
+    const key = `${name} ${client}`;
+    const known = flights.get(name) ?? turns.get(key);
+    if (known) return known;
+    const turn = (async () => {
+      const kept = await cache.get(name, maxAgeMs);
+      return kept ?? (await queue.run(client, () => once(name, maxAgeMs, make)));
+    })()
+      .catch((error: unknown) => {
+        throw error instanceof QueueFull ? new ImageError(503, 'Too many pictures wait to be made.') : error;
+      })
+      .finally(() => turns.delete(key));
+    turns.set(key, turn);
+    return turn;
+  }
+
+  async function fetchOriginal(url: URL, name: string, caller: Caller): Promise<Buffer> {
+    try {
+      return await source.fetch(url.href, caller);
+    } catch (error) {
+      // An old original is better than none while its host is down.
+      const kept = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
+      if (kept) return kept;
+      throw error;
+    }
+  }
+
+  const originalName = (url: URL): string => `${digest(url.href)}.src`;
+
+  /** The original for readers: in the client's turn, and not again and again where there is none. */
+  function original(url: URL, client: string): Promise<Buffer> {
+    const name = originalName(url);
+    return inTurn(fetching, client, { name, maxAgeMs: originalsMaxAge }, async () => {
+      // Meanwhile another client may have learned that there is none.
+      const refused = refusals.known(url.href);
+      if (refused) throw refused;
+      const wait = refusals.waitOf(client);
+      if (wait > 0) throw new ImageError(503, 'Too many pictures that do not exist.', { retryAfter: wait });
       try {
-        return await source.fetch(url.href);
+        return await fetchOriginal(url, name, 'readers');
       } catch (error) {
-        // An old original is better than none while its host is down.
-        const kept = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
-        if (kept) return kept;
+        if (error instanceof ImageError) {
+          refusals.note(url.href, error);
+          refusals.count(client);
+        }
         throw error;
       }
     });
-  };
+  }
+
+  /** The original for ingest: beside the readers' queue and connections, whatever was refused to them. */
+  async function originalForIngest(url: URL): Promise<Buffer> {
+    const name = originalName(url);
+    const bytes = await once(name, originalsMaxAge, () => fetchOriginal(url, name, 'ingest'));
+    refusals.forget(url.href);
+    return bytes;
+  }
 
   /** Opens bytes as a picture of a kind that we serve. SVG never gets here as a picture: it is a program. */
   async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
@@ -121,34 +198,46 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     return { picture, meta };
   }
 
-  async function resize({ url, width, height, quality }: Wish, wanted: Format | 'original'): Promise<Buffer> {
-    const bytes = await original(url);
-    return limit(async () => {
-      const { picture, meta } = await open(bytes);
-      const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
-      try {
-        const turned = picture.rotate();
-        const sized = height
-          ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
-          : turned.resize({ width, withoutEnlargement: true });
-        const bytes = await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
-        made++;
-        return bytes;
-      } catch (error) {
-        if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
-        throw new ImageError(422, 'The original is damaged.', { cause: error });
-      }
-    });
+  async function resize({ url, width, height, quality }: Wish, wanted: Format | 'original', client: string) {
+    const { picture, meta } = await open(await original(url, client));
+    const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
+    try {
+      const turned = picture.rotate();
+      const sized = height
+        ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
+        : turned.resize({ width, withoutEnlargement: true });
+      const bytes = await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
+      made++;
+      return bytes;
+    } catch (error) {
+      if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
+      throw new ImageError(422, 'The original is damaged.', { cause: error });
+    }
+  }
+
+  async function pictureFor(wish: Wish, wanted: Format | 'original', client: string): Promise<Buffer> {
+    const name = `${digest(`${wish.url.href} ${wish.width} ${wish.height} ${wish.quality}`)}.${wanted}`;
+    const kept = await cache.get(name);
+    if (kept) return kept;
+    const refused = refusals.known(wish.url.href);
+    if (refused) throw refused;
+    // On disk before a place among the resizes is taken: those must not wait for a slow host.
+    await original(wish.url, client);
+    try {
+      return await inTurn(resizing, client, { name }, () => resize(wish, wanted, client));
+    } catch (error) {
+      if (error instanceof ImageError && error.status < 500) refusals.note(wish.url.href, error);
+      throw error;
+    }
   }
 
   return {
-    async handle(params, accept, ifNoneMatch = null) {
+    async handle(params, accept, ifNoneMatch = null, client = '') {
       try {
         const wish = readParams(params, source);
         // Crawlers of social networks take JPEG, whatever they say that they accept.
         const wanted = wish.height ? 'jpeg' : negotiate(accept);
-        const name = `${digest(`${wish.url.href} ${wish.width} ${wish.height} ${wish.quality}`)}.${wanted}`;
-        const body = await once(name, undefined, () => resize(wish, wanted));
+        const body = await pictureFor(wish, wanted, networkOf(client));
         const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
         const headers = {
           'content-type': contentType(wanted, body),
@@ -164,12 +253,12 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
         }
         return { status: 200, headers: { ...headers, 'content-length': String(body.length) }, body };
       } catch (error) {
-        return refusal(error, log);
+        return refusalAnswer(error, log);
       }
     },
     async measure(url) {
       try {
-        const { meta } = await open(await original(source.check(url)));
+        const { meta } = await open(await originalForIngest(source.check(url)));
         const turned = (meta.orientation ?? 1) >= 5;
         if (!meta.width || !meta.height) return null;
         return turned ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
@@ -202,11 +291,12 @@ function readParams(params: URLSearchParams, source: ImageSource): Wish {
   if (!imageWidths.includes(width)) {
     throw new ImageError(400, `The parameter "width" must be one of ${imageWidths.join(', ')}.`);
   }
-  const quality = params.has('quality') ? whole(params.get('quality')) : publication.images.quality;
-  if (!Number.isInteger(quality) || quality < 30 || quality > 95 || quality % 5 !== 0) {
-    throw new ImageError(400, 'The parameter "quality" must be a multiple of 5 from 30 to 95.');
+  const asked = params.has('quality') ? whole(params.get('quality')) : publication.images.quality;
+  if (!Number.isInteger(asked) || asked < 1 || asked > 100) {
+    throw new ImageError(400, 'The parameter "quality" must be a whole number from 1 to 100.');
   }
-  return { url: source.check(address), width, quality };
+  // One quality for each picture: every other one would be fetched, made and kept as well.
+  return { url: source.check(address), width, quality: publication.images.quality };
 }
 
 /** A number in plain digits; `0x280` and `6.4e2` would be further addresses of one picture. */
@@ -240,44 +330,6 @@ function encode(picture: Sharp, format: Format, quality: number): Sharp {
 function contentType(wanted: Format | 'original', body: Uint8Array): string {
   if (wanted !== 'original') return `image/${wanted}`;
   return body[0] === 0x89 ? 'image/png' : 'image/jpeg';
-}
-
-function refusal(error: unknown, log: Logger): ImageAnswer {
-  const known = error instanceof ImageError;
-  const status = known ? error.status : 500;
-  if (!known) log.error({ err: error }, 'A picture request failed');
-  else if (status >= 500) log.warn({ status, reason: error.message, cause: String(error.cause ?? '') }, 'No picture');
-  return {
-    status,
-    headers: {
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': status === 404 ? 'public, max-age=60' : 'no-store',
-      'x-content-type-options': 'nosniff',
-      ...((status === 503 || status === 502 || status === 504) && { 'retry-after': '10' }),
-    },
-    body: `${known ? error.message : 'The picture could not be made.'}\n`,
-  };
-}
-
-/** At most `count` tasks at work; a bounded number waits, the rest is turned away with 503. */
-function limiter(count: number): <T>(task: () => Promise<T>) => Promise<T> {
-  let working = 0;
-  const waiting: (() => void)[] = [];
-  return async (task) => {
-    if (working < count) working += 1;
-    else {
-      if (waiting.length >= maxWaiting) throw new ImageError(503, 'Too many pictures are being made; try again.');
-      await new Promise<void>((go) => waiting.push(go));
-    }
-    try {
-      return await task();
-    } finally {
-      // The place is handed to the next in line; only without one does it become free.
-      const next = waiting.shift();
-      if (next) next();
-      else working -= 1;
-    }
-  };
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -7,13 +7,19 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 
-/** Why a picture was refused: the status to answer and a sentence for whoever asked. */
+/**
+ * Why a picture was refused, for the log. Only the sentence of a 400, which is about the parameters, is shown to the caller
+ * (refusals.server.ts).
+ */
 export class ImageError extends Error {
   readonly status: number;
-  constructor(status: number, message: string, options?: ErrorOptions) {
+  /** Seconds after which to try again, where that is known. */
+  readonly retryAfter: number | undefined;
+  constructor(status: number, message: string, options?: ErrorOptions & { readonly retryAfter?: number }) {
     super(message, options);
     this.name = 'ImageError';
     this.status = status;
+    this.retryAfter = options?.retryAfter;
   }
 }
 
@@ -62,9 +68,12 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 export interface SourceOptions {
-  /** Hosts (`name` or `name:port`) whose pictures may be asked for; their addresses must be public. */
+  /**
+   * Hosts (`name` or `name:port`) whose pictures may be asked for; their addresses must be public. Where the trusted host is among
+   * them, its pictures may lie anywhere and not only among the uploads.
+   */
   readonly allowedHosts: readonly string[];
-  /** The operator's own WordPress, `host` or `host:port`: allowed wherever it lives, on this machine too. */
+  /** The operator's own WordPress, `host` or `host:port`: its uploads are allowed wherever it lives, on this machine too. */
   readonly trustedHost?: string;
   /** Largest original in bytes. */
   readonly maxSourceBytes: number;
@@ -74,6 +83,9 @@ export interface SourceOptions {
   readonly resolve?: (hostname: string) => Promise<LookupAddress[]>;
 }
 
+/** Who has an original fetched. */
+export type Caller = 'readers' | 'ingest';
+
 export interface ImageSource {
   /**
    * Checks an address without fetching it, and takes from it what does not tell one picture from another.
@@ -81,18 +93,22 @@ export interface ImageSource {
    */
   check(url: string): URL;
   /**
-   * The bytes of an original.
+   * The bytes of an original. Ingest has connections of its own, so that readers' requests don't hold up a publish.
    * @throws ImageError 403, 404, 413, 415, 502 or 504, each with its reason
    */
-  fetch(url: string): Promise<Buffer>;
+  fetch(url: string, caller: Caller): Promise<Buffer>;
   close(): Promise<void>;
 }
 
 const maxRedirects = 3;
-/** A path that names a file; WordPress's answer then does not depend on the query. */
+/** A path that names a picture; WordPress's answer then does not depend on the query. */
 const imageFile = /\.(?:jpe?g|png|webp|avif|gif|tiff?)$/i;
-/** Connections to WordPress at once: whoever asks for many pictures that do not exist must not keep it from editors. */
-const trustedConnections = 6;
+/** Where WordPress keeps uploads: `wp-content/uploads`, another folder of that name, or the `files` of an old network of sites. */
+const uploads = /\/(?:uploads|files)\//;
+/** Escapes that a server may read as the parts of another path. */
+const hiddenSeparator = /%(?:2f|5c|00|25)/i;
+/** Connections to WordPress at once, for each caller: many pictures that do not exist must not keep it from editors. */
+export const trustedConnections = 4;
 const imageTypes = /^image\/(jpeg|jpg|pjpeg|png|webp|avif|gif|tiff)\s*(;|$)/i;
 
 /** Opens a fetcher of originals with its own connections. */
@@ -101,23 +117,26 @@ export function openImageSource(options: SourceOptions): ImageSource {
   const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
 
   // The address that was checked is the address that is connected to: a second look-up could answer otherwise.
-  const publicOnly: Dispatcher = new Agent({
-    connect: {
-      timeout: 5000,
-      lookup: (hostname, _options, callback) => {
-        resolve(hostname).then(
-          (found) => {
-            const bad = found.find((entry) => isPrivateAddress(entry.address));
-            if (found.length === 0 || bad) {
-              callback(new ImageError(403, `The address of ${hostname} is not public.`) as NodeJS.ErrnoException, []);
-            } else callback(null, found);
-          },
-          (error: NodeJS.ErrnoException) => callback(error, []),
-        );
+  const publicAgent = (): Dispatcher =>
+    new Agent({
+      connect: {
+        timeout: 5000,
+        lookup: (hostname, _options, callback) => {
+          resolve(hostname).then(
+            (found) => {
+              const bad = found.find((entry) => isPrivateAddress(entry.address));
+              if (found.length === 0 || bad) {
+                callback(new ImageError(403, `The address of ${hostname} is not public.`) as NodeJS.ErrnoException, []);
+              } else callback(null, found);
+            },
+            (error: NodeJS.ErrnoException) => callback(error, []),
+          );
+        },
       },
-    },
-  });
-  const trusted: Dispatcher = new Agent({ connections: trustedConnections, connect: { timeout: 5000 } });
+    });
+  const publicOnly: Readonly<Record<Caller, Dispatcher>> = { readers: publicAgent(), ingest: publicAgent() };
+  const trustedAgent = (): Dispatcher => new Agent({ connections: trustedConnections, connect: { timeout: 5000 } });
+  const trusted: Readonly<Record<Caller, Dispatcher>> = { readers: trustedAgent(), ingest: trustedAgent() };
 
   function check(text: string): URL {
     let url: URL;
@@ -134,7 +153,14 @@ export function openImageSource(options: SourceOptions): ImageSource {
     // Neither part tells one picture from another; each new one would be fetched, made and kept again.
     url.hash = '';
     if (url.host === options.trustedHost) {
-      if (imageFile.test(url.pathname)) url.search = '';
+      const anywhere = allowed.has(url.host);
+      if (
+        !imageFile.test(url.pathname) ||
+        hiddenSeparator.test(url.pathname) ||
+        !(anywhere || uploads.test(url.pathname))
+      )
+        throw new ImageError(403, 'The address is no upload of WordPress.');
+      url.search = '';
       return url;
     }
     if (!allowed.has(url.host)) throw new ImageError(403, `Pictures from ${url.host} are not served here.`);
@@ -143,13 +169,21 @@ export function openImageSource(options: SourceOptions): ImageSource {
     return url;
   }
 
-  async function fetchBytes(text: string): Promise<Buffer> {
+  function checkRedirect(location: string, from: URL): URL {
+    try {
+      return check(new URL(location, from).href);
+    } catch (error) {
+      throw new ImageError(403, 'The original redirects to an address that is not served here.', { cause: error });
+    }
+  }
+
+  async function fetchBytes(text: string, caller: Caller): Promise<Buffer> {
     const signal = AbortSignal.timeout(options.timeoutMs);
     let url = check(text);
     try {
       for (let hop = 0; hop <= maxRedirects; hop += 1) {
         const answer = await request(url, {
-          dispatcher: url.host === options.trustedHost ? trusted : publicOnly,
+          dispatcher: url.host === options.trustedHost ? trusted[caller] : publicOnly[caller],
           headers: { accept: 'image/avif,image/webp,image/*;q=0.8' },
           signal,
         });
@@ -157,7 +191,7 @@ export function openImageSource(options: SourceOptions): ImageSource {
         if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string') {
           answer.body.on('error', () => {}).destroy();
           // WordPress itself may redirect within its host; nobody may redirect us into a private network.
-          url = check(new URL(location, url).href);
+          url = checkRedirect(location, url);
           continue;
         }
         if (answer.statusCode !== 200) {
@@ -181,7 +215,7 @@ export function openImageSource(options: SourceOptions): ImageSource {
     check,
     fetch: fetchBytes,
     close: async () => {
-      await Promise.all([publicOnly.destroy(), trusted.destroy()]);
+      await Promise.all([...Object.values(publicOnly), ...Object.values(trusted)].map((agent) => agent.destroy()));
     },
   };
 }
