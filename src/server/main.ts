@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { openTenant } from '../lib/accounts/zephr.server.ts';
 import { openCdn } from '../lib/cdn/cdn.server.ts';
 import { keepCheckpointed } from '../lib/checkpoints.server.ts';
+import { createCspReports } from '../lib/csp-reports/collector.server.ts';
 import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keyFile } from '../lib/indexnow/model.ts';
+import { createGate } from '../lib/search/gate.server.ts';
 import { openEarlierAssets } from '../press/assets.server.ts';
 import type { Press } from '../press/press.server.ts';
 import { accessCookieName } from './access-keys.ts';
@@ -88,6 +90,9 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     const cdn = openCdn(config.cdn, log);
     const closeCdn = markPurges(cdn, config.dataDir);
     const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl: config.siteUrl }, log);
+    const clientAddress = clientAddressOf(config.trustedProxies);
+    const reportGate = createGate({ perMinute: 60, perBlock: 600 }, Date.now);
+    const cspReports = createCspReports({ siteUrl: config.siteUrl, admit: reportGate.admit });
     const metrics = createMetrics(
       {
         front: () => server.counts,
@@ -103,6 +108,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         ...(house.mailStats && { mail: house.mailStats }),
         ...(house.billingStats && { billing: house.billingStats }),
         ...(house.services.support && { support: house.services.support.stats }),
+        cspReports: cspReports.stats,
       },
       log,
     );
@@ -131,6 +137,8 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
             keyOf: room.keyOf,
             front: () => server.counts,
             always: security.always,
+            reports: cspReports,
+            clientAddress,
           });
     const tenant =
       config.zephrUrl === null || !features.accounts.on
@@ -148,7 +156,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       ...(sessions && { renewAccess: renewAccess(sessions, room.access, log) }),
       ...(tenant && { tenant }),
       ...(config.crawlers && { crawlers: createCrawlers({ ...config.crawlers, dns: crawlerDns, log }) }),
-      clientAddress: clientAddressOf(config.trustedProxies),
+      clientAddress,
       earlier: earlierFiles(assets),
       texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
       locals: house.locals,

@@ -5,6 +5,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
 import type { CdnStats } from '../lib/cdn/cdn.server.ts';
+import type { CspReportStats } from '../lib/csp-reports/collector.server.ts';
 import type { IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
@@ -60,6 +61,7 @@ export interface MetricSources {
   readonly mail?: () => MailStats;
   readonly billing?: () => BillingStats;
   readonly support?: () => SupportStats;
+  readonly cspReports?: () => CspReportStats;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
 }
@@ -192,6 +194,12 @@ const supportSamples = ({ held }: SupportStats): Sample[] => [
   gauge('broadsheet_support_held', 'Messages to the support desk that were kept and not mailed.', held),
 ];
 
+const cspReportSamples = (reports: CspReportStats): Sample[] => [
+  counter('broadsheet_csp_reports_total', 'Reports of blocked sources that were noted.', reports.noted),
+  counter('broadsheet_csp_reports_refused_total', 'Requests with reports that were refused.', reports.refused),
+  gauge('broadsheet_csp_blocked_sources', 'Different sources that the policy has blocked lately.', reports.kinds),
+];
+
 /** The process itself, under the names that dashboards for Node know. */
 function processSamples(): Sample[] {
   const memory = process.memoryUsage();
@@ -235,7 +243,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { front, press, sync, relay, cdn, indexNow, images, mail, billing, support } = sources;
+  const { front, press, sync, relay, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     front: front && (() => frontSamples(front())),
     press: press && (() => pressSamples(press())),
@@ -247,6 +255,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     mail: mail && (() => mailSamples(mail(), now())),
     billing: billing && (() => billingSamples(billing())),
     support: support && (() => supportSamples(support())),
+    cspReports: cspReports && (() => cspReportSamples(cspReports())),
     process: processSamples,
   };
 

@@ -7,12 +7,15 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../content/service.ts';
 import type { Cdn, CdnStats } from '../lib/cdn/cdn.server.ts';
+import type { CspReports } from '../lib/csp-reports/collector.server.ts';
+import type { BlockedSource } from '../lib/csp-reports/model.ts';
 import type { IndexNow, IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { KeyOf } from '../press/key.ts';
 import type { Press, PressStats } from '../press/press.server.ts';
 import type { OperatorsDoor } from './front.ts';
 import type { FrontCounts, Metrics } from './metrics.ts';
+import { reportPath } from './security.ts';
 
 /** What the page shows; all of it is made anew for each request. */
 export interface OperatorsView {
@@ -26,6 +29,8 @@ export interface OperatorsView {
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
     readonly indexNow: IndexNowStats;
+    /** What the pages' policy has blocked. */
+    readonly blocked: readonly BlockedSource[];
     readonly memoryBytes: number;
     readonly upSeconds: number;
   } | null;
@@ -38,6 +43,9 @@ export interface OperatorsOptions {
   readonly keyOf: KeyOf;
   readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
   readonly indexNow: Pick<IndexNow, 'stats'>;
+  readonly reports: Pick<CspReports, 'receive' | 'list'>;
+  /** Network address of whoever asks. */
+  readonly clientAddress: (incoming: IncomingMessage) => string;
   readonly content: Pick<Content, 'status'>;
   readonly metrics: Metrics;
   readonly front: () => FrontCounts;
@@ -167,6 +175,15 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
     return back(outgoing, await act(form));
   }
 
+  /** Browsers send reports, without a token. What is left of a refused body is not read. */
+  async function report(incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
+    const { status, retryAfter } = await options.reports.receive(incoming, options.clientAddress(incoming));
+    const headers: OutgoingHttpHeaders = {};
+    if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+    if (status >= 400) headers.connection = 'close';
+    return answer(outgoing, status, headers);
+  }
+
   return {
     async answer(incoming, outgoing, url, readBody) {
       const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
@@ -175,6 +192,7 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
         if (!mayEnter(incoming)) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
         return answer(outgoing, 200, { 'content-type': options.metrics.contentType }, await options.metrics.text());
       }
+      if (url.pathname === reportPath && incoming.method === 'POST') return report(incoming, outgoing);
       if (url.pathname !== page) return false;
       if (reading) return false;
       if (incoming.method !== 'POST')
@@ -195,6 +213,7 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
               sync: { phase, syncedAt, problem },
               cdn: options.cdn.stats(),
               indexNow: options.indexNow.stats(),
+              blocked: options.reports.list(),
               memoryBytes: process.memoryUsage().rss,
               upSeconds: Math.round(process.uptime()),
             }

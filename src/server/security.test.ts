@@ -31,6 +31,14 @@ const ids = {
 };
 
 describe('the policy of a page', () => {
+  it('names the address of reports where operators can read them, and nowhere else', () => {
+    const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [] };
+    const policy = (operatorToken: string | null) =>
+      securityHeaders({ ...config, thirdParties: noThirdParties, stripe: null, operatorToken }).page(rendered);
+    expect(policy('a-token')).toMatch(/; report-uri \/-\/csp-reports(?:;|$)/);
+    expect(policy(null)).not.toContain('report');
+  });
+
   it('allows no host of a third party as long as none is set up', () => {
     const policy = policyOf(noThirdParties);
     expect(policy['script-src']).toBe("script-src 'self' 'sha256-abc'");

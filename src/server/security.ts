@@ -19,11 +19,14 @@ export interface SecurityHeaders {
   readonly other: string;
 }
 
+/** Where browsers report what the policy blocked; operators read it on their page. */
+export const reportPath = '/-/csp-reports';
+
 const other = "default-src 'none'; frame-ancestors 'self'";
 
 export function securityHeaders(
   config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'thirdParties' | 'stripe'> &
-    Partial<Pick<Config, 'retention'>>,
+    Partial<Pick<Config, 'retention' | 'operatorToken'>>,
 ): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
@@ -58,6 +61,8 @@ export function securityHeaders(
     // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
     'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
     ...(secure && { 'upgrade-insecure-requests': [] }),
+    // Every browser sends these at once; `report-to` would switch them off in browsers that know both.
+    ...(config.operatorToken && { 'report-uri': [reportPath] }),
   };
   const scriptHosts = [...others['script-src'], ...stripe.scripts, ...retention.scripts];
   const known = new Map<string, string>();

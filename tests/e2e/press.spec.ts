@@ -106,3 +106,17 @@ test.describe('the operators’ page', () => {
     });
   }
 });
+
+test('what a page’s policy blocks is reported by the browser, and an operator sees it', async ({ page, request }) => {
+  await page.goto('/about?reader=ann');
+  await page.evaluate(() => {
+    new Image().src = 'https://blocked.example/pixel.gif?reader=ann';
+  });
+  const headers = { authorization: `Bearer ${operatorToken}` };
+  await expect
+    .poll(async () => (await request.get('/-/press', { headers })).text())
+    .toContain('https://blocked.example');
+  const text = await (await request.get('/-/press', { headers })).text();
+  expect(text).toMatch(/img-src[\s\S]{0,40}\/about/);
+  expect(text).not.toMatch(/pixel\.gif|reader=ann/);
+});

@@ -257,6 +257,24 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   expect(await notice('action=refresh-tag&value=card:99999')).toBe('/-/press?notice=nothing');
   const told = await paper.ask('/-/press?notice=unchanged', { headers: { cookie: value } });
   expect(told.text).toContain('nothing was different');
+  // What browsers report as blocked, without a token and without anything of a reader.
+  expect((await paper.ask('/', {})).headers['content-security-policy']).toContain('report-uri /-/csp-reports');
+  const report = (body: string, type = 'application/csp-report') =>
+    paper.ask('/-/csp-reports', { method: 'POST', body, headers: { 'content-type': type } });
+  const blocked = {
+    'document-uri': `${siteUrl}/article/a?gift=secret-one`,
+    'effective-directive': 'connect-src',
+    'blocked-uri': 'https://tags.example.com/collect?who=ann',
+  };
+  expect((await report(JSON.stringify({ 'csp-report': blocked }))).status).toBe(204);
+  expect((await report('x'.repeat(20_000))).status).toBe(413);
+  expect((await report('{}', 'text/html')).status).toBe(415);
+  const listed = (await paper.ask('/-/press', { headers: { cookie: value } })).text;
+  expect(listed).toContain('https://tags.example.com');
+  expect(listed).not.toMatch(/secret-one|who=ann/);
+  expect((await paper.ask('/metrics', { headers: { cookie: value } })).text).toMatch(
+    /broadsheet_csp_reports_total 1\n/,
+  );
   // Words in the address are nobody's to choose.
   expect((await paper.ask('/-/press?notice=%3Cb%3Eevil', { headers: { cookie: value } })).text).not.toContain('evil');
 }, 60_000);

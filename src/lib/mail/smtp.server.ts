@@ -99,24 +99,6 @@ const connectionOf = (smtp: SmtpSettings) => ({
   socketTimeout: patience.silence,
 });
 
-/**
- * Connects, encrypts and logs in as for a message, and sends none.
- *
- * @returns what is wrong and which setting it is about; `null` when mail would be taken
- */
-export async function checkMailServer(smtp: SmtpSettings): Promise<string | null> {
-  const transport = createTransport(connectionOf(smtp));
-  try {
-    await transport.verify();
-    return null;
-  } catch (error) {
-    const result = verdict(error as SmtpError);
-    return 'problem' in result ? result.problem : 'The mail server does not take mail now.';
-  } finally {
-    transport.close();
-  }
-}
-
 interface SmtpError extends Error {
   readonly code?: string;
   readonly command?: string;

@@ -3,7 +3,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, type MailboxOptions, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
 import type { Letter } from '../../../sandbox/mailbox/store.ts';
-import { type Carrier, checkMailServer, openCarrier, type SmtpSettings, verdict } from './smtp.server.ts';
+import { type Carrier, openCarrier, type SmtpSettings, verdict } from './smtp.server.ts';
 
 let mailbox: Mailbox;
 let carriers: Carrier[];
@@ -170,22 +170,6 @@ describe('a vendor’s server, which wants encryption and a password', () => {
       kind: 'down',
       problem: expect.stringMatching(/wants a user and a password \(530.*SMTP_URL/),
     });
-  });
-
-  it('can be asked whether it would take mail, without sending any', async () => {
-    await vendor({ encryption: 'starttls' });
-    const url = new URL(mailbox.access.smtpUrl);
-    const settings = {
-      host: 'localhost',
-      port: Number(url.port),
-      secure: false,
-      auth: { user: url.username, password: url.password },
-    };
-    expect(await checkMailServer(settings)).toMatch(/certificate/);
-    trust();
-    expect(await checkMailServer(settings)).toBeNull();
-    expect(await checkMailServer({ ...settings, auth: { user: 'newspaper', password: 'wrong' } })).toMatch(/SMTP_URL/);
-    expect(await letters()).toHaveLength(0);
   });
 });
 

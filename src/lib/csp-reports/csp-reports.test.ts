@@ -1,0 +1,137 @@
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGate } from '../search/gate.server.ts';
+import { type CspReports, createCspReports } from './collector.server.ts';
+import { readReport } from './model.ts';
+
+const siteUrl = 'https://paper.example';
+const legacy = (fields: object = {}) => ({
+  'csp-report': {
+    'document-uri': `${siteUrl}/article/a-story?gift=secret`,
+    referrer: 'https://mail.example/inbox?ann',
+    'violated-directive': 'script-src-elem',
+    'effective-directive': 'script-src-elem',
+    'blocked-uri': 'https://tags.example.com/a.js?reader=ann%40example.com',
+    'script-sample': 'alert("ann@example.com")',
+    disposition: 'enforce',
+    ...fields,
+  },
+});
+/** The Reporting API's form (W3C Reporting, `application/reports+json`). */
+const modern = (body: object = {}) => ({
+  age: 10,
+  type: 'csp-violation',
+  url: `${siteUrl}/`,
+  body: { documentURL: `${siteUrl}/`, effectiveDirective: 'img-src', blockedURL: 'inline', ...body },
+});
+
+describe('a report', () => {
+  it('is reduced to the directive, the origin and the kind of page, in either form', () => {
+    expect(readReport(legacy(), siteUrl)).toEqual({
+      directive: 'script-src-elem',
+      blocked: 'https://tags.example.com',
+      page: '/article',
+    });
+    expect(readReport(modern(), siteUrl)).toEqual({ directive: 'img-src', blocked: 'inline', page: '/' });
+    const data = { 'blocked-uri': 'data', 'document-uri': `${siteUrl}/${'x'.repeat(99)}/b` };
+    expect(readReport(legacy(data), siteUrl)).toMatchObject({ blocked: 'data:', page: '/…' });
+  });
+
+  it.each([
+    ['about another site', legacy({ 'document-uri': 'https://evil.example/' })],
+    ['of an extension', legacy({ 'blocked-uri': 'chrome-extension://abc/x.js' })],
+    ['of a script of an extension', legacy({ 'source-file': 'moz-extension://abc' })],
+    ['of a directive that does not exist', legacy({ 'effective-directive': '<script>' })],
+    ['without an address', legacy({ 'blocked-uri': 'tags.example.com' })],
+    ['of another kind', { type: 'deprecation', body: modern().body }],
+    ['with an address that is too long', legacy({ 'blocked-uri': `https://a.example/${'x'.repeat(5000)}` })],
+    ['that is none', null],
+    ['that is a list', [legacy()]],
+  ])('%s is not noted', (_, report) => {
+    expect(readReport(report, siteUrl)).toBeNull();
+  });
+});
+
+describe('the collector', () => {
+  let reports: CspReports;
+  let server: Server;
+  let port: number;
+  let now: number;
+  beforeEach(async () => {
+    now = Date.parse('2026-11-20T12:00:00Z');
+    const gate = createGate({ perMinute: 5, perBlock: 50 }, () => now);
+    reports = createCspReports({ siteUrl, admit: gate.admit, now: () => now });
+    server = createServer(async (incoming, outgoing) => {
+      const { status, retryAfter } = await reports.receive(incoming, String(incoming.headers['x-from'] ?? '192.0.2.1'));
+      outgoing.writeHead(status, { connection: 'close', ...(retryAfter && { 'retry-after': retryAfter }) }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ({ port } = server.address() as AddressInfo);
+  });
+  afterEach(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+  /** Sends a body in pieces, so that no length is said before. */
+  const send = (body: string, type = 'application/csp-report', from = '192.0.2.1', length?: number) =>
+    new Promise<number>((resolve, reject) => {
+      const headers: Record<string, string | number> = { 'content-type': type, 'x-from': from };
+      if (length !== undefined) headers['content-length'] = length;
+      const asking = request({ port, host: '127.0.0.1', method: 'POST', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      asking.on('error', reject);
+      asking.write(body);
+      if (length === undefined) asking.end();
+    });
+
+  it('groups what is the same, and keeps nothing of a reader', async () => {
+    expect(await send(JSON.stringify(legacy()))).toBe(204);
+    now += 1000;
+    expect(await send(JSON.stringify(legacy({ 'document-uri': `${siteUrl}/section/politics` })))).toBe(204);
+    expect(await send(JSON.stringify([modern(), modern()]), 'application/reports+json; charset=utf-8')).toBe(204);
+    expect(reports.list()).toEqual([
+      {
+        directive: 'script-src-elem',
+        blocked: 'https://tags.example.com',
+        page: '/section',
+        count: 2,
+        first: now - 1000,
+        last: now,
+      },
+      { directive: 'img-src', blocked: 'inline', page: '/', count: 2, first: now, last: now },
+    ]);
+    expect(JSON.stringify(reports.list())).not.toMatch(/ann|secret|a-story|alert|mail\.example/);
+    expect(reports.stats()).toEqual({ noted: 4, refused: 0, kinds: 2 });
+  });
+
+  it('refuses what is no report, too long, or too often', async () => {
+    expect(await send('{}', 'text/plain')).toBe(415);
+    // By the length alone, before anything is read.
+    expect(await send('{', 'application/csp-report', '192.0.2.1', 1_000_000)).toBe(413);
+    expect(await send('{"a":', 'application/csp-report')).toBe(400);
+    expect(await send(`"${'x'.repeat(40_000)}"`)).toBe(413);
+    expect(await send('[', 'application/reports+json')).toBe(400);
+    for (let time = 0; time < 2; time++) expect(await send(JSON.stringify(legacy()))).toBe(204);
+    expect(await send(JSON.stringify(legacy()))).toBe(429);
+    expect(await send(JSON.stringify(legacy()), 'application/csp-report', '198.51.100.1')).toBe(204);
+    now += 60_000;
+    expect(await send(JSON.stringify(legacy()))).toBe(204);
+    expect(reports.list()).toHaveLength(1);
+    expect(reports.stats().refused).toBe(6);
+  });
+
+  it('is bounded: made-up sources push out one another, and not what is frequent', async () => {
+    for (let time = 0; time < 3; time++) await send(JSON.stringify(legacy()), undefined, `198.51.100.${time}`);
+    for (let batch = 0; batch < 30; batch++) {
+      const made = Array.from({ length: 20 }, (_, at) =>
+        modern({ blockedURL: `https://h${batch * 20 + at}.example/` }),
+      );
+      expect(await send(JSON.stringify(made), 'application/reports+json', `203.0.113.${batch}`)).toBe(204);
+    }
+    expect(reports.stats()).toMatchObject({ noted: 603, kinds: 200 });
+    expect(reports.list()[0]).toMatchObject({ blocked: 'https://tags.example.com', count: 3 });
+    now += 8 * 24 * 60 * 60_000;
+    expect(reports.list()).toEqual([]);
+  });
+});
