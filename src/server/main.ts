@@ -12,7 +12,6 @@ import { keepCheckpointed } from '../lib/checkpoints.server.ts';
 import { createCspReports } from '../lib/csp-reports/collector.server.ts';
 import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keyFile } from '../lib/indexnow/model.ts';
-import { createGate } from '../lib/search/gate.server.ts';
 import { openEarlierAssets } from '../press/assets.server.ts';
 import type { Press } from '../press/press.server.ts';
 import { accessCookieName } from './access-keys.ts';
@@ -91,8 +90,10 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     const closeCdn = markPurges(cdn, config.dataDir);
     const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl: config.siteUrl }, log);
     const clientAddress = clientAddressOf(config.trustedProxies);
-    const reportGate = createGate({ perMinute: 60, perBlock: 600 }, Date.now);
-    const cspReports = createCspReports({ siteUrl: config.siteUrl, admit: reportGate.admit });
+    const cspReports = createCspReports({
+      siteUrl: config.siteUrl,
+      admit: async (address) => (await house.services.limiter.count('csp', { address }))?.retryAfter ?? null,
+    });
     const metrics = createMetrics(
       {
         front: () => server.counts,

@@ -28,7 +28,7 @@ export interface CspReports {
 export interface CspReportOptions {
   readonly siteUrl: string;
   /** Counts a request of an address. @returns `null` when it may be read, else the seconds until the next one may */
-  readonly admit: (address: string) => number | null;
+  readonly admit: (address: string) => Promise<number | null>;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -89,7 +89,7 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
       const [type = ''] = (incoming.headers['content-type'] ?? '').toLowerCase().split(';');
       if (!mediaTypes.has(type.trim())) return refuse(415);
       if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return refuse(413);
-      const wait = admit(address);
+      const wait = await admit(address);
       if (wait !== null) return refuse(429, wait);
       const text = await bodyOf(incoming);
       if (text === null) return refuse(413);

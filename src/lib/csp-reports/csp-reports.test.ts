@@ -1,7 +1,6 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGate } from '../search/gate.server.ts';
 import { type CspReports, createCspReports } from './collector.server.ts';
 import { readReport } from './model.ts';
 
@@ -60,11 +59,17 @@ describe('the collector', () => {
   let now: number;
   beforeEach(async () => {
     now = Date.parse('2026-11-20T12:00:00Z');
-    const gate = createGate({ perMinute: 5, perBlock: 50 }, () => now);
-    reports = createCspReports({ siteUrl, admit: gate.admit, now: () => now });
+    const windows = new Map<string, number>();
+    const admit = async (address: string) => {
+      const window = `${address} ${Math.floor(now / 60_000)}`;
+      windows.set(window, (windows.get(window) ?? 0) + 1);
+      return (windows.get(window) ?? 0) > 5 ? 60 : null;
+    };
+    reports = createCspReports({ siteUrl, admit, now: () => now });
     server = createServer(async (incoming, outgoing) => {
       const { status, retryAfter } = await reports.receive(incoming, String(incoming.headers['x-from'] ?? '192.0.2.1'));
-      outgoing.writeHead(status, { connection: 'close', ...(retryAfter && { 'retry-after': retryAfter }) }).end();
+      if (retryAfter !== undefined) outgoing.setHeader('retry-after', retryAfter);
+      outgoing.writeHead(status, { connection: 'close' }).end();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     ({ port } = server.address() as AddressInfo);

@@ -55,7 +55,8 @@ export type LimitName =
   | 'search'
   | 'reading'
   | 'library'
-  | 'operator';
+  | 'operator'
+  | 'csp';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -186,6 +187,12 @@ export const defaultLimits: Limits = {
   operator: {
     reserved: true,
     address: { most: 10, seconds: minutes(10) },
+  },
+  /** Requests with reports of what the content security policy blocked. */
+  csp: {
+    kept: 'process',
+    address: { most: 60, seconds: 60 },
+    overall: { most: 3000, seconds: 60 },
   },
 };
 
