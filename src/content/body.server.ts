@@ -4,6 +4,7 @@
  */
 import { type BodyContext, unwrap } from './body-context.server.ts';
 import { embedBlocks } from './body-embeds.server.ts';
+import { originalOfLink } from './body-links.ts';
 import { settlePictures } from './body-pictures.server.ts';
 import { linkTarget } from './links.ts';
 import { hasRightToLeft } from './plain-text.ts';
@@ -64,6 +65,7 @@ export function shapeComment(
   dropComments(body);
   dropStrayAddresses(body);
   settleLinks(body, context);
+  for (const link of body.querySelectorAll(`a[${originalOfLink}]`)) link.removeAttribute(originalOfLink);
   for (const link of body.querySelectorAll('a[rel]')) link.setAttribute('rel', 'ugc nofollow noopener noreferrer');
   removeJunk(body);
   wrapLooseText(body);
@@ -128,6 +130,7 @@ function settleLinks(body: HTMLElement, context: Pick<BodyContext, 'wordpress' |
     } else {
       link.setAttribute('href', target.href);
       if (target.kind === 'external') link.setAttribute('rel', 'noopener noreferrer');
+      if (target.kind === 'wordpress') link.setAttribute(originalOfLink, target.original);
     }
   }
 }

@@ -221,6 +221,12 @@ describe('a body', () => {
         '<a href="https://other.example/x" target="_blank" onclick="x">other</a>',
         '<a href="mailto:a@b.example">mail</a>',
         '<a href="https://cms.example/wp-content/uploads/report.pdf">file</a>',
+        '<a href="https://cms.example/company/masthead/">a page below a page</a>',
+        '<a href="https://cms.example/tag/budget/">tag</a>',
+        '<a href="https://cms.example/?p=12#note">id</a>',
+        '<a href="https://cms.example/wp-login.php?action=logout&amp;_wpnonce=1a2b">log out</a>',
+        '<a href="/wp-admin/profile.php">profile</a>',
+        '<a href="https://cms.example/?replytocom=5&amp;_wpnonce=1">reply</a>',
         '<a href="https://user:pass@other.example/">secret</a>',
         '<a href="#">top</a>',
       ].join(' '),
@@ -228,19 +234,28 @@ describe('a body', () => {
     const links = [...new JSDOM(html).window.document.querySelectorAll('a')].map((link) => [
       link.getAttribute('href'),
       link.getAttribute('rel'),
+      link.getAttribute('data-wordpress'),
     ]);
+    const outside = 'noopener noreferrer';
+    const same = (href: string) => [href, null, href];
     expect(links).toEqual([
-      ['/article/two#part', null],
-      ['/media/film', null],
-      ['/article/three', null],
-      ['/section/politics', null],
-      ['/author/ada', null],
-      ['/about?x=1', null],
-      ['https://other.example/x', 'noopener noreferrer'],
-      ['mailto:a@b.example', null],
-      ['https://cms.example/wp-content/uploads/report.pdf', 'noopener noreferrer'],
-      ['https://other.example/', 'noopener noreferrer'],
+      ['/article/two#part', null, 'https://cms.example/articles/two/#part'],
+      ['/media/film', null, 'https://cms.example/video/film/'],
+      ['/article/three', null, 'https://cms.example/?articles=three'],
+      ['/section/politics', null, 'https://cms.example/category/world/politics/'],
+      ['/author/ada', null, 'https://cms.example/authors/ada'],
+      ['/about?x=1', null, null],
+      ['https://other.example/x', outside, null],
+      ['mailto:a@b.example', null, null],
+      ['https://cms.example/wp-content/uploads/report.pdf', outside, null],
+      ['/masthead', null, 'https://cms.example/company/masthead/'],
+      same('https://cms.example/tag/budget/'),
+      same('https://cms.example/?p=12#note'),
+      ['https://other.example/', outside, null],
     ]);
+    // Log-ins, nonces and wp-admin are no places for readers.
+    expect(html).toMatch(/log out/);
+    expect(html).not.toMatch(/_wpnonce|wp-admin|wp-login/);
   });
 
   it('keeps footnotes working under harmless ids', async () => {

@@ -12,6 +12,11 @@ export interface Addresses {
 export type LinkTarget =
   | { readonly kind: 'site'; readonly href: string }
   | { readonly kind: 'external'; readonly href: string }
+  /**
+   * An address of WordPress. `href` is where the site would have it, or the same address where it has no place for it; whether that exists
+   * is known only when the page is made (body-links.ts).
+   */
+  | { readonly kind: 'wordpress'; readonly href: string; readonly original: string }
   /** Within the document: a footnote, a heading. */
   | { readonly kind: 'anchor'; readonly id: string }
   /** Mail and telephone. */
@@ -38,6 +43,10 @@ const queries: Readonly<Record<string, string>> = {
   category_name: '/section/',
 };
 
+/** Where only users of WordPress have business: to a reader such a link is a log-in form or a refusal. */
+const backstage =
+  /^\/(?:wp-admin|wp-login\.php|wp-signup\.php|wp-comments-post\.php|wp-cron\.php|xmlrpc\.php)(?:\/|$)/u;
+
 const reserved = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
 
 /** Where a path of WordPress is found on the site, `null` when it has no place there. */
@@ -57,6 +66,8 @@ function sitePath(url: URL, root: string): string | null {
   const room = rooms[first];
   if (room && second) return room + canonicalSlug(rest.at(-1) ?? second);
   if (first === 'crosswords' || first === 'games') return '/games';
+  // A page below another page has an address of its own here.
+  if (!room && second && !reserved.test(first) && url.search === '') return `/${canonicalSlug(rest.at(-1) ?? second)}`;
   if (room || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
   return `/${canonicalSlug(first)}`;
 }
@@ -81,8 +92,12 @@ export function linkTarget(href: string, addresses: Addresses, base: string): Li
   const wordpress = new URL(addresses.wordpress);
   const root = wordpress.pathname.replace(/\/$/u, '');
   if (url.origin === wordpress.origin && (url.pathname === root || url.pathname.startsWith(`${root}/`))) {
+    const within = url.pathname.slice(root.length);
+    if (backstage.test(within) || url.searchParams.has('_wpnonce')) return null;
+    if (within.startsWith('/wp-content/')) return { kind: 'external', href: url.href };
     const path = sitePath(url, root);
-    if (path !== null) return { kind: 'site', href: path + (url.hash.length > 1 ? url.hash : '') };
+    const href = path === null ? url.href : path + (url.hash.length > 1 ? url.hash : '');
+    return path === '/' ? { kind: 'site', href } : { kind: 'wordpress', href, original: url.href };
   }
   return { kind: 'external', href: url.href };
 }

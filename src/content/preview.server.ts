@@ -1,5 +1,6 @@
 /** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/level.ts';
+import { resolveLinks } from './body-links.ts';
 import { type Client, describeFailure } from './client.server.ts';
 import type { IngestedDocument } from './documents.ts';
 import { fetchOne } from './fetching.server.ts';
@@ -81,7 +82,8 @@ async function withAutosave(
 }
 
 function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
-  const { id, slug, title, excerpt, image, bodyHtml, date, modified, facts } = document;
+  const { id, slug, title, excerpt, image, date, modified, facts } = document;
+  const bodyHtml = resolveLinks(document.bodyHtml, mirror);
   const sections = sectionTable(mirror).of(document.terms);
   const first = sections[0];
   const section = first ? { slug: first.slug, label: first.label, color: first.color } : null;
@@ -101,7 +103,7 @@ function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
           ...base,
           author,
           sections,
-          openingHtml: document.openingHtml,
+          openingHtml: resolveLinks(document.openingHtml, mirror),
           access: levelOf(
             facts.access ?? 'default',
             sections.map((each) => each.slug),

@@ -2,6 +2,7 @@
  * What pages ask of the mirror. Every read is an index walk of the page asked for; totals are kept counts. A reader
  * belongs to one request and notes the tags of what it returned (docs/decisions/0002).
  */
+import { resolveLinks } from './body-links.ts';
 import { readComment, readComments } from './comments.server.ts';
 import { listIds, listTotal, pageBounds } from './lists.server.ts';
 import type { Mirror } from './mirror.server.ts';
@@ -59,6 +60,8 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
     if (!row) tags.add(tag.slug(type, key));
     return row ?? null;
   };
+
+  const links = (html: string): string => resolveLinks(html, mirror, (own) => void tags.add(own));
 
   const noteCard = (card: Card): Card => {
     tags.add(tag.card(card.id));
@@ -168,8 +171,8 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
         ...base,
         author: base.author ? fullAuthor(base.author.id) : null,
         sections: sections.of(JSON.parse(String(row.terms)) as number[]),
-        bodyHtml: String(row.body ?? ''),
-        openingHtml: String(row.opening ?? ''),
+        bodyHtml: links(String(row.body ?? '')),
+        openingHtml: links(String(row.opening ?? '')),
         words: facts.words ?? 0,
         commentsOpen: facts.commentsOpen ?? false,
       };
@@ -258,7 +261,7 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
       tags.add(tag.video(video.id));
       tags.add(tag.navigation);
       if (video.author) tags.add(tag.byline(video.author.id));
-      return video;
+      return { ...video, bodyHtml: links(video.bodyHtml) };
     },
     crosswords(filter) {
       tags.add(tag.crosswords);
@@ -276,7 +279,9 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
     page(slug) {
       tags.add(tag.page(canonicalSlug(slug)));
       const row = find('pages', slug);
-      return row ? pageOf(row) : null;
+      if (!row) return null;
+      const page = pageOf(row);
+      return { ...page, bodyHtml: links(page.bodyHtml) };
     },
     pages() {
       tags.add(tag.pages);

@@ -41,6 +41,7 @@ const ownAttributes = [
   'data-embed-src',
   'data-embed-provider',
   'data-embed-title',
+  'data-wordpress',
   'loading',
   'decoding',
   'sizes',

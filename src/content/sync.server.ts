@@ -8,6 +8,7 @@ import { fetchStatus, SyncProblem } from './fetching.server.ts';
 import { createItems, type Items, type SyncContext } from './items.server.ts';
 import { createPoll } from './poll.server.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.ts';
+import { tag } from './tags.ts';
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
 const walkPages = 5;
@@ -67,6 +68,12 @@ export function createSync(options: SyncOptions): Sync {
     const status = await fetchStatus(client, { tries: 2, signal: stopping.signal });
     const before = credentials;
     credentials = status.credentials;
+    const isPublic = String(status.public ?? false);
+    if ((mirror.getMeta('wordpress-public') ?? 'false') !== isPublic) {
+      mirror.setMeta('wordpress-public', isPublic);
+      // Links that lead to nothing here depend on it, wherever they stand.
+      await applier.write(() => new Set([tag.site]));
+    }
     if (credentials !== before && client.signsIn && !credentials) {
       log.error(
         { wordpress: client.url },

@@ -212,6 +212,10 @@ export const pluginStatus = z.object({
   site_url: text.optional(),
   time_zone: text.optional(),
   credentials: flag,
+  /** Whether readers may be sent to WordPress itself. */
+  public: flag.optional(),
+  /** What keeps the site and WordPress from working together, in words for the operator, each with its remedy. */
+  problems: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
 });
 
 /** A document in the light form of polls and walks (`_fields=id,modified_gmt,slug,status`). */
