@@ -4,7 +4,7 @@ import { type Embed, embedOf, webAddress } from './embeds.ts';
 import { cleanLine } from './plain-text.ts';
 import { textOf } from './sanitise.server.ts';
 
-/** Turns every frame, player and failed embed of a body into a shell or a link. */
+/** Turns every frame and failed embed of a body into a shell or a link. */
 export function embedBlocks(body: HTMLElement, context: BodyContext): void {
   for (const frame of [...body.querySelectorAll('iframe')]) {
     const address = frame.getAttribute('src') ?? '';
@@ -13,12 +13,6 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
     if (embed) replaceWithShell(frame, embed, title);
     else replaceWithLink(frame, webAddress(address, context.base)?.href ?? null, title);
   }
-  for (const player of [...body.querySelectorAll('video, audio')]) {
-    const source = player.getAttribute('src') ?? player.querySelector('source')?.getAttribute('src') ?? '';
-    const words = player.localName === 'video' ? 'Watch the video' : 'Listen to the recording';
-    replaceWithLink(player, webAddress(source, context.base)?.href ?? null, words);
-  }
-  for (const source of body.querySelectorAll('source')) source.remove();
   // WordPress could not reach the provider, so that only the address stands where the player should be.
   for (const figure of body.querySelectorAll('figure.wp-block-embed')) {
     const wrapper = figure.querySelector('.wp-block-embed__wrapper');
@@ -78,7 +72,8 @@ function replaceWithShell(element: Element, embed: Embed, title: string): void {
   place(old, shell);
 }
 
-function replaceWithLink(element: Element, href: string | null, title: string): void {
+/** Puts a link in the place of what cannot be shown; without an address it goes. */
+export function replaceWithLink(element: Element, href: string | null, title: string): void {
   const document = element.ownerDocument;
   const old = frameOf(element);
   if (href === null) {

@@ -6,6 +6,7 @@ import { type BodyContext, unwrap } from './body-context.server.ts';
 import { embedBlocks } from './body-embeds.server.ts';
 import { originalOfLink } from './body-links.ts';
 import { settlePictures } from './body-pictures.server.ts';
+import { settlePlayers } from './body-players.server.ts';
 import { linkTarget } from './links.ts';
 import { hasRightToLeft } from './plain-text.ts';
 import type { Sanitiser } from './sanitise.server.ts';
@@ -43,7 +44,9 @@ export async function shapeBody(sanitiser: Sanitiser, html: string, context: Bod
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
   settleAttributes(body);
+  dropCommentForms(body);
   embedBlocks(body, context);
+  await settlePlayers(body, context);
   dropStrayAddresses(body);
   settleLinks(body, context);
   await settlePictures(body, context);
@@ -80,6 +83,14 @@ function dropComments(body: HTMLElement): void {
   for (const node of found) node.parentNode?.removeChild(node);
 }
 
+/** What WordPress prints around a comment form or a list of comments: the site has its own. */
+function dropCommentForms(body: HTMLElement): void {
+  for (const block of body.querySelectorAll(
+    '[id="user-content-respond"], .wp-block-comments, .wp-block-post-comments-form',
+  ))
+    block.remove();
+}
+
 function settleAttributes(body: HTMLElement): void {
   for (const element of body.querySelectorAll('[style], [class], [id], [name], [dir], [cite]')) {
     const align = /(?:^|;)\s*text-align\s*:\s*(left|right|center)\s*(?:;|$)/iu.exec(
@@ -105,7 +116,7 @@ function settleAttributes(body: HTMLElement): void {
 /** An address where it means nothing would get past the steps that look at links and pictures. */
 function dropStrayAddresses(body: HTMLElement): void {
   for (const element of body.querySelectorAll('[href]:not(a)')) element.removeAttribute('href');
-  for (const element of body.querySelectorAll('[src]:not(img), [srcset]:not(img)')) {
+  for (const element of body.querySelectorAll('[src]:not(img, audio, video, source, track), [srcset]:not(img)')) {
     element.removeAttribute('src');
     element.removeAttribute('srcset');
   }
@@ -160,7 +171,7 @@ function settleHeadings(body: HTMLElement): void {
   }
 }
 
-const holds = 'img, table, hr, [id], [data-embed-src]';
+const holds = 'img, table, hr, audio, video, [id], [data-embed-src]';
 
 const isBlank = (element: Element): boolean =>
   !/[^\s\u00a0\u200b]/u.test(element.textContent ?? '') && !element.matches(holds) && !element.querySelector(holds);

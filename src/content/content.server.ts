@@ -1,4 +1,5 @@
 /** Puts the content service together: mirror, reader, sync, webhooks and previews. */
+import { warnOncePerHost } from '../lib/logging.ts';
 import { createApplier } from './apply.server.ts';
 import { createClient } from './client.server.ts';
 import { backfillCursor, isCopied } from './cursors.server.ts';
@@ -88,6 +89,8 @@ function connected(options: Connected, mirror: Mirror): Content {
     wordpress: wordpress.url,
     site,
     frameHosts,
+    mediaHosts: options.mediaHosts,
+    captions: readCaptions(options.fetch ?? fetch, log),
     measure: rememberingMeasure(mirror, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
@@ -148,12 +151,33 @@ function lastFetch(mirror: Mirror): number {
   );
 }
 
+/** Captions of one film are some 20 kB, and they are part of the page. */
+const mostCaptions = 100_000;
+
+/** Reads a file of captions; ingest asks only for those of hosts that media may come from. */
+function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: string) => Promise<string | null> {
+  const warn = warnOncePerHost(log);
+  return async (url) => {
+    try {
+      const response = await get(url, { signal: AbortSignal.timeout(10_000), redirect: 'error' });
+      const text = response.ok && Number(response.headers.get('content-length') ?? 0) <= mostCaptions;
+      const captions = text ? await response.text() : '';
+      if (captions.length <= mostCaptions && /^\uFEFF?WEBVTT(?:\s|$)/u.test(captions)) return captions;
+      warn('content: captions left out, no WebVTT of at most 100 kB', url, { status: response.status });
+    } catch (error) {
+      warn('content: captions could not be read', url, { error: String(error) });
+    }
+    return null;
+  };
+}
+
 /** Measures every picture once; what could not be measured is tried again with the document's next version. */
 function rememberingMeasure(
   mirror: Mirror,
   measure: ContentOptions['measure'],
   log: ContentOptions['log'],
 ): ContentOptions['measure'] {
+  const warn = warnOncePerHost(log);
   return async (url) => {
     const known = mirror.prepare('SELECT width, height FROM measured WHERE url = ?').get(url);
     if (known) return { width: Number(known.width), height: Number(known.height) };
@@ -162,7 +186,7 @@ function rememberingMeasure(
       if (size) mirror.prepare('INSERT OR REPLACE INTO measured VALUES (?, ?, ?)').run(url, size.width, size.height);
       return size;
     } catch (error) {
-      log.warn({ url, error: String(error) }, 'content: picture could not be measured');
+      warn('content: picture could not be measured', url, { error: String(error) });
       return null;
     }
   };

@@ -16,8 +16,10 @@ type Size = { width: number; height: number } | null;
 
 export type ToWorker =
   | { readonly task: number; readonly what: Task }
-  | { readonly measured: number; readonly size: Size };
+  | { readonly measured: number; readonly size: Size }
+  | { readonly captioned: number; readonly text: string | null };
 export type FromWorker =
   | { readonly task: number; readonly result: Done }
   | { readonly task: number; readonly failure: string }
-  | { readonly measure: number; readonly url: string };
+  | { readonly measure: number; readonly url: string }
+  | { readonly captions: number; readonly url: string };

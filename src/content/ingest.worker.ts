@@ -13,13 +13,21 @@ type Size = { width: number; height: number } | null;
 const measuring = new Map<number, (size: Size) => void>();
 let measures = 0;
 
-const settings = workerData as Pick<IngestContext, 'wordpress' | 'site' | 'frameHosts'>;
+const reading = new Map<number, (text: string | null) => void>();
+let reads = 0;
+
+const settings = workerData as Pick<IngestContext, 'wordpress' | 'site' | 'frameHosts' | 'mediaHosts'>;
 const context: IngestContext = {
   ...settings,
   measure: (url) =>
     new Promise<Size>((resolve) => {
       measuring.set(++measures, resolve);
       send({ measure: measures, url });
+    }),
+  captions: (url) =>
+    new Promise<string | null>((resolve) => {
+      reading.set(++reads, resolve);
+      send({ captions: reads, url });
     }),
 };
 
@@ -35,7 +43,10 @@ async function work(task: number, what: Task): Promise<void> {
 
 port.on('message', (message: ToWorker) => {
   if ('task' in message) void work(message.task, message.what);
-  else {
+  else if ('captioned' in message) {
+    reading.get(message.captioned)?.(message.text);
+    reading.delete(message.captioned);
+  } else {
     measuring.get(message.measured)?.(message.size);
     measuring.delete(message.measured);
   }

@@ -133,9 +133,9 @@ export function createThreadedIngester(
   };
 
   const spawn = (): void => {
-    const { wordpress, site, frameHosts } = context;
+    const { wordpress, site, frameHosts, mediaHosts } = context;
     const worker = new Worker(module, {
-      workerData: { wordpress, site, frameHosts },
+      workerData: { wordpress, site, frameHosts, mediaHosts },
       resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
     });
     worker.unref();
@@ -147,6 +147,10 @@ export function createThreadedIngester(
           (size) => worker.postMessage({ measured: message.measure, size } satisfies ToWorker),
           () => worker.postMessage({ measured: message.measure, size: null } satisfies ToWorker),
         );
+      } else if ('captions' in message) {
+        const answer = (text: string | null): void =>
+          worker.postMessage({ captioned: message.captions, text } satisfies ToWorker);
+        Promise.resolve(context.captions?.(message.url) ?? null).then(answer, () => answer(null));
       } else if ('result' in message) finish(thread, message.task, (job) => job.resolve(message.result));
       else if ('failure' in message) finish(thread, message.task, (job) => job.reject(new Error(message.failure)));
     });

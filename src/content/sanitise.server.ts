@@ -16,6 +16,8 @@ const bodyTags = [
   ...['code', 'kbd', 'samp', 'var', 'abbr', 'dfn', 'time', 'bdi', 'bdo', 'ruby', 'rt', 'rp', 'img'],
 ];
 
+const mediaTags = ['video', 'audio', 'source', 'track'];
+
 const bodyAttributes = [
   ...[
     'href',
@@ -33,6 +35,7 @@ const bodyAttributes = [
     'lang',
     'dir',
   ],
+  ...['controls', 'poster', 'preload', 'loop', 'kind', 'srclang', 'label', 'default'],
   ...['colspan', 'rowspan', 'scope', 'span', 'start', 'reversed', 'type', 'value', 'open', 'aria-label', 'srcset'],
 ];
 
@@ -79,14 +82,14 @@ const shared: Config = {
 // answer to clobbering would drop ids such as "title" or "links".
 const first: Config = {
   ...shared,
-  ALLOWED_TAGS: [...bodyTags, 'iframe', 'video', 'audio', 'source'],
+  ALLOWED_TAGS: [...bodyTags, 'iframe', ...mediaTags],
   ALLOWED_ATTR: bodyAttributes,
   SANITIZE_DOM: false,
   RETURN_DOM: true,
 };
 const last: Config = {
   ...shared,
-  ALLOWED_TAGS: bodyTags,
+  ALLOWED_TAGS: [...bodyTags, ...mediaTags],
   ALLOWED_ATTR: [...bodyAttributes.filter((name) => !['name', 'style'].includes(name)), ...ownAttributes],
   ADD_ATTR: ownAttributes,
 };

@@ -14,6 +14,8 @@ export interface ContentOptions {
   readonly secret?: string;
   /** Hosts whose frames articles and crosswords may embed, `host` or `host:port`. */
   readonly frameHosts: readonly string[];
+  /** Hosts beside WordPress's own from which audio and video may come, `host` or `host:port`. */
+  readonly mediaHosts?: readonly string[];
   /** Measures a picture whose markup does not say its size; `null` when that is impossible. */
   measure(url: string): Promise<{ width: number; height: number } | null>;
   readonly log: Logger;

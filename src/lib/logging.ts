@@ -13,3 +13,20 @@ const nothing = (): void => {};
 
 /** A log that keeps nothing. */
 export const silent: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+const mostHosts = 500;
+
+/**
+ * Makes a warning that is logged once for each message and host: pictures of one host that is not allowed (avatars, for instance) stand in bodies by
+ * the dozen.
+ */
+export function warnOncePerHost(log: Logger): (message: string, url: string, context: object) => void {
+  const told = new Set<string>();
+  return (message, url, context) => {
+    const host = URL.parse(url)?.host ?? '';
+    const key = `${message} ${host}`;
+    if (told.has(key) || told.size >= mostHosts) return;
+    told.add(key);
+    log.warn({ host, ...context }, `${message}; it is not logged again for this host`);
+  };
+}

@@ -112,6 +112,7 @@ export async function compose(
     siteUrl: config.siteUrl,
     secret: config.newsroomSecret ?? undefined,
     frameHosts: [...publication.embeds.frameHosts, ...config.frameHosts],
+    mediaHosts: config.imageHosts,
     measure: (url) => images.measure(url),
     log,
     pollSeconds: config.syncPollSeconds,

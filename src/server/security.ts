@@ -47,7 +47,8 @@ export function securityHeaders(
       ...others['img-src'],
       ...retention.scripts,
     ],
-    'media-src': ["'self'", ...pictures],
+    // Captions lie in the page: those of another origin would need headers that WordPress's uploads do not have.
+    'media-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
     'font-src': ["'self'", ...others['font-src']],
     'connect-src': ["'self'", ...others['connect-src'], ...stripe.connections, ...retention.connections],
     'frame-src': [

@@ -8,7 +8,7 @@ import sharp, { type Metadata, type Sharp } from 'sharp';
 import { publication } from '../../publication.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../fair-queue.ts';
 import { networkOf } from '../limits/network.ts';
-import type { Logger } from '../logging.ts';
+import { type Logger, warnOncePerHost } from '../logging.ts';
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
 import { createRefusals, refusalAnswer } from './refusals.server.ts';
 import {
@@ -77,6 +77,7 @@ const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compr
 /** Opens the service. Nothing is fetched until somebody asks. */
 export async function createImages(options: ImagesOptions): Promise<Images> {
   const { log } = options;
+  const warn = warnOncePerHost(log);
   const maxPixels = options.maxPixels ?? 64_000_000;
   const source: ImageSource = openImageSource({
     allowedHosts: options.allowedHosts,
@@ -263,7 +264,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
         if (!meta.width || !meta.height) return null;
         return turned ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
       } catch (error) {
-        log.warn({ host: hostOf(url), reason: (error as Error).message }, 'A picture could not be measured');
+        warn('A picture could not be measured', url, { reason: (error as Error).message });
         return null;
       }
     },
@@ -333,11 +334,3 @@ function contentType(wanted: Format | 'original', body: Uint8Array): string {
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-function hostOf(url: string): string {
-  try {
-    return new URL(url).host;
-  } catch {
-    return 'no address';
-  }
-}

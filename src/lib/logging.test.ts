@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { silent, warnOncePerHost } from './logging.ts';
+
+it('a warning comes once for each message and host, and is bounded', () => {
+  const lines: [string, object][] = [];
+  const warn = warnOncePerHost({ ...silent, warn: (context, message) => void lines.push([message, context]) });
+  for (let index = 0; index < 40; index++)
+    warn('Not measured', `https://secure.gravatar.com/avatar/${index}`, { reason: 'host not allowed' });
+  warn('Not measured', 'https://other.example/1', { reason: 'status 404' });
+  warn('Not read', 'https://other.example/1', {});
+  warn('Not measured', 'no address', {});
+  expect(lines.map(([message, context]) => [message.split(';')[0], (context as { host: string }).host])).toEqual([
+    ['Not measured', 'secure.gravatar.com'],
+    ['Not measured', 'other.example'],
+    ['Not read', 'other.example'],
+    ['Not measured', ''],
+  ]);
+  for (let index = 0; index < 2000; index++) warn('Not measured', `https://${index}.example/`, {});
+  expect(lines).toHaveLength(500);
+});
