@@ -156,8 +156,11 @@ export const publication = {
     meter: { days: 30, anonymous: 5, registered: 10 },
     /** Hours after registering in which everything may be read; 0: none. */
     trialHours: 0,
-    /** A subscriber's link to one article: for so many days and browsers, and so many links within 30 days. */
-    gifts: { days: 14, readers: 10, most: 10 },
+    /**
+     * A subscriber's link to one article: for so many days and browsers, and so many links within 30 days. It opens while its giver
+     * subscribes; a browser that has opened it reads on for `passMinutes` before that is asked again.
+     */
+    gifts: { days: 14, readers: 10, most: 10, passMinutes: 60 },
   },
 
   comments: {

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import { createGifts, type GiftRules } from './gifts.server.ts';
-import type { Grant, Paid } from './grant.ts';
+import { type Grant, type Paid, runningProducts } from './grant.ts';
 import { createMeter, type MeterReading, type MeterRules } from './meter.server.ts';
 import type { Access, Question } from './service.ts';
 import { anonymous, grantFrom, type Standing, standingOf, type Terms } from './standing.ts';
@@ -70,10 +70,17 @@ export function createAccess(options: AccessOptions): RunningAccess {
     return standingOf(await paid(userId), await registeredAt(userId), terms(), now());
   }
 
+  /** A link that is known, as long as its giver subscribes. */
+  async function goodGift(token: string) {
+    const gift = await gifts.look(token);
+    return gift && runningProducts(await paid(gift.giver), now()).length > 0 ? gift : null;
+  }
+
   async function hasGift({ article, cookies, giftToken }: Question): Promise<boolean> {
     if (!article) return false;
     if (pass.opens(cookies ?? undefined, articlePath(article.slug))) return true;
-    return giftToken !== undefined && (await gifts.peek(giftToken))?.articleId === article.id;
+    const gift = giftToken === undefined ? null : await goodGift(giftToken);
+    return gift?.good === true && gift.articleId === article.id;
   }
 
   return {
@@ -100,33 +107,33 @@ export function createAccess(options: AccessOptions): RunningAccess {
     },
 
     async give(session, articleId) {
-      return (await standing(session)).products.length > 0 ? gifts.give(session.userId, articleId) : null;
+      if ((await standing(session)).products.length === 0) return null;
+      if (!session.emailVerified) return { ok: false, why: 'unconfirmed' };
+      return gifts.give(session.userId, articleId);
     },
 
     async peekGift(token, slugOf, header) {
-      const gift = await gifts.look(token);
-      const slug = gift && slugOf(gift.articleId);
-      if (!gift || slug === null) return null;
-      return gift.good || pass.opens(header ?? undefined, articlePath(slug)) ? gift : null;
+      const gift = await goodGift(token);
+      if (!gift || slugOf(gift.articleId) === null) return null;
+      return gift.good || pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
     },
 
     async useGift(token, slugOf, header) {
-      const seen = await gifts.look(token);
+      const seen = await goodGift(token);
       const slug = seen && slugOf(seen.articleId);
       if (!seen || slug === null) return null;
       const path = articlePath(slug);
-      // Whoever has it already does not use it up for others.
-      if (pass.opens(header ?? undefined, path)) return { path, cookies: [] };
-      const gift = await gifts.use(token);
+      // A browser that comes again does not use the link up for others.
+      const again = pass.opens(header ?? undefined, giftPath(token));
+      const gift = again ? seen : await gifts.use(token);
       if (!gift) return null;
-      const expires = Math.floor(gift.expires / 1000);
-      const maxAge = expires - Math.floor(now() / 1000);
-      const value = pass.sign(path, expires);
-      // For the article, and for the link itself: a cookie is sent to its own path alone, and the link has to know who comes again.
-      const cookies = [path, giftPath(token)].map((to) =>
-        setCookie(pass.name, value, { maxAge, httpOnly: true, secure, path: to }),
-      );
-      return { path, cookies };
+      const at = Math.floor(now() / 1000);
+      const cookie = (page: string, expires: number): string =>
+        setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: page });
+      const ends = Math.floor(gift.expires / 1000);
+      // The article's pass is short, for nobody asks about its giver while it lasts; the link knows the browser until it ends.
+      const opening = cookie(path, Math.min(ends, at + rules.gifts.passMinutes * 60));
+      return { path, cookies: again ? [opening] : [opening, cookie(giftPath(token), ends)] };
     },
 
     exportData: async (userId) => ({

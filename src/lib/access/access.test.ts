@@ -24,7 +24,7 @@ onBothEngines('access', (engines) => {
       rules: {
         meter: { days: 30, anonymous: 2, registered: 3 },
         trialHours: 0,
-        gifts: { days: 14, readers: 2, most: 2 },
+        gifts: { days: 14, readers: 2, most: 2, passMinutes: 60 },
         ...rules,
       },
       paid: async () => paid,
@@ -242,6 +242,9 @@ onBothEngines('access', (engines) => {
 
   describe('gifts', () => {
     const slugOf = (id: number): string => `story-${id}`;
+    /** What a browser that has opened a link sends to a path, and to what is below it alone. */
+    const sentTo = (path: string, used: { readonly cookies: readonly string[] } | null) =>
+      browser((used?.cookies ?? []).filter((line) => line.includes(`; Path=${path};`)));
 
     it('are for subscribers to give', async () => {
       const { access, session, pay } = await open();
@@ -257,7 +260,7 @@ onBothEngines('access', (engines) => {
       expect(await access.give(session, 7)).toMatchObject({ ok: true, left: 1, gift: first?.ok ? first.gift : null });
       clock.pass(day);
       expect(await access.give(session, 8)).toMatchObject({ ok: true, left: 0 });
-      expect(await access.give(session, 9)).toEqual({ ok: false, retryAfter: 29 * day });
+      expect(await access.give(session, 9)).toEqual({ ok: false, why: 'used up', retryAfter: 29 * day });
       expect(await access.give(session, 8)).toMatchObject({ ok: true, left: 0 });
       clock.pass(29 * day);
       expect(await access.give(session, 9)).toMatchObject({ ok: true, left: 0 });
@@ -280,13 +283,11 @@ onBothEngines('access', (engines) => {
       const first = await access.useGift(token, slugOf, null);
       expect(first?.path).toBe('/article/story-7');
       const [line = ''] = first?.cookies ?? [];
-      expect(line).toMatch(
-        /^gift=v1\.k1\.\d+\.[\w-]{43}; Path=\/article\/story-7; Max-Age=1209600; .*HttpOnly; Secure$/,
-      );
-      const jar = browser(first?.cookies ?? []);
+      expect(line).toMatch(/^gift=v1\.k1\.\d+\.[\w-]{43}; Path=\/article\/story-7; Max-Age=3600; .*HttpOnly; Secure$/);
+      const jar = sentTo('/article/story-7', first);
       expect(pass.opens(jar, '/article/story-7')).toBe(true);
       // Again in the same browser: nothing is used up.
-      expect(await access.useGift(token, slugOf, jar)).toEqual({ path: '/article/story-7', cookies: [] });
+      expect((await access.useGift(token, slugOf, sentTo(`/gift/${token}`, first)))?.path).toBe('/article/story-7');
       expect(await access.useGift(token, slugOf, null)).not.toBeNull();
       expect(await access.useGift(token, slugOf, null)).toBeNull();
       expect(await access.peekGift(token, slugOf, null)).toBeNull();
@@ -304,19 +305,60 @@ onBothEngines('access', (engines) => {
       const given = await access.give(session, 7);
       const token = given?.ok ? given.gift.token : '';
       const { cookies = [] } = (await access.useGift(token, slugOf, null)) ?? {};
-      // A browser sends a cookie to its own path and what is below it.
-      const sentTo = (path: string) => browser(cookies.filter((line) => line.includes(`; Path=${path};`)));
-      expect(sentTo('/article/story-7')).not.toBe('');
-      const again = sentTo(`/gift/${token}`);
+      expect(sentTo('/article/story-7', { cookies })).not.toBe('');
+      const again = sentTo(`/gift/${token}`, { cookies });
       for (let visit = 0; visit < 5; visit++) {
         expect((await access.peekGift(token, slugOf, again))?.articleId).toBe(7);
-        expect(await access.useGift(token, slugOf, again)).toEqual({ path: '/article/story-7', cookies: [] });
+        const used = await access.useGift(token, slugOf, again);
+        // The article's pass anew, and none for the link.
+        expect(used?.cookies).toEqual([expect.stringContaining('; Path=/article/story-7; Max-Age=3600;')]);
       }
       expect(await access.useGift(token, slugOf, null)).not.toBeNull();
       expect(await access.useGift(token, slugOf, null)).toBeNull();
       expect(await access.peekGift(token, slugOf, null)).toBeNull();
       expect((await access.peekGift(token, slugOf, again))?.articleId).toBe(7);
-      expect(await access.useGift(token, slugOf, again)).toEqual({ path: '/article/story-7', cookies: [] });
+      expect((await access.useGift(token, slugOf, again))?.path).toBe('/article/story-7');
+    });
+
+    it('are for readers who have confirmed their address', async () => {
+      const { access, session, pay, database } = await open();
+      pay('sun-reader', day);
+      const unconfirmed = { ...session, emailVerified: false };
+      expect(await access.give(unconfirmed, 7)).toEqual({ ok: false, why: 'unconfirmed' });
+      expect(await database.db.selectFrom('gifts').selectAll().execute()).toEqual([]);
+      expect(await access.give(session, 7)).toMatchObject({ ok: true });
+    });
+
+    it('open nothing once their giver does not subscribe any more, and a pass ends within the hour', async () => {
+      const { access, session, pay, pass, clock } = await open();
+      pay('sun-reader', 10 * day);
+      const given = await access.give(session, 7);
+      const token = given?.ok ? given.gift.token : '';
+      const first = await access.useGift(token, slugOf, null);
+      const [jar, link] = [sentTo('/article/story-7', first), sentTo(`/gift/${token}`, first)];
+      const view = (cookies: string | null) =>
+        access.view({
+          session: null,
+          path: '/',
+          article: article(7, 'subscriber'),
+          cookies,
+          giftToken: token,
+          count: true,
+        });
+      expect(featureValue(await view(null), 'article-access').outputValue).toBe('FULL');
+      // Refunded, given up, or over.
+      pay('sun-reader', 0);
+      expect(await access.peekGift(token, slugOf, null)).toBeNull();
+      expect(await access.peekGift(token, slugOf, link)).toBeNull();
+      expect(await access.useGift(token, slugOf, null)).toBeNull();
+      expect(await access.useGift(token, slugOf, link)).toBeNull();
+      expect(featureValue(await view(null), 'article-access').outputValue).toBe('OPENING');
+      expect(pass.opens(jar, '/article/story-7')).toBe(true);
+      clock.pass(3601);
+      expect(featureValue(await view(jar), 'article-access').outputValue).toBe('OPENING');
+      // Taken up again: the link that was given is good again, and knows its browser.
+      pay('sun-reader', day);
+      expect((await access.useGift(token, slugOf, link))?.cookies).toHaveLength(1);
     });
 
     it('never open for more browsers than they may, however many come at once', async () => {

@@ -4,6 +4,7 @@
  */
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
 import type { Database } from '../database.ts';
+import type { GiftsTable } from './tables.ts';
 
 export interface GiftRules {
   /** Days that a link is good for. */
@@ -12,11 +13,15 @@ export interface GiftRules {
   readonly readers: number;
   /** Links of one subscriber within thirty days. */
   readonly most: number;
+  /** Minutes for which a browser that has opened a link reads on without asking again whether its giver still subscribes. */
+  readonly passMinutes: number;
 }
 
 export interface Gift {
   readonly token: string;
   readonly articleId: number;
+  /** Who gave it: it opens as long as they subscribe. */
+  readonly giver: string;
   /** Epoch milliseconds. */
   readonly expires: number;
 }
@@ -24,16 +29,19 @@ export interface Gift {
 export type Given =
   | { readonly ok: true; readonly gift: Gift; readonly left: number }
   /** All links of these thirty days are given; `retryAfter` in whole seconds. */
-  | { readonly ok: false; readonly retryAfter: number };
+  | { readonly ok: false; readonly why: 'used up'; readonly retryAfter: number }
+  /** The address of whoever gives is not confirmed. */
+  | { readonly ok: false; readonly why: 'unconfirmed' };
 
 export interface Gifts {
   /** Gives an article away; the same article again is the same link while that is good. */
   give(userId: string, articleId: number): Promise<Given>;
   /** How many links are left. */
   left(userId: string): Promise<number>;
-  /** What a link opens, without using it: mail scanners open links too. `null`: it is unknown, too old or used up. */
-  peek(token: string): Promise<Gift | null>;
-  /** The same of one that is used up, too; `good`: it is not. */
+  /**
+   * What a link opens, without using it: mail scanners open links too. `null`: it is unknown or too old; `good`: it is not used up.
+   * Whether its giver still subscribes is the caller's to ask.
+   */
   look(token: string): Promise<(Gift & { readonly good: boolean }) | null>;
   /** Uses a link for one browser more. */
   use(token: string): Promise<Gift | null>;
@@ -46,6 +54,8 @@ const day = 24 * 60 * 60 * 1000;
 const month = 30 * day;
 const form = /^[\w-]{43}$/;
 
+type Row = Pick<GiftsTable, 'article_id' | 'user_id' | 'expires'>;
+
 /** @param secret at least 32 characters of chance; @param now epoch milliseconds */
 export function createGifts(database: Database, secret: string, rules: GiftRules, now: () => number): Gifts {
   const key = Buffer.from(hkdfSync('sha256', secret, 'broadsheet access', 'gifts', 32));
@@ -54,14 +64,14 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
   const tokenOf = (id: string): string => hmac('token', id);
   const kept = (token: string): string => hmac('kept', token);
 
-  const giftOf = (token: string, row: { article_id: number; expires: number } | undefined): Gift | null =>
-    row ? { token, articleId: Number(row.article_id), expires: Number(row.expires) } : null;
+  const giftOf = (token: string, row: Row | undefined): Gift | null =>
+    row ? { token, articleId: Number(row.article_id), giver: row.user_id, expires: Number(row.expires) } : null;
 
   async function look(token: string) {
     if (!form.test(token)) return null;
     const row = await database.db
       .selectFrom('gifts')
-      .select(['article_id', 'expires', 'readers', 'most'])
+      .select(['article_id', 'user_id', 'expires', 'readers', 'most'])
       .where('token', '=', kept(token))
       .where('expires', '>', now())
       .executeTakeFirst();
@@ -93,12 +103,12 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
           (one) => Number(one.article_id) === articleId && Number(one.expires) > now() && one.readers < one.most,
         );
         if (same) {
-          const gift = { token: tokenOf(same.id), articleId, expires: Number(same.expires) };
+          const gift = { token: tokenOf(same.id), articleId, giver: userId, expires: Number(same.expires) };
           return { ok: true, gift, left };
         }
         if (left === 0) {
           const freed = Number(mine[mine.length - rules.most]?.created ?? now()) + month;
-          return { ok: false, retryAfter: Math.max(1, Math.ceil((freed - now()) / 1000)) };
+          return { ok: false, why: 'used up', retryAfter: Math.max(1, Math.ceil((freed - now()) / 1000)) };
         }
         const id = randomUUID();
         const token = tokenOf(id);
@@ -117,13 +127,9 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
           .where('created', '<=', now() - month)
           .where('expires', '<=', now())
           .execute();
-        return { ok: true, gift: { token, articleId, expires }, left: left - 1 };
+        return { ok: true, gift: { token, articleId, giver: userId, expires }, left: left - 1 };
       }),
     left: async (userId) => Math.max(0, rules.most - (await recent(database.db, userId)).length),
-    async peek(token) {
-      const gift = await look(token);
-      return gift?.good ? gift : null;
-    },
     look,
     async use(token) {
       if (!form.test(token)) return null;
@@ -133,7 +139,7 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
         .where('token', '=', kept(token))
         .where('expires', '>', now())
         .whereRef('readers', '<', 'most')
-        .returning(['article_id', 'expires'])
+        .returning(['article_id', 'user_id', 'expires'])
         .executeTakeFirst();
       return giftOf(token, row);
     },

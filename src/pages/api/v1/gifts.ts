@@ -17,6 +17,12 @@ export const POST = readerCall({ body: giftBody }, async ({ session, body, conte
   if (!given) return refuse(403, 'Subscribers can give articles away.');
   const { most, readers } = publication.access.gifts;
   if (!given.ok) {
+    if (given.why === 'unconfirmed') {
+      return refuse(
+        403,
+        'Confirm your email address first: open the link we mailed you, or sign in with your email once more.',
+      );
+    }
     const { retryAfter } = given;
     return refuse(429, `You have given away all ${most} articles of these thirty days.`, { retryAfter });
   }
