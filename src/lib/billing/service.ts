@@ -67,10 +67,13 @@ export interface Billing {
   ): Promise<Billed<CouponAnswer>>;
   /** @param address as with {@link quote} */
   subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<Billed<SubscribeAnswer>>;
-  confirm(session: Session, subscriptionId: string): Promise<Billed<ConfirmationAnswer>>;
+  /** @param address as with {@link quote} */
+  confirm(session: Session, subscriptionId: string, address?: string | null): Promise<Billed<ConfirmationAnswer>>;
+  /** @param address as with {@link quote} */
   switchPlan(
     session: Session,
     ask: { planId: string; prorationDate?: number; expected?: number; attempt?: string },
+    address?: string | null,
   ): Promise<Billed<SwitchAnswer>>;
   /** Cancels at the end of what is paid. @param reason what the reader says, if something */
   cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
@@ -104,7 +107,8 @@ export interface Billing {
   ): Promise<Billed<null>>;
   shipping(session: Session): Promise<Shipping | null>;
   saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
-  setupIntent(session: Session): Promise<Billed<{ readonly clientSecret: string }>>;
+  /** A client secret with which the browser sets up a card; the same until it is used. @param address as with {@link quote} */
+  setupIntent(session: Session, address?: string | null): Promise<Billed<{ readonly clientSecret: string }>>;
   /** Makes this card the one that is charged, and tries what is open once more. @param address as with {@link quote} */
   usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<KeptCardAnswer>>;
 

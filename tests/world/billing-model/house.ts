@@ -95,7 +95,14 @@ export async function openTheatre(database: Database): Promise<Theatre> {
   // Limits have tests of their own; a thousand sequences share these counters.
   const many = { most: 1_000_000, seconds: 60 };
   const without = { address: many, email: many, overall: many };
-  const limits = { ...defaultLimits, coupon: without, card: without };
+  const limits = {
+    ...defaultLimits,
+    coupon: without,
+    card: without,
+    quote: without,
+    setup: without,
+    subscribe: without,
+  };
   let count = 0;
 
   async function begin(): Promise<Process> {

@@ -13,7 +13,8 @@ import { createBills } from './bills.server.ts';
 import { createCatalogue } from './catalogue.server.ts';
 import { createCoupons } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
-import { billed, no, ok } from './errors.ts';
+import { billed, no, ok, overLimit } from './errors.ts';
+import { askerOf, tryingCard, within } from './guesses.ts';
 import { createLeaving, forgetLeaving, leavingOf } from './leaving.server.ts';
 import { createMirror } from './mirror.server.ts';
 import type { BillingRules, Parts } from './parts.ts';
@@ -21,7 +22,8 @@ import { createPaying } from './paying.server.ts';
 import { createPromotions } from './promotions.server.ts';
 import { createPurchases, type Purchase } from './purchases.server.ts';
 import { createQuestions } from './questions.server.ts';
-import { quoteNew, quoteOpen } from './quotes.server.ts';
+import { keepQuotes, quoteNew, quoteOpen } from './quotes.server.ts';
+import { countRefusals } from './refusals.server.ts';
 import { createRunning } from './running.server.ts';
 import { openStripe } from './stripe.server.ts';
 import { checkoutSaid, createSubscribing } from './subscribing.server.ts';
@@ -101,7 +103,9 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const running = createRunning(parts, switching, inTurn);
   const leaving = createLeaving(parts, running, inTurn);
   const upkeep = createUpkeep(parts, subscribing, inTurn);
-  const worker = createWorker(parts, upkeep.chores);
+  const ending = { till: paying.till, abandon: subscribing.abandon, inTurn };
+  const worker = createWorker(parts, upkeep.chores, (intent) => countRefusals(parts, ending, intent));
+  const plainQuotes = keepQuotes(now);
   const repaired = new Map<string, number>();
   await catalogue.load().catch((error: unknown) => log.warn({ err: error }, 'The prices cannot be read yet'));
 
@@ -145,6 +149,11 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
       billed(async () => {
         const price = catalogue.plan(planId);
         if (!price) return no(400, checkoutSaid.gone);
+        const isPlain = session === null && couponCode === undefined;
+        const known = isPlain ? plainQuotes.find(price) : null;
+        if (known) return ok(known);
+        const over = await limiter.count('quote', askerOf(session, address));
+        if (over) return overLimit(over);
         const quoted = async (fresh: boolean) => {
           const customer = session && (await customers.find(session.userId));
           const running = session && (await runningOf(session.userId, fresh));
@@ -155,7 +164,9 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
           const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
           const till = open?.subscription && found ? await paying.till(open.subscription) : null;
           if (till && found && isWaiting(till.subscription)) return ok(quoteOpen(till, price, found));
-          return ok(await quoteNew(stripe, price, found, customer, now()));
+          const quote = await quoteNew(stripe, price, found, customer, now());
+          if (isPlain) plainQuotes.keep(price, quote);
+          return ok(quote);
         };
         try {
           return await quoted(false);
@@ -172,13 +183,22 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         const customer = session && (await customers.find(session.userId));
         const open = session && price && (await openWith(session.userId, price, code));
         const who = { session, address, customer, redeemed: open?.coupon ?? null };
+        const over = await limiter.count('quote', askerOf(session, address));
+        if (over) return overLimit(over);
         const { coupon } = await findCoupon(code, price, who);
         const { amount_off, percent_off } = coupon;
         return ok({ discount_code: code, amount_off, percent_off });
       }),
-    subscribe: (session, body, address = null) => subscribing.subscribe(session, body, address),
-    confirm: subscribing.confirm,
-    switchPlan: switching.switchPlan,
+    subscribe: (session, body, address = null) =>
+      within(limiter, 'subscribe', askerOf(session, address), () => subscribing.subscribe(session, body, address)),
+    confirm: (session, id, address = null) =>
+      tryingCard(limiter, askerOf(session, address), () => subscribing.confirm(session, id)),
+    switchPlan: (session, ask, address = null) => {
+      const who = askerOf(session, address);
+      return within(limiter, 'subscribe', who, () =>
+        tryingCard(limiter, who, () => switching.switchPlan(session, ask)),
+      );
+    },
     async subscription({ userId }) {
       const state = foremost(
         (await mirror.ofUser(userId)).map((kept) => kept.state),

@@ -6,6 +6,7 @@ import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Shipping } from '../wire.ts';
 import { isMissing, refuse } from './errors.ts';
 import type { Questions } from './questions.server.ts';
+import { forgetSetup } from './setups.server.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
 export interface Customers {
@@ -56,6 +57,7 @@ export function createCustomers(
     if (!row) return;
     if (row.customer !== null) {
       await questions.ask(tx, `forget:${row.customer}`);
+      await forgetSetup(tx, row.customer);
       await tx
         .insertInto('billing_notes')
         .values({ key: forgottenKey(row.customer), value: '', at: now() })

@@ -1,6 +1,8 @@
 /** How Stripe's errors reach a reader (spec section 8). */
 import Stripe from 'stripe';
+import { tooManyTries } from '../../accounts/waiting.ts';
 import { DatabaseUnavailable } from '../../database.ts';
+import type { Over } from '../../limits/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import type { CheckoutError } from '../wire.ts';
 
@@ -20,6 +22,9 @@ export const no = (status: No['status'], message: string, more: Omit<CheckoutErr
   status,
   error: { message, ...more },
 });
+
+/** What a caller over a rate limit is told. */
+export const overLimit = ({ retryAfter }: Over): No => no(429, tooManyTries(retryAfter), { retryAfter });
 
 /** A refusal that is thrown through several functions. */
 export class Refused extends Error {

@@ -83,6 +83,20 @@ export async function quoteNew(
   };
 }
 
+/** Quotes that are the same for everyone, kept for a minute: a stranger without a coupon costs no request to Stripe. */
+export function keepQuotes(now: () => number) {
+  // The catalogue may change: another sum is another key.
+  const keyOf = (price: Price): string => JSON.stringify(price);
+  const kept = new Map<string, { readonly quote: QuoteAnswer; readonly until: number }>();
+  return {
+    find(price: Price): QuoteAnswer | null {
+      const found = kept.get(keyOf(price));
+      return found && found.until > now() ? found.quote : null;
+    },
+    keep: (price: Price, quote: QuoteAnswer): void => void kept.set(keyOf(price), { quote, until: now() + 60_000 }),
+  };
+}
+
 /** What is too little to be charged by itself Stripe adds to the next bill. A credit that is left over is told by nobody. */
 function carried({ total, starting_balance: before, amount_due: due }: Stripe.Invoice): number {
   return due === 0 ? Math.max(0, total + before) : 0;

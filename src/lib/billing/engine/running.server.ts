@@ -1,6 +1,5 @@
 /** What a reader does with a subscription that runs: cancel, resume, another card, notes about where it came from. */
 import Stripe from 'stripe';
-import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 import type { detailsOf } from '../leaving.ts';
 import { idOf } from '../read-state.ts';
@@ -14,6 +13,7 @@ import { askerOf, tryingCard } from './guesses.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
 import { paymentIntentOf } from './paying.server.ts';
+import { offerSetup } from './setups.server.ts';
 import { checkoutSaid } from './subscribing.server.ts';
 import { type Switching, switchSaid } from './switching.server.ts';
 import type { InTurn } from './turns.ts';
@@ -147,16 +147,13 @@ export function createRunning(
         if (Object.keys(metadata).length > 0) await stripe.subscriptions.update(id, { metadata });
         return ok(null);
       }),
-    setupIntent: (session) =>
-      billed(async () => {
-        const customer = await customers.ensure(session);
-        const made = await stripe.setupIntents.create({
-          customer,
-          usage: 'off_session',
-          allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
-        });
-        return made.client_secret === null ? no(503, said.wrong) : ok({ clientSecret: made.client_secret });
-      }),
+    setupIntent: (session, address = null) => {
+      const who = askerOf(session, address);
+      return turn(session, () =>
+        // A secret lets its holder try cards: none for an account that has had too many refused.
+        tryingCard(limiter, who, () => billed(async () => offerSetup(parts, await customers.ensure(session), who))),
+      );
+    },
     usePaymentMethod: (session, paymentMethod, address = null) =>
       turn(session, () =>
         tryingCard(limiter, askerOf(session, address), () => billed(() => takeCard(session, paymentMethod))),

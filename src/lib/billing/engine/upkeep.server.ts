@@ -6,6 +6,7 @@ import { isLive } from '../status.ts';
 import { pruneDisputes } from './disputes.server.ts';
 import type { Parts } from './parts.ts';
 import { prunePromotions } from './promotions.server.ts';
+import { pruneRefusals } from './refusals.server.ts';
 import type { Subscribing } from './subscribing.server.ts';
 import type { InTurn } from './turns.ts';
 import { subjectOf } from './webhooks.server.ts';
@@ -91,6 +92,7 @@ export function createUpkeep(
       .execute();
     await prunePromotions(db, now());
     await pruneDisputes(db, now());
+    await pruneRefusals(parts, now() - eventsKeptMs);
   }
 
   /** Events of what no list of subscriptions shows, that never came here: they are asked about as if they had. @returns how many */

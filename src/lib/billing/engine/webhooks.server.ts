@@ -6,6 +6,7 @@
 import type Stripe from 'stripe';
 import type { Billing } from '../service.ts';
 import type { Parts } from './parts.ts';
+import { noteRefusal, refusedIntent } from './refusals.server.ts';
 
 /** Seconds after which an event is a replay. */
 const tolerance = 300;
@@ -64,6 +65,7 @@ export function createWebhooks(
       return { status: 400, message: 'The signature does not fit.' };
     }
     const subject = subjectOf(event.type, (event.data?.object ?? {}) as EventObject);
+    const refused = refusedIntent(event.type, (event.data?.object ?? {}) as EventObject);
     try {
       const fresh = await database.transaction(async (tx) => {
         const row = await tx
@@ -73,6 +75,7 @@ export function createWebhooks(
           .returning('id')
           .executeTakeFirst();
         if (row && subject !== null) await questions.ask(tx, subject);
+        if (row && refused !== null) await noteRefusal({ questions, now }, tx, refused);
         return row !== undefined;
       });
       if (fresh && subject !== null) nudge();

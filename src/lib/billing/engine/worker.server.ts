@@ -40,7 +40,11 @@ const pollMs = 5000;
 /** Questions asked at once. */
 const concurrency = 4;
 
-export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
+export function createWorker(
+  parts: Parts,
+  chores: readonly Chore[],
+  countRefusals: (intent: string) => Promise<void>,
+): Worker {
   const { stripe, database, mirror, catalogue, questions, log } = parts;
   const counts = { asked: 0, failed: 0 };
   let waiting = 0;
@@ -62,6 +66,7 @@ export function createWorker(parts: Parts, chores: readonly Chore[]): Worker {
       return customer === null ? undefined : void (await mirror.syncCustomer(customer));
     }
     if (kind === 'forget') return forget(stripe, id);
+    if (kind === 'refused') return countRefusals(id);
     log.error({ subject: kind }, 'A question to Stripe is of no known kind; it is dropped');
   }
 

@@ -2,5 +2,7 @@
 import { only } from '../../../../lib/accounts/http.server.ts';
 import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
 
-export const POST = payingCall({}, async ({ billing, session }) => answerOf(await billing.setupIntent(session)));
+export const POST = payingCall({}, async ({ billing, session, caller }) =>
+  answerOf(await billing.setupIntent(session, caller.address)),
+);
 export const ALL = only('POST');

@@ -3,7 +3,7 @@ import { only } from '../../../../../lib/accounts/http.server.ts';
 import { answerOf, payingCall, withAccess } from '../../../../../lib/billing/http.server.ts';
 import { confirmationBody } from '../../../../../lib/billing/wire.ts';
 
-export const POST = payingCall({ body: confirmationBody }, async ({ accounts, billing, body, session }) =>
-  withAccess(answerOf(await billing.confirm(session, body.subscriptionId)), accounts, session),
+export const POST = payingCall({ body: confirmationBody }, async ({ accounts, billing, body, caller, session }) =>
+  withAccess(answerOf(await billing.confirm(session, body.subscriptionId, caller.address)), accounts, session),
 );
 export const ALL = only('POST');

@@ -1,0 +1,123 @@
+/** What reaches Stripe is limited, and refused cards are counted wherever they are tried. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { defaultLimits } from '../../limits/model.ts';
+
+const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+const address = '203.0.113.9';
+
+onBothEngines('calls that reach Stripe', (engines) => {
+  let bench: BillingBench;
+  afterEach(() => bench?.stop());
+  const open = async (options = {}) => {
+    bench = await billingBench(await engines.open(), options);
+    return bench;
+  };
+  const asked = (path: string) => bench.requests.filter((request) => request.path === path).length;
+  const statuses = async (times: number, call: () => Promise<{ ok: boolean; status?: number }>) => {
+    const given: number[] = [];
+    for (let time = 0; time < times; time++) {
+      const answer = await call();
+      given.push(answer.ok ? 200 : (answer.status ?? 0));
+    }
+    return given;
+  };
+
+  it('quotes of strangers are kept; those with a coupon are limited by address', async () => {
+    const limits = { ...defaultLimits, quote: { address: { most: 5, seconds: 600 } } };
+    const { billing, accounts } = await open({ limits });
+    const plain = () => billing.quote(null, { planId: 'reader-yearly' }, address);
+    expect(await statuses(30, plain)).toEqual(Array(30).fill(200));
+    expect(asked('/v1/invoices/create_preview')).toBe(1);
+    accounts.clock.pass(61);
+    await plain();
+    expect(asked('/v1/invoices/create_preview')).toBe(2);
+    const coupon = () => billing.coupon('TENOFF', 'reader-yearly', { session: null, address });
+    expect(await statuses(5, coupon)).toEqual([200, 200, 200, 429, 429]);
+    const quote = () => billing.quote(null, { planId: 'reader-yearly', couponCode: 'TENOFF' }, '203.0.113.10');
+    expect(await statuses(7, quote)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  });
+
+  it('a set-up of a card is one for each reader until it is used', async () => {
+    const { billing, readers, dashboard } = await open();
+    const session = await readers.join('ada@example.com');
+    const another = await bench.another();
+    const secrets = await Promise.all(
+      Array.from({ length: 20 }, (_, one) => (one % 2 ? billing : another).setupIntent(session, address)),
+    );
+    expect(new Set(secrets.map((one) => paid(one).clientSecret)).size).toBe(1);
+    const [intent] = (await dashboard.setupIntents.list()).data;
+    expect((await dashboard.setupIntents.list()).data).toHaveLength(1);
+    await dashboard.setupIntents.confirm(intent?.id ?? '', { payment_method: 'pm_card_visa' });
+    expect(paid(await billing.setupIntent(session, address)).clientSecret).not.toBe(intent?.client_secret);
+  });
+
+  it('a client secret ends after eight refused cards, and the account gets no other', async () => {
+    const { billing, readers, dashboard, deliver } = await open();
+    const session = await readers.join('ada@example.com');
+    const refuse = async () => {
+      const secret = paid(await billing.setupIntent(session, address)).clientSecret;
+      const id = secret.split('_secret_')[0] ?? '';
+      // As the browser does with the secret: none of our calls sees it.
+      const card = { payment_method: 'pm_card_chargeDeclined' };
+      const message = await dashboard.setupIntents.confirm(id, card).then(
+        () => 'taken',
+        (error: Error & { code?: string }) => error.code,
+      );
+      await deliver();
+      return { id, message };
+    };
+    const first = await refuse();
+    for (let time = 2; time <= 8; time++) expect(await refuse()).toEqual({ id: first.id, message: 'card_declined' });
+    expect((await dashboard.setupIntents.retrieve(first.id)).status).toBe('canceled');
+    // Two more of another, and the account may try no card for an hour, on any path.
+    const second = await refuse();
+    expect(second.id).not.toBe(first.id);
+    await refuse();
+    expect(await billing.setupIntent(session, address)).toMatchObject({ ok: false, status: 429 });
+    expect(await billing.usePaymentMethod(session, 'pm_card_visa', address)).toMatchObject({ status: 429 });
+    expect(await billing.subscribe(session, yearly, address)).toMatchObject({ status: 429 });
+    expect(await billing.confirm(session, 'sub_1', address)).toMatchObject({ status: 429 });
+    expect(await billing.switchPlan(session, { planId: 'member-yearly' }, address)).toMatchObject({ status: 429 });
+    // Another reader of the same address is not refused for it.
+    const grace = await readers.join('grace@example.com');
+    expect(paid(await billing.subscribe(grace, yearly, address)).grant_id).not.toBeNull();
+  }, 120_000);
+
+  it('a purchase ends after eight cards that were refused through its secret', async () => {
+    const { billing, readers, dashboard, deliver, database } = await open();
+    const session = await readers.join('ada@example.com');
+    const begun = paid(
+      await billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }, address),
+    );
+    const id = begun.clientSecret?.split('_secret_')[0] ?? '';
+    for (let time = 0; time < 8; time++) {
+      await dashboard.paymentIntents.confirm(id, { payment_method: 'pm_card_chargeDeclined' }).catch(() => {});
+      await deliver();
+    }
+    const [purchase] = await database.db.selectFrom('purchases').select('state').execute();
+    expect(purchase?.state).toBe('given up');
+    expect((await dashboard.paymentIntents.retrieve(id)).status).toBe('canceled');
+    expect(paid(await billing.setupIntent(session, address)).clientSecret).toContain('seti_');
+  }, 120_000);
+
+  it('thirty new readers of one address buy within an hour, and one who tries stolen cards is stopped', async () => {
+    const { billing, accounts, readers } = await open();
+    const thief = await readers.join('thief@example.com');
+    const declined = { ...yearly, payment_method: 'pm_card_chargeDeclined' };
+    const tried = await statuses(14, () => billing.subscribe(thief, declined, address));
+    expect(tried).toEqual([...Array(10).fill(402), ...Array(4).fill(429)]);
+    for (let reader = 0; reader < 30; reader++) {
+      const made = await accounts.accounts.create(
+        `student${reader}@example.com`,
+        { address, userAgent: null },
+        '/',
+        'enter',
+      );
+      if (!made.ok || !made.value.signedIn) throw new Error(`Reader ${reader} was not let in`);
+      const answer = await billing.subscribe(made.value.signedIn.session, yearly, address);
+      expect(paid(answer).grant_id, `reader ${reader}`).not.toBeNull();
+    }
+  }, 240_000);
+});
