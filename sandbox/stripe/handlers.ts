@@ -44,6 +44,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
       id: String(params.id ?? ''),
       second: String(params.second ?? ''),
       authorization: request.headers.get('authorization'),
+      version: request.headers.get('stripe-version'),
       idempotencyKey: key,
       body,
     });

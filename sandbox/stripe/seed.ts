@@ -80,6 +80,7 @@ export function seed(ledger: Ledger): void {
         ...{
           statement_descriptor: null,
           tax_code: null,
+          tax_details: null,
           type: 'service',
           unit_label: null,
           updated: ledger.now(),

@@ -3,10 +3,11 @@
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
 import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
-import { ApiError, unauthorized } from './core/errors.ts';
+import { ApiError, invalid, unauthorized } from './core/errors.ts';
 import { type Ledger, openLedger, token } from './core/ledger.ts';
 import type { Event, Thing } from './core/model.ts';
 import { type Fields, Params, parseForm } from './core/params.ts';
+import type { Wire } from './core/present.ts';
 import { type Fault, type Faults, makeFaults } from './faults.ts';
 import { fingerprint, type Idempotency, makeIdempotency } from './idempotency.ts';
 import { keys } from './keys.ts';
@@ -18,10 +19,13 @@ import { account, advanceTestClock, events, testClocks, webhookEndpoints } from 
 import { charges, finishChallenge, paymentIntents, refunds, setupIntents } from './resources/payments.ts';
 import type { Route } from './resources/route.ts';
 import { schedules, subscriptions } from './resources/subscriptions.ts';
+import { AnswerFault, checkAnswer } from './schema/answers.ts';
+import { api } from './schema/read.ts';
+import { checkRequest } from './schema/requests.ts';
 import { seed } from './seed.ts';
 
-/** Version whose shapes are spoken; asked for another one, it answers the same. */
-export const apiVersion = '2026-10-28.endive';
+/** The one version that is spoken: that of the pinned SDK. */
+export const { apiVersion } = api;
 
 export const routes: readonly Route[] = [
   ...[...subscriptions, ...paymentIntents, ...customers, ...paymentMethods, ...invoices, ...setupIntents, ...prices],
@@ -45,8 +49,11 @@ export interface StripeState {
   onEvents(listener: (events: readonly Event[]) => void): void;
   /** Forgets everything and begins anew. */
   reset(): void;
+  /** @throws {AnswerFault} when something was sent that Stripe would not have sent */
   close(): void;
   readonly idempotency: Idempotency;
+  /** Keeps what was sent wrongly, so that closing fails. */
+  noteFault(fault: AnswerFault): void;
 }
 
 export interface StateOptions {
@@ -57,7 +64,9 @@ export interface StateOptions {
 }
 
 export function openState({ file, wall = Date.now }: StateOptions = {}): StripeState {
-  const ledger = openLedger({ file, wall, apiVersion });
+  const wrong: AnswerFault[] = [];
+  const ledger = openLedger({ file, wall, apiVersion, noteFault: (fault) => wrong.push(fault) });
+  forgetOldShapes(ledger);
   const lifecycle = makeLifecycle(ledger);
   const faults = makeFaults();
   seed(ledger);
@@ -71,13 +80,27 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
     onEvents: ledger.onEvents,
     reset() {
       ledger.clear();
+      forgetOldShapes(ledger);
       faults.clear();
       seed(ledger);
       lifecycle.restart();
     },
-    close: ledger.close,
+    close() {
+      ledger.close();
+      const [first] = wrong;
+      if (first) throw first;
+    },
     idempotency: makeIdempotency(ledger, wall),
+    noteFault: (fault) => wrong.push(fault),
   };
+}
+
+/** What an older sandbox has kept lacks fields that are required today: it begins anew. */
+function forgetOldShapes(ledger: Ledger): void {
+  const spoken = `${api.sdk} 2`;
+  if (ledger.store.find('setting', 'shapes')?.spoken === spoken) return;
+  if (ledger.store.count('product') > 0) ledger.clear();
+  ledger.run(() => ledger.store.add('setting', { id: 'shapes', object: 'setting', spoken }));
 }
 
 export interface ApiCall {
@@ -88,6 +111,7 @@ export interface ApiCall {
   readonly second: string;
   readonly authorization: string | null;
   readonly idempotencyKey: string | null;
+  readonly version: string | null;
   readonly body: string;
 }
 
@@ -140,6 +164,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     return { status: 200, body: wire, headers };
   } catch (problem) {
     if (!(problem instanceof ApiError)) {
+      if (problem instanceof AnswerFault) state.noteFault(problem);
       process.stderr.write(`Stripe: ${call.route.method} ${call.path}: ${(problem as Error).stack}\n`);
       return error(new ApiError(500, { type: 'api_error', message: 'The stand-in could not answer.' }));
     }
@@ -155,17 +180,25 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
   }
 }
 
+/** Without a header the account's own version holds (docs.stripe.com/api/versioning): here, the pinned one. */
+function checkVersion(version: string | null): void {
+  if (version !== null && version !== apiVersion) throw invalid(`Invalid Stripe API version: ${version}`);
+}
+
 /** @returns whether it is a browser that asks */
 function authorize(
   { keys: { secret, publishable } }: StripeState,
-  { route, authorization }: ApiCall,
+  { route, authorization, version }: ApiCall,
   fields: Fields,
 ): boolean {
   const [scheme, value = ''] = (authorization ?? '').split(' ');
   const basic =
     scheme?.toLowerCase() === 'basic' ? Buffer.from(value, 'base64').toString('utf8').split(':')[0] : undefined;
   const given = basic ?? (value || (typeof fields.key === 'string' ? fields.key : ''));
-  if (given === secret) return false;
+  if (given === secret) {
+    checkVersion(version);
+    return false;
+  }
   if (given === publishable) {
     if (route.browser) return true;
     throw new ApiError(403, {
@@ -186,16 +219,21 @@ function authorize(
 
 function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boolean): unknown {
   const { ledger, lifecycle } = state;
+  const name = `${call.route.method.toUpperCase()} ${call.route.path}`;
+  checkRequest(name, fields, { browser });
   const params = new Params(fields);
   const expand = params.texts('expand') ?? [];
   params.allow('key');
   const result = call.route.run({ ledger, lifecycle, params, browser, id: call.id, second: call.second });
   params.finish();
-  if ('wire' in result) return result.wire;
-  const wire = ledger.present(result as Thing, expand);
-  if (!browser) return wire;
-  // A browser is told what it needs of its own intent.
-  const { metadata: _metadata, customer: _customer, latest_charge: _charge, ...rest } = wire;
+  const wire = 'wire' in result ? result.wire : ledger.present(result as Thing, expand);
+  const answered = browser ? forBrowser(wire as Wire) : wire;
+  checkAnswer(name, answered, { browser });
+  return answered;
+}
+
+/** A browser is told what it needs of its own intent. */
+function forBrowser({ metadata: _metadata, customer: _customer, latest_charge: _charge, ...rest }: Wire): Wire {
   return rest;
 }
 

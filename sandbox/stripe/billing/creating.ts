@@ -186,7 +186,6 @@ export function build(
           makeItem(id, price, quantity, now, trialEnd ?? addIntervals(now, recurring(price)), metadata),
         ),
         has_more: false,
-        total_count: prices.length,
         url: `/v1/subscription_items?subscription=${id}`,
       },
       latest_invoice: null,
@@ -210,7 +209,9 @@ export function build(
       test_clock: customer.test_clock,
       transfer_data: null,
       trial_end: trialEnd,
-      trial_settings: { end_behavior: { missing_payment_method: wanted.missingMethod ?? 'create_invoice' } },
+      trial_settings: {
+        end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod ?? 'create_invoice' },
+      },
       trial_start: trialEnd === null ? null : now,
       _announced: {},
     } as unknown as Omit<Subscription, 'id'> & { id: string },

@@ -95,8 +95,6 @@ function redeem(ledger: Ledger, subscription: Subscription, { coupon, code }: Gr
   const months = coupon.duration === 'repeating' ? (coupon.duration_in_months ?? 1) : null;
   return ledger.add('discount', {
     object: 'discount',
-    // The shape knows no date of creation.
-    created: undefined as unknown as number,
     checkout_session: null,
     customer: subscription.customer,
     customer_account: null,

@@ -126,6 +126,7 @@ export function addItem(
     'invoiceitem',
     {
       object: 'invoiceitem',
+      customer_account: null,
       date: now,
       discountable: true,
       discounts: [],
@@ -136,13 +137,17 @@ export function addItem(
       parent: wanted._subscription
         ? {
             type: 'subscription_details',
-            subscription_details: { subscription: wanted._subscription, subscription_item: wanted._item ?? null },
+            subscription_details: {
+              subscription: wanted._subscription,
+              ...(wanted._item && { subscription_item: wanted._item }),
+            },
           }
         : null,
       period: { start: now, end: now },
       pricing: pricing(_price, _product, wanted.amount / quantity),
       proration: false,
       quantity,
+      quantity_decimal: String(quantity),
       tax_rates: [],
       test_clock: owner.test_clock,
       _subscription: null,
@@ -246,7 +251,6 @@ export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
         data: lines,
         has_more: false,
         url: `/v1/invoices/${id}/lines`,
-        total_count: lines.length,
       },
       livemode: false,
       metadata: draft.metadata ?? {},

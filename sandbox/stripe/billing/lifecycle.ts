@@ -7,7 +7,7 @@ import type { Invoice, Schedule, Subscription, Thing } from '../core/model.ts';
 import { addIntervals, boundaryAfter, day, hour } from './calendar.ts';
 import { collect, end, expire, voidInvoice } from './collecting.ts';
 import { recurring } from './creating.ts';
-import { finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { finalize, makeInvoice, periodLine, reckon } from './invoicing.ts';
 import { nextPhase, phaseEnd } from './scheduling.ts';
 
 /** Days before a renewal on which it is announced. */
@@ -102,28 +102,31 @@ function announceTrialEnd(ledger: Ledger, subscription: Subscription): void {
 }
 
 function announceInvoice(ledger: Ledger, subscription: Subscription, at: number): void {
+  const upcoming = ledger.dry((): Thing | null => {
+    const invoice = nextInvoice(ledger, subscription);
+    if (!invoice) return null;
+    const told = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };
+    return { ...(ledger.present(invoice) as unknown as Thing), ...told };
+  });
   ledger.store.touch(subscription);
   subscription._announced = { ...subscription._announced, invoice: at };
-  const amount = subscription.items.data.reduce(
-    (sum, { price, quantity }) => sum + (ledger.store.find('price', price)?.unit_amount ?? 0) * quantity,
-    0,
-  );
-  ledger.emit('invoice.upcoming', {
-    id: `upcoming_${subscription.id}`,
-    object: 'invoice',
-    amount_due: amount,
-    billing_reason: 'upcoming',
-    currency: subscription.currency,
-    customer: subscription.customer,
-    next_payment_attempt: at + hour,
-    parent: {
-      type: 'subscription_details',
-      quote_details: null,
-      subscription_details: { subscription: subscription.id, metadata: subscription.metadata },
-    },
-    period_end: at,
-    status: 'draft',
-    total: amount,
+  if (upcoming) ledger.emit('invoice.upcoming', upcoming);
+}
+
+/**
+ * The invoice of the next renewal, with what a schedule changes at that moment (docs.stripe.com/api/invoices/create_preview).
+ * It does what a renewal does, and so belongs into `ledger.dry`. `null` when nothing will be charged.
+ */
+export function nextInvoice(ledger: Ledger, subscription: Subscription): Invoice | null {
+  const at = periodEnd(subscription);
+  return ledger.during(subscription.test_clock ?? '', at, () => {
+    const schedule = subscription.schedule ? ledger.store.find('subscription_schedule', subscription.schedule) : null;
+    const phase = schedule ? phaseEnd(schedule) : null;
+    if (schedule && phase !== null && phase <= at) nextPhase(ledger, schedule);
+    const invoice = renew(ledger, subscription);
+    if (!invoice) return null;
+    reckon(ledger, invoice);
+    return invoice;
   });
 }
 

@@ -9,7 +9,7 @@ import { change } from './changing.ts';
 import { build, firstInvoice, readItems, readMoment, readOneOff } from './creating.ts';
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { makeInvoice, reckon } from './invoicing.ts';
-import { renew } from './lifecycle.ts';
+import { nextInvoice } from './lifecycle.ts';
 
 export function preview(ledger: Ledger, params: Params): Wire {
   params.allow(
@@ -101,14 +101,11 @@ function ofChange(
     : null;
   if (asked) return asked;
   // What is left is the invoice of the next renewal.
-  const next = Math.min(...subscription.items.data.map((item) => item.current_period_end));
-  const clock = subscription.test_clock ?? '';
-  return ledger.during(clock, next, () => {
-    const invoice = atEnd ? null : renew(ledger, subscription);
-    const made = invoice ?? makeInvoice(ledger, { customer, subscription, reason: 'subscription_cycle' });
-    reckon(ledger, made);
-    return made;
-  });
+  const invoice = atEnd ? null : nextInvoice(ledger, subscription);
+  if (invoice) return invoice;
+  const empty = makeInvoice(ledger, { customer, subscription, reason: 'subscription_cycle' });
+  reckon(ledger, empty);
+  return empty;
 }
 
 /** `items` of an update or a preview. */

@@ -3,6 +3,7 @@
  * is kept, told as an event and answered together, or not at all.
  */
 import { randomBytes } from 'node:crypto';
+import { AnswerFault, checkEvent } from '../schema/answers.ts';
 import { ApiError, noSuch } from './errors.ts';
 import type { Event, Kind, Kinds, Thing } from './model.ts';
 import { makePresenter, type Presenter, type Wire } from './present.ts';
@@ -76,6 +77,9 @@ const automatic: Partial<Record<Kind, { created?: string; updated?: string; remo
   'test_helpers.test_clock': { created: 'test_helpers.test_clock.created' },
 };
 
+/** Kinds whose shape has no `created`. */
+const undated: ReadonlySet<Kind> = new Set(['discount', 'invoiceitem']);
+
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Letters and digits that nobody guesses. */
@@ -88,9 +92,11 @@ export interface LedgerOptions {
   readonly wall?: () => number;
   /** Written into events. */
   readonly apiVersion: string;
+  /** Hears of events that Stripe would not send. */
+  readonly noteFault: (fault: AnswerFault) => void;
 }
 
-export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions): Ledger {
+export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: LedgerOptions): Ledger {
   const store = openStore(file);
   const moments = new Map<string, number>();
   const listeners: ((events: readonly Event[]) => void)[] = [];
@@ -114,7 +120,7 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
   const add: Ledger['add'] = (kind, thing, owner) => {
     const whole = { ...thing } as unknown as Thing;
     whole.id ??= `${prefixOf[kind] ?? `${kind}_`}${token(24)}`;
-    if (whole.created === undefined) whole.created = now(owner);
+    if (whole.created === undefined && !undated.has(kind)) whole.created = now(owner);
     return store.add(kind, whole as unknown as Kinds[typeof kind]);
   };
 
@@ -128,11 +134,18 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
   function emit(type: string, thing: Thing, previous?: Wire): void {
     told.push({ thing, type });
     if (silent) return;
+    const data = { object: presenter.present(thing), ...(previous && { previous_attributes: previous }) };
+    try {
+      checkEvent(type, data);
+    } catch (error) {
+      if (error instanceof AnswerFault) noteFault(error);
+      throw error;
+    }
     const event = add('event', {
       object: 'event',
       api_version: apiVersion,
       created: momentOf(thing),
-      data: { object: presenter.present(thing), ...(previous && { previous_attributes: previous }) },
+      data,
       livemode: false,
       pending_webhooks: 1,
       request: { id: null, idempotency_key: null },
@@ -154,8 +167,7 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
       if (types.created && !said.includes(types.created)) emit(types.created, thing);
       return;
     }
-    if (!types.updated || said.includes(types.updated) || said.some((type) => /subscription\.deleted$/.test(type)))
-      return;
+    if (!types.updated || said.includes(types.updated) || said.some((type) => type.endsWith('.deleted'))) return;
     const previous = difference(presenter.present(before), presenter.present(thing));
     if (previous) emit(types.updated, thing, previous);
   }
@@ -236,14 +248,14 @@ export function openLedger({ file, wall = Date.now, apiVersion }: LedgerOptions)
       }
     },
     dry(work) {
-      const [wasSilent, wasTold] = [silent, told];
+      const [wasSilent, wasTold, back] = [silent, [...told], store.mark()];
       silent = true;
       try {
         return work();
       } finally {
         silent = wasSilent;
         told = wasTold;
-        takeBack();
+        back();
       }
     },
     onEvents: (listener) => listeners.push(listener),

@@ -160,6 +160,7 @@ export function makePresenter(store: Store, now: () => number): Presenter {
   }
 
   function completed(thing: Thing): Thing {
+    if (thing.object === 'customer' && thing.deleted) return { id: thing.id, object: 'customer', deleted: true };
     if (thing.object === 'subscription_item') {
       const price = store.find('price', (thing as SubscriptionItem).price);
       return price ? { ...thing, price, plan: planOf(price) } : thing;

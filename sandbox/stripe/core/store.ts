@@ -29,6 +29,8 @@ export interface Store {
   /** Writes what is kept within `work` to the file at once, when it is over. */
   together<T>(work: () => T): T;
   takeBack(): void;
+  /** Remembers how things are; what it returns brings everything back to that, within the same transaction. */
+  mark(): () => void;
   clear(): void;
   close(): void;
 }
@@ -58,6 +60,10 @@ export function openStore(file?: string): Store {
     const made = new Map<string, Row>();
     kinds.set(kind, made);
     return made;
+  };
+  const restore = (thing: Thing, json: string) => {
+    for (const field of Object.keys(thing)) delete thing[field];
+    Object.assign(thing, JSON.parse(json));
   };
   const put = (row: Row) => {
     of(row.kind).set(row.thing.id, row);
@@ -135,11 +141,30 @@ export function openStore(file?: string): Store {
           rows.delete(row.thing);
           continue;
         }
-        for (const field of Object.keys(row.thing)) delete row.thing[field];
-        Object.assign(row.thing, JSON.parse(row.kept));
+        restore(row.thing, row.kept);
       }
       changed.clear();
       gone.clear();
+    },
+    mark() {
+      const before = new Map([...changed].map((row) => [row, JSON.stringify(row.thing)]));
+      const goneBefore = new Set(gone);
+      return () => {
+        for (const row of gone) if (!goneBefore.has(row)) put(row);
+        for (const row of new Set([...changed, ...gone])) {
+          if (goneBefore.has(row)) continue;
+          const json = before.get(row) ?? row.kept;
+          if (json !== null) restore(row.thing, json);
+          else {
+            of(row.kind).delete(row.thing.id);
+            rows.delete(row.thing);
+          }
+        }
+        changed.clear();
+        for (const row of before.keys()) changed.add(row);
+        gone.clear();
+        for (const row of goneBefore) gone.add(row);
+      };
     },
     clear() {
       kinds.clear();

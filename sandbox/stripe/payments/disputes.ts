@@ -11,6 +11,22 @@ export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
 /** Seconds in which the paper may answer. */
 const answerWithin = 9 * 86_400;
 
+/** Evidence of which nothing has been given yet. */
+const noEvidence = {
+  ...Object.fromEntries(
+    [
+      ...['access_activity_log', 'billing_address', 'cancellation_policy', 'cancellation_policy_disclosure'],
+      ...['cancellation_rebuttal', 'customer_communication', 'customer_email_address', 'customer_name'],
+      ...['customer_purchase_ip', 'customer_signature', 'duplicate_charge_documentation'],
+      ...['duplicate_charge_explanation', 'duplicate_charge_id', 'product_description', 'receipt', 'refund_policy'],
+      ...['refund_policy_disclosure', 'refund_refusal_explanation', 'service_date', 'service_documentation'],
+      ...['shipping_address', 'shipping_carrier', 'shipping_date', 'shipping_documentation'],
+      ...['shipping_tracking_number', 'uncategorized_file', 'uncategorized_text'],
+    ].map((name) => [name, null]),
+  ),
+  enhanced_evidence: {},
+};
+
 const over = ['won', 'lost', 'warning_closed'];
 
 /** The one of a charge that is not over yet, or was lost: nothing more can be paid back then. */
@@ -30,7 +46,7 @@ export function openDispute(ledger: Ledger, charge: Charge, reason: DisputeReaso
     'dispute',
     {
       ...{ object: 'dispute', amount: charge.amount, balance_transactions: [], charge: charge.id },
-      ...{ currency: charge.currency, enhanced_eligibility_types: [], evidence: {} },
+      ...{ currency: charge.currency, enhanced_eligibility_types: [], evidence: { ...noEvidence } },
       evidence_details: {
         ...{ due_by: now + answerWithin, enhanced_eligibility: {}, has_evidence: false, past_due: false },
         ...{ submission_count: 0, submission_method: 'not_submitted' },
@@ -38,7 +54,10 @@ export function openDispute(ledger: Ledger, charge: Charge, reason: DisputeReaso
       ...{ intended_submission_method: null, is_charge_refundable: inquiry, livemode: false, metadata: {} },
       ...{ network_reason_code: '10.4', payment_intent: charge.payment_intent },
       payment_method_details: {
-        card: { brand: 'visa', case_type: inquiry ? 'inquiry' : 'chargeback', network_reason_code: '10.4' },
+        card: {
+          ...{ brand: 'visa', case_type: inquiry ? 'inquiry' : 'chargeback' },
+          ...{ network: 'visa', network_reason_code: '10.4' },
+        },
         type: 'card',
       },
       reason: inquiry ? 'general' : reason,

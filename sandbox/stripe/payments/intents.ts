@@ -332,6 +332,9 @@ function record(
       on_behalf_of: null,
       outcome: problem
         ? {
+            advice_code: problem.advice_code ?? null,
+            network_advice_code: null,
+            network_decline_code: null,
             network_status: 'declined_by_network',
             reason: problem.decline_code ?? problem.code,
             risk_level: 'normal',
@@ -339,6 +342,9 @@ function record(
             type: 'issuer_declined',
           }
         : {
+            advice_code: null,
+            network_advice_code: null,
+            network_decline_code: null,
             network_status: 'approved_by_network',
             reason: null,
             risk_level: 'normal',
@@ -352,10 +358,21 @@ function record(
         card: {
           ...{ brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet },
           amount_authorized: problem ? null : intent.amount,
+          authorization_code: problem ? null : token(6),
+          checks: method.card.checks,
+          electronic_commerce_indicator: null,
+          installments: null,
+          mandate: null,
           network: brand,
+          network_transaction_id: null,
+          regulated_status: 'unregulated',
           three_d_secure: authenticated
-            ? { authentication_flow: 'challenge', result: 'authenticated', result_reason: null, version: '2.2.0' }
+            ? {
+                ...{ authentication_flow: 'challenge', electronic_commerce_indicator: '05', exemption_indicator: null },
+                ...{ result: 'authenticated', result_reason: null, transaction_id: token(36), version: '2.2.0' },
+              }
             : null,
+          transaction_link_id: null,
         },
         type: 'card',
       },

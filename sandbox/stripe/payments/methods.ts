@@ -46,6 +46,7 @@ export function makeMethod(
       wallet: more.wallet ? { type: more.wallet, dynamic_last4: null } : null,
     },
     customer: null,
+    customer_account: null,
     livemode: false,
     metadata: {},
     type: 'card',

@@ -36,6 +36,7 @@ export const products: Route[] = [
       ...{
         statement_descriptor: null,
         tax_code: null,
+        tax_details: null,
         type: 'service',
         unit_label: null,
         updated: ledger.now(),

@@ -148,8 +148,8 @@ export const customers: Route[] = [
       }
     }
     ledger.store.touch(customer);
-    customer.deleted = true;
     ledger.emit('customer.deleted', customer);
+    customer.deleted = true;
     return deleted(customer);
   }),
   get('/v1/customers/:id/payment_methods', ({ ledger, params, id }) => {

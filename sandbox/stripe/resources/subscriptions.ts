@@ -186,7 +186,10 @@ export const schedules: Route[] = [
           ...{ collection_method: 'charge_automatically', default_payment_method: subscription.default_payment_method },
           ...{
             description: null,
-            invoice_settings: { issuer: { type: 'self' } },
+            invoice_settings: {
+              ...{ account_tax_ids: null, custom_fields: null, days_until_due: null, description: null, footer: null },
+              issuer: { type: 'self' },
+            },
             on_behalf_of: null,
             transfer_data: null,
           },

@@ -112,6 +112,7 @@ export function stripeClient(state: StripeState, life: Life, failures: Failures)
       ...{ route, id, second, path: url.pathname, query: url.search.slice(1), body },
       authorization: headers.get('authorization'),
       idempotencyKey: headers.get('idempotency-key'),
+      version: headers.get('stripe-version'),
     });
     return new Response(text, { status, headers: told });
   };

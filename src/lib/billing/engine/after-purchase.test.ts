@@ -90,7 +90,8 @@ onBothEngines('a running subscription', (engines) => {
     expect(now.status).toBe('active');
     // Nothing is left that could be charged later.
     expect((await house.dashboard.invoices.list({ status: 'open' })).data).toEqual([]);
-    await house.dashboard.subscriptions.update(id, { default_payment_method: '' });
+    // A subscription's card cannot be unset: it goes with its card.
+    await house.dashboard.paymentMethods.detach(bad.id);
   });
 
   it('waits for the bank before an upgrade', async () => {

@@ -176,16 +176,16 @@ export function createCustomers(
   };
 }
 
-/** An empty text is how Stripe is told to forget a field. */
+/** The whole address replaces the one before. Stripe refuses an empty text here, so what is empty is left out. */
 const stripeShipping = ({ name, address, phone }: Shipping) => ({
   name,
   address: {
     line1: address.line1,
-    line2: address.line2 ?? '',
+    ...(address.line2 && { line2: address.line2 }),
     city: address.city,
     state: address.state,
     postal_code: address.postal_code,
     country: address.country,
   },
-  phone: phone ?? '',
+  ...(phone && { phone }),
 });

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../testing.ts';
+import { checkAnswer } from './answers.ts';
+import { difference } from './check.ts';
+import { api } from './read.ts';
+
+describe('an answer', () => {
+  it('is held against the declarations of the SDK', async () => {
+    const bench = await openBench();
+    const customer = JSON.parse(JSON.stringify(await bench.payer())) as Record<string, unknown>;
+    const call = 'GET /v1/customers/:id';
+    const given = (more: object) => () => checkAnswer(call, { ...customer, ...more }, { browser: false });
+    expect(given({})).not.toThrow();
+    expect(given({ livemode: undefined })).toThrow(/livemode/);
+    expect(given({ balance: '12' })).toThrow(/balance/);
+    expect(given({ banana: 1 })).toThrow(/banana/);
+    expect(given({ tax_exempt: 'perhaps' })).toThrow(/tax_exempt/);
+    await bench.stop();
+  });
+
+  it('that Stripe would not send fails when the sandbox is stopped', async () => {
+    const bench = await openBench();
+    const { id } = await bench.payer();
+    const kept = bench.state.ledger.need('customer', id);
+    delete kept.livemode;
+    await expect(bench.stripe.customers.retrieve(id)).rejects.toThrow();
+    await expect(bench.stop()).rejects.toThrow(/livemode/);
+  });
+
+  it('is told apart by the closest of several shapes', () => {
+    const shape = { any: ['null', { ref: 'Subscription.PauseCollection' }] } as const;
+    expect(difference(null, shape, { shapes: api.shapes })).toBeNull();
+    expect(difference({ behavior: 'void', resumes_at: null }, shape, { shapes: api.shapes })).toBeNull();
+    expect(difference({ behavior: 'nap', resumes_at: null }, shape, { shapes: api.shapes }, 'pause')).toMatch(
+      /behavior/,
+    );
+  });
+});

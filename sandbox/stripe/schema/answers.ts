@@ -1,0 +1,39 @@
+/**
+ * Holds everything that the sandbox sends against the SDK's declarations. A difference is a fault of the sandbox and not of
+ * its caller: it is kept, and stopping the sandbox then fails, and with it the test that caused it.
+ */
+import { difference } from './check.ts';
+import { api } from './read.ts';
+import type { ApiCallShape, Shape } from './shape.ts';
+
+/** The sandbox has sent what Stripe would not. */
+export class AnswerFault extends Error {}
+
+const pageOf = (member: Shape): Shape => ({
+  object: { data: { list: member }, has_more: 'boolean', object: { is: ['list'] }, url: 'string' },
+});
+const searchOf = (member: Shape): Shape => ({
+  object: {
+    ...{ data: { list: member }, has_more: 'boolean', next_page: { any: ['string', 'null'] } },
+    ...{ object: { is: ['search_result'] }, url: 'string', 'total_count?': 'number' },
+  },
+});
+
+const whole = ({ answer }: ApiCallShape): Shape =>
+  'page' in answer ? pageOf(answer.page) : 'search' in answer ? searchOf(answer.search) : answer.one;
+
+/** @throws {AnswerFault} */
+export function checkAnswer(call: string, answer: unknown, { browser }: { browser: boolean }): void {
+  const shape = api.calls[call];
+  if (!shape) throw new AnswerFault(`The SDK knows no call ${call}.`);
+  const found = difference(answer, whole(shape), { shapes: api.shapes, partial: browser });
+  if (found) throw new AnswerFault(`${call} answers ${found}`);
+}
+
+/** @throws {AnswerFault} for an event that Stripe does not have, or whose object is not what it should be */
+export function checkEvent(type: string, data: { object: unknown; previous_attributes?: unknown }): void {
+  const shape = api.events[type];
+  if (!shape) throw new AnswerFault(`Stripe has no event ${type}`);
+  const found = difference(data.object, shape, { shapes: api.shapes });
+  if (found) throw new AnswerFault(`${type} tells ${found}`);
+}

@@ -1,0 +1,109 @@
+/** Holds a value against its shape: what the sandbox answers, and what pages give to Stripe.js. */
+import type { Fields, Shape, Shapes } from './shape.ts';
+
+export interface Checking {
+  readonly shapes: Shapes;
+  /** Whether fields may be missing: browsers get a part of an intent, an event only what changed. */
+  readonly partial?: boolean;
+}
+
+/** The first difference, as `customer.address: …`; `null` when the value fits. */
+export function difference(value: unknown, shape: Shape, checking: Checking, path = ''): string | null {
+  if (typeof shape === 'string') return fitsWord(value, shape) ? null : wrong(path, value, shape);
+  if ('is' in shape)
+    return shape.is.includes(value as string) ? null : wrong(path, value, `one of ${shape.is.join(', ')}`);
+  if ('any' in shape) return unionDifference(value, shape.any, checking, path);
+  if ('list' in shape) {
+    if (!Array.isArray(value)) return wrong(path, value, 'a list');
+    return first(
+      value.map((member, index) => [`${path}[${index}]`, member] as const),
+      (at, member) => difference(member, shape.list, checking, at),
+    );
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return wrong(path, value, nameOf(shape));
+  if ('map' in shape) {
+    return first(
+      Object.entries(value).map(([key, member]) => [`${path}.${key}`, member] as const),
+      (at, member) => difference(member, shape.map, checking, at),
+    );
+  }
+  const fields = 'ref' in shape ? checking.shapes[shape.ref] : shape.object;
+  return fields ? fieldsDifference(value, fields, checking, path) : `${path}: no shape is called ${nameOf(shape)}`;
+}
+
+const nameOf = (shape: Shape): string => (typeof shape === 'object' && 'ref' in shape ? shape.ref : 'an object');
+
+function fieldsDifference(value: object, fields: Fields, checking: Checking, path: string): string | null {
+  const at = (name: string) => (path ? `${path}.${name}` : name);
+  for (const [declared, shape] of Object.entries(fields)) {
+    const name = declared.replace(/\?$/, '');
+    const member = (value as Record<string, unknown>)[name];
+    if (member === undefined) {
+      if (declared === name && !checking.partial && !allowsAbsence(shape)) return `${at(name)}: missing`;
+      continue;
+    }
+    const found = difference(member, shape, checking, at(name));
+    if (found) return found;
+  }
+  const strange = Object.keys(value).find(
+    (name) =>
+      !Object.hasOwn(fields, name) &&
+      !Object.hasOwn(fields, `${name}?`) &&
+      (value as Record<string, unknown>)[name] !== undefined,
+  );
+  return strange === undefined ? null : `${at(strange)}: not declared`;
+}
+
+const allowsAbsence = (shape: Shape): boolean =>
+  shape === 'any' ||
+  shape === 'undefined' ||
+  (typeof shape === 'object' && 'any' in shape && shape.any.includes('undefined'));
+
+/** Of several shapes the one that fits, or the difference from the one that comes closest. */
+function unionDifference(value: unknown, shapes: readonly Shape[], checking: Checking, path: string): string | null {
+  const found = shapes.map((shape) => difference(value, shape, checking, path));
+  if (found.includes(null)) return null;
+  const scores = shapes.map((shape) => likeness(value, shape, checking));
+  const best = Math.max(...scores);
+  return (best > 0 && found[scores.indexOf(best)]) || wrong(path, value, 'what is declared');
+}
+
+/** How many fields of an object a shape declares. */
+function likeness(value: unknown, shape: Shape, { shapes }: Checking): number {
+  if (value === null || typeof value !== 'object' || typeof shape !== 'object') return 0;
+  if ('list' in shape) return Array.isArray(value) ? 1 : 0;
+  const fields = 'ref' in shape ? shapes[shape.ref] : 'object' in shape ? shape.object : {};
+  return Object.keys(value).filter(
+    (name) => fields && (Object.hasOwn(fields, name) || Object.hasOwn(fields, `${name}?`)),
+  ).length;
+}
+
+function first<T>(
+  members: readonly (readonly [string, T])[],
+  check: (at: string, member: T) => string | null,
+): string | null {
+  for (const [at, member] of members) {
+    const found = check(at, member);
+    if (found) return found;
+  }
+  return null;
+}
+
+function fitsWord(value: unknown, word: Exclude<Shape, object>): boolean {
+  switch (word) {
+    case 'any':
+      return true;
+    case 'null':
+      return value === null;
+    case 'decimal':
+      return typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value);
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    default:
+      // `typeof` has the words string, boolean, undefined and function, too.
+      return typeof value === word;
+  }
+}
+
+const wrong = (path: string, value: unknown, wanted: string): string =>
+  `${path}: ${JSON.stringify(value)?.slice(0, 80) ?? typeof value} is not ${wanted}`;

@@ -1,0 +1,145 @@
+/**
+ * Reads TypeScript declarations into a small schema: what the checker knows of a type, without its documentation. Used
+ * when the schemas are generated, never by the running sandbox.
+ */
+import ts from 'typescript';
+import type { Shape, Shapes } from './shape.ts';
+
+export interface Reader {
+  readonly checker: ts.TypeChecker;
+  readonly shapes: Shapes;
+  file(name: string): ts.SourceFile;
+  shapeOf(type: ts.Type): Shape;
+}
+
+export interface ReaderOptions {
+  /** Whether an interface is left out: it becomes `any`. */
+  readonly omit?: (type: ts.Type, name: string) => boolean;
+  /** Whether an object that stands beside an id may be left out of the union. */
+  readonly omitExpanded?: (type: ts.Type, name: string) => boolean;
+}
+
+/** Opens the declarations that these files import. */
+export function openReader(files: readonly string[], { omit, omitExpanded }: ReaderOptions = {}): Reader {
+  const program = ts.createProgram([...files], {
+    strict: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    lib: ['lib.esnext.d.ts', 'lib.dom.d.ts'],
+    types: [],
+  });
+  const checker = program.getTypeChecker();
+  const shapes: Shapes = {};
+  const names = new Map<ts.Type, string>();
+
+  /** `Subscription.Item`, without the file; a number tells two of the same name apart. */
+  function nameOf(type: ts.Type, symbol: ts.Symbol): string {
+    const known = names.get(type);
+    if (known) return known;
+    const plain = checker.getFullyQualifiedName(symbol).replace(/^".*"\./, '');
+    let name = plain;
+    for (let count = 2; Object.hasOwn(shapes, name); count += 1) name = `${plain}_${count}`;
+    names.set(type, name);
+    return name;
+  }
+
+  const isFree = (type: ts.Type): boolean => (type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0;
+
+  function shapeOf(type: ts.Type): Shape {
+    if (type.isStringLiteral() || type.isNumberLiteral()) return { is: [type.value] };
+    if (type.flags & ts.TypeFlags.BooleanLiteral) return { is: [checker.typeToString(type) === 'true'] };
+    if (type.flags & ts.TypeFlags.String || type.flags & ts.TypeFlags.TemplateLiteral) return 'string';
+    if (type.flags & ts.TypeFlags.Number) return 'number';
+    if (type.flags & ts.TypeFlags.Boolean) return 'boolean';
+    if (type.flags & ts.TypeFlags.Null) return 'null';
+    if (type.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.Never)) return 'undefined';
+    if (type.isUnion()) return unionOf(type);
+    if (isFree(type)) return 'any';
+    return objectOf(type);
+  }
+
+  function unionOf(type: ts.UnionType): Shape {
+    const expandable = type.types.some((one) => one.flags & ts.TypeFlags.String);
+    const members = type.types.filter((one) => {
+      // `OtherString`: a promise to clients that new words may come, none of what is taken or sent today.
+      if (one.isIntersection() && one.types.some((part) => part.flags & ts.TypeFlags.String)) return false;
+      return !(expandable && one.symbol && omitExpanded?.(one, one.symbol.name));
+    });
+    const literals = new Set<string | number | boolean>();
+    const others: Shape[] = [];
+    for (const member of members) {
+      const shape = shapeOf(member);
+      if (typeof shape === 'object' && 'is' in shape) for (const value of shape.is) literals.add(value);
+      else if (!others.some((other) => JSON.stringify(other) === JSON.stringify(shape))) others.push(shape);
+    }
+    if (literals.has(true) && literals.has(false)) {
+      literals.delete(true);
+      literals.delete(false);
+      others.push('boolean');
+    }
+    if (others.includes('any')) return 'any';
+    if (literals.size > 0) others.unshift({ is: [...literals].sort() });
+    const [first] = others;
+    return others.length === 1 && first !== undefined ? first : { any: others };
+  }
+
+  function objectOf(type: ts.Type): Shape {
+    const symbol = type.aliasSymbol ?? type.symbol;
+    if (checker.isArrayType(type)) {
+      const [member] = checker.getTypeArguments(type as ts.TypeReference);
+      return { list: member ? shapeOf(member) : 'any' };
+    }
+    if (/^Decimal/.test(symbol?.name ?? '')) return 'decimal';
+    if (type.isIntersection() && type.types.some((part) => part.flags & ts.TypeFlags.String)) return 'string';
+    if (type.getCallSignatures().length > 0) return 'function';
+    if (symbol && omit?.(type, symbol.name)) return 'any';
+    const index = checker.getIndexInfosOfType(type).find(({ keyType }) => keyType.flags & ts.TypeFlags.String);
+    const properties = checker.getPropertiesOfType(type);
+    if (index && properties.length === 0) return { map: shapeOf(index.type) };
+    // An empty interface stands for an object of which nothing is said.
+    if (properties.length === 0) return { map: 'any' };
+    const nameless = !symbol || symbol.name.startsWith('__');
+    const generic = (type as ts.TypeReference).typeArguments?.length || type.aliasTypeArguments?.length;
+    if (nameless || generic) return { object: fieldsOf(properties) };
+    const known = names.get(type);
+    if (known) return { ref: known };
+    const name = nameOf(type, symbol);
+    shapes[name] = {};
+    shapes[name] = fieldsOf(properties);
+    return { ref: name };
+  }
+
+  function fieldsOf(properties: readonly ts.Symbol[]): Record<string, Shape> {
+    const fields: [string, Shape][] = properties.flatMap((property) => {
+      if (property.name.startsWith('__@')) return [];
+      const type = checker.getTypeOfSymbol(property);
+      const optional = (property.flags & ts.SymbolFlags.Optional) !== 0;
+      const kept = optional ? checker.getNonNullableType(type) : type;
+      // Optional and null at once keeps its null.
+      const nullable = optional && type.isUnion() && type.types.some((one) => one.flags & ts.TypeFlags.Null);
+      const shape = shapeOf(kept);
+      return [[optional ? `${property.name}?` : property.name, nullable ? withNull(shape) : shape]];
+    });
+    return Object.fromEntries(fields.sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+
+  return {
+    checker,
+    shapes,
+    shapeOf,
+    file(name) {
+      const found = program.getSourceFile(name);
+      if (!found) throw new Error(`${name} is not there.`);
+      return found;
+    },
+  };
+}
+
+const withNull = (shape: Shape): Shape =>
+  shape === 'any'
+    ? shape
+    : typeof shape === 'object' && 'any' in shape
+      ? { any: [...shape.any, 'null'] }
+      : { any: [shape, 'null'] };

@@ -1,0 +1,115 @@
+/** Each parameter that this release refuses, sent by the real SDK: what outside-world.md lists, and every kind of fault. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../state.ts';
+import { type Bench, openBench, refusal } from '../testing.ts';
+import { api } from './read.ts';
+
+let bench: Bench;
+let customer: string;
+beforeAll(async () => {
+  bench = await openBench();
+  customer = (await bench.payer()).id;
+});
+afterAll(() => bench.stop());
+
+/** Parameters that the SDK's types refuse, as old code would still send them. */
+const old = <T>(params: Record<string, unknown>): T => params as T;
+const packageOf = (name: string) =>
+  JSON.parse(fs.readFileSync(path.resolve('node_modules', name, 'package.json'), 'utf8')) as { version: string };
+
+describe('the schema', () => {
+  it('is of the pinned releases: `npm run stripe:schema` writes it anew', () => {
+    const browser = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, 'stripe-js.json'), 'utf8'));
+    expect(api.sdk).toBe(packageOf('stripe').version);
+    expect(browser.stripeJs).toBe(packageOf('@stripe/stripe-js').version);
+  });
+
+  it('knows every call that the sandbox answers', () => {
+    const calls = routes.map(({ method, path: at }) => `${method.toUpperCase()} ${at}`);
+    expect(calls.filter((call) => !api.calls[call])).toEqual([]);
+  });
+});
+
+type Refused = [name: string, call: (stripe: Stripe) => Promise<unknown>, param: string, code: string | undefined];
+const items = [{ price: 'price_reader_monthly' }];
+const subscribe = (more: Record<string, unknown>) => (stripe: Stripe) =>
+  stripe.subscriptions.create(old({ customer, items, ...more }));
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'x']));
+
+const refused: Refused[] = [
+  [
+    'payment_method_types on a payment intent',
+    (stripe) => stripe.paymentIntents.create(old({ amount: 100, currency: 'usd', payment_method_types: ['card'] })),
+    ...(['payment_method_types', 'payment_method_types_no_longer_supported'] as const),
+  ],
+  [
+    'payment_method_types on a setup intent',
+    (stripe) => stripe.setupIntents.create(old({ customer, payment_method_types: ['card'] })),
+    ...(['payment_method_types', 'payment_method_types_no_longer_supported'] as const),
+  ],
+  [
+    'a word for billing_cycle_anchor',
+    subscribe({ billing_cycle_anchor: 'now' }),
+    'billing_cycle_anchor',
+    'parameter_invalid_integer',
+  ],
+  ['an unknown billing mode', subscribe({ billing_mode: { type: 'banana' } }), 'billing_mode[type]', undefined],
+  ['51 metadata keys', subscribe({ metadata: many(51) }), 'metadata', undefined],
+  ['a metadata key of 41 characters', subscribe({ metadata: { ['k'.repeat(41)]: '1' } }), 'metadata', undefined],
+  ['a metadata value of 501 characters', subscribe({ metadata: { key: 'v'.repeat(501) } }), 'metadata[key]', undefined],
+  ['21 items', subscribe({ items: Array.from({ length: 21 }, () => items[0]) }), 'items', 'array_too_long'],
+  ['an unknown parameter', subscribe({ banana: true }), 'banana', 'parameter_unknown'],
+  [
+    'an unknown parameter within another',
+    subscribe({ payment_settings: { banana: 1 } }),
+    'payment_settings[banana]',
+    'parameter_unknown',
+  ],
+  ['no amount', (stripe) => stripe.paymentIntents.create(old({ currency: 'usd' })), 'amount', 'parameter_missing'],
+  [
+    'an amount of nothing',
+    (stripe) => stripe.paymentIntents.create({ amount: 0, currency: 'usd' }),
+    'amount',
+    'parameter_invalid_integer',
+  ],
+  [
+    'an amount in dollars and cents',
+    (stripe) => stripe.paymentIntents.create({ amount: 1.5, currency: 'usd' }),
+    'amount',
+    'parameter_invalid_integer',
+  ],
+  ['a text for a yes or no', subscribe({ off_session: 'perhaps' }), 'off_session', undefined],
+  ['a text for a list', subscribe({ items: 'price_reader_monthly' }), 'items', undefined],
+  [
+    'an empty text where nothing can be unset',
+    subscribe({ default_payment_method: '' }),
+    'default_payment_method',
+    'parameter_invalid_empty',
+  ],
+  [
+    'a description of 5001 characters',
+    (stripe) => stripe.customers.create({ description: 'x'.repeat(5001) }),
+    'description',
+    undefined,
+  ],
+  ['a coupon of 101 percent', (stripe) => stripe.coupons.create({ percent_off: 101 }), 'percent_off', undefined],
+  ['a page of 101', (stripe) => stripe.customers.list({ limit: 101 }), 'limit', undefined],
+  ['an expansion of what is not there', subscribe({ expand: ['latest_invoice.payment_intent'] }), 'expand', undefined],
+];
+
+describe('a request', () => {
+  it.each(refused)('is refused for %s', async (_name, call, param, code) => {
+    const error = await refusal(call(bench.stripe));
+    expect(error).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', param });
+    expect(error.code).toBe(code);
+    if (code) expect(error.doc_url).toBe(`https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`);
+  });
+
+  it('is refused for another version than the pinned one', async () => {
+    const { stripe } = bench;
+    expect(await refusal(stripe.customers.list({}, { apiVersion: '2019-01-01' }))).toMatchObject({ statusCode: 400 });
+  });
+});

@@ -1,0 +1,156 @@
+/**
+ * Refuses what Stripe refuses in a request before it looks at what the call means: parameters that are unknown, missing,
+ * of the wrong type, out of range or too long. Names, types and words come from api.json, messages and codes from
+ * docs.stripe.com/error-codes; limits that no declaration tells are in limits.ts.
+ */
+import { ApiError, invalid } from '../core/errors.ts';
+import type { Fields as Form } from '../core/params.ts';
+import { checkLimits, longestText } from './limits.ts';
+import { api } from './read.ts';
+import type { Fields, Shape } from './shape.ts';
+
+type Value = string | Form;
+
+/** What Stripe.js sends along with calls by the publishable key. */
+const ofBrowsers = new Set([
+  ...['key', 'guid', 'muid', 'sid', 'payment_user_agent', 'client_secret', 'use_stripe_sdk', '_wallet'],
+  ...['referrer', 'time_on_page', 'client_attribution_metadata', 'expected_payment_method_type'],
+]);
+
+/** @throws {ApiError} 400 */
+export function checkRequest(call: string, form: Form, { browser }: { browser: boolean }): void {
+  const shape = api.calls[call];
+  if (!shape) throw new Error(`The SDK knows no call ${call}.`);
+  refuseRetired(call, form);
+  const fields = shape.params ? (api.shapes[shape.params] ?? {}) : {};
+  const own = browser ? Object.fromEntries(Object.entries(form).filter(([name]) => !ofBrowsers.has(name))) : form;
+  // The key may stand among the parameters of any call.
+  checkFields(own, { ...fields, 'key?': 'string' }, '');
+  checkLimits(call, form);
+}
+
+/** Parameters that this API version has given up, each with an error of its own. */
+function refuseRetired(call: string, form: Form): void {
+  // docs.stripe.com/changelog/endive/2026-09-30/remove-payment-method-types
+  if (/^POST \/v1\/(?:payment|setup)_intents(?:$|\/)/.test(call) && form.payment_method_types !== undefined) {
+    throw invalid(
+      'The `payment_method_types` parameter is no longer supported in this API version. Use `allowed_payment_method_types` to say which payment methods may be used.',
+      'payment_method_types',
+      'payment_method_types_no_longer_supported',
+    );
+  }
+}
+
+const under = (path: string, name: string): string => (path ? `${path}[${name}]` : name);
+
+function checkFields(form: Form, fields: Fields, path: string): void {
+  const strange = Object.keys(form).filter(
+    (name) => !Object.hasOwn(fields, name) && !Object.hasOwn(fields, `${name}?`),
+  );
+  const [unknown] = strange;
+  if (unknown !== undefined) {
+    const names = strange.map((name) => under(path, name)).join(', ');
+    throw invalid(
+      `Received unknown parameter${strange.length > 1 ? 's' : ''}: ${names}`,
+      under(path, unknown),
+      'parameter_unknown',
+    );
+  }
+  for (const [declared, shape] of Object.entries(fields)) {
+    const name = declared.replace(/\?$/, '');
+    const value = form[name];
+    if (value !== undefined) checkValue(value, shape, under(path, name), name);
+    else if (declared === name) {
+      throw invalid(`Missing required param: ${under(path, name)}.`, under(path, name), 'parameter_missing');
+    }
+  }
+}
+
+/** @param name last part of the path, which tells percentages from counts */
+function checkValue(value: Value, shape: Shape, path: string, name: string): void {
+  if (typeof shape === 'object' && 'any' in shape) checkUnion(value, shape.any, path, name);
+  else if (typeof shape === 'string' || 'is' in shape) checkText(value, shape, path, name);
+  else if (typeof value === 'string') {
+    if (value === '') throw emptied(path);
+    throw 'list' in shape ? invalid('Invalid array', path) : invalid('Invalid object', path);
+  } else if ('list' in shape) {
+    const members = Object.entries(value);
+    if (members.some(([index]) => !/^\d+$/.test(index))) throw invalid('Invalid array', path);
+    for (const [index, member] of members) checkValue(member, shape.list, `${path}[${index}]`, name);
+  } else if ('map' in shape) {
+    for (const [key, member] of Object.entries(value)) checkValue(member, shape.map, `${path}[${key}]`, key);
+  } else checkFields(value, 'ref' in shape ? (api.shapes[shape.ref] ?? {}) : shape.object, path);
+}
+
+const isText = (shape: Shape): boolean => typeof shape === 'string' || 'is' in shape;
+
+function checkUnion(value: Value, shapes: readonly Shape[], path: string, name: string): void {
+  if (value === '' && shapes.includes('null')) return;
+  const fitting = shapes.filter((shape) => shape !== 'null' && isText(shape) === (typeof value === 'string'));
+  // Any text will do where a text is declared, whatever stands beside it.
+  if (fitting.includes('string')) fitting.splice(0, fitting.length, 'string');
+  if (fitting.length === 0) fitting.push(shapes.find((shape) => shape !== 'null') ?? 'any');
+  // Words beside another type allow what either of them allows; the last of them says what is wrong.
+  let problem: unknown;
+  for (const shape of fitting) {
+    try {
+      checkValue(value, shape, path, name);
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+const emptied = (path: string): ApiError =>
+  invalid(
+    `You passed an empty string for '${path}'. We assume empty values are an attempt to unset a parameter; however '${path}' cannot be unset. You should remove '${path}' from your request or supply a non-empty value.`,
+    path,
+    'parameter_invalid_empty',
+  );
+
+/** Everything that is text on the wire. */
+function checkText(
+  value: Value,
+  shape: Exclude<Shape, object> | { is: readonly (string | number | boolean)[] },
+  path: string,
+  name: string,
+): void {
+  if (shape === 'any') return;
+  if (typeof value !== 'string') throw invalid(`Invalid ${wordFor(shape)}: ${JSON.stringify(value)}`, path);
+  if (typeof shape === 'object') {
+    if (shape.is.map(String).includes(value)) return;
+    if (value === '') throw emptied(path);
+    throw invalid(`Invalid ${path}: must be ${oneOf(shape.is.map(String).filter((word) => word !== ''))}`, path);
+  }
+  if (value === '') throw emptied(path);
+  if (shape === 'boolean' && value !== 'true' && value !== 'false') throw invalid(`Invalid boolean: ${value}`, path);
+  if (shape === 'decimal' && !/^-?\d+(?:\.\d{1,12})?$/.test(value)) throw invalid(`Invalid decimal: ${value}`, path);
+  if (shape === 'number') checkNumber(value, path, name);
+  if (shape === 'string' && value.length > longestText(path, name)) {
+    const shown = `${value.slice(0, 16)}…${value.slice(-4)}`;
+    throw invalid(`Invalid string: ${shown}; must be at most ${longestText(path, name)} characters`, path);
+  }
+}
+
+const wordFor = (shape: Shape): string => (shape === 'number' ? 'integer' : shape === 'boolean' ? 'boolean' : 'string');
+
+/** Every number of Stripe's is whole but for percentages and coordinates. */
+function checkNumber(value: string, path: string, name: string): void {
+  const whole = !/percent/.test(name);
+  if (!(whole ? /^-?\d+$/ : /^-?\d+(?:\.\d+)?$/).test(value)) {
+    throw invalid(
+      `Invalid ${whole ? 'integer' : 'decimal'}: ${value}`,
+      path,
+      whole ? 'parameter_invalid_integer' : undefined,
+    );
+  }
+}
+
+function oneOf(words: readonly string[]): string {
+  if (words.length < 2) return words[0] ?? '';
+  if (words.length === 2) return `one of ${words.join(' or ')}`;
+  return `one of ${words.slice(0, -1).join(', ')}, or ${words.at(-1)}`;
+}
