@@ -48,6 +48,8 @@ export interface LaneOptions {
 
 /** Longer heads are rare, and the server's. */
 const longestHead = 8192;
+/** Milliseconds for which a client may keep a connection half open that has ended here. */
+const lingerMs = 2000;
 /** Bytes of answers that may wait for a slow reader before more of its requests are read. */
 const mostWaiting = 64 * 1024;
 
@@ -76,6 +78,8 @@ export function attachLane(server: Server, serve: Serve, { firstMs, idleMs }: La
   }
 
   function onData(this: Socket, chunk: Buffer): void {
+    // It was told that nothing more is answered; what was on its way is read, for unread bytes would reset the connection.
+    if (this.writableEnded) return;
     const parcel = server.listening ? answerTo(chunk) : null;
     if (!parcel) {
       handOver(this, chunk);
@@ -133,7 +137,9 @@ export function attachLane(server: Server, serve: Serve, { firstMs, idleMs }: La
 
   const { closeIdleConnections, closeAllConnections } = server;
   server.closeIdleConnections = () => {
-    for (const socket of sockets) if (socket.writableLength === 0) socket.destroy();
+    for (const socket of sockets) {
+      if (socket.writableLength === 0 && !socket.writableEnded) socket.end().setTimeout(lingerMs);
+    }
     closeIdleConnections.call(server);
   };
   server.closeAllConnections = () => {

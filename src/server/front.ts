@@ -35,6 +35,7 @@ import { freshAlways } from './press-render.ts';
 import { publicAddress, RefusedRequest, type Rendered, type RenderPage, renderWhole, toRequest } from './renderer.ts';
 import { hasSession, type RenewAccess } from './renew-access.ts';
 import type { SecurityHeaders } from './security.ts';
+import { trackConnections } from './shutdown.ts';
 import type { StaticAnswer, Statics } from './statics.ts';
 
 /** The press as the front sees it. */
@@ -439,6 +440,8 @@ export function createFront(options: FrontOptions): Front {
       noDelay: true,
     },
     (incoming, outgoing) => {
+      // The server has ended this connection while the request was on its way; the client sees that, and may ask again.
+      if (incoming.socket.writableEnded) return;
       if (options.traced) trace(incoming, outgoing);
       try {
         if (answerStored(incoming, outgoing)) return;
@@ -454,6 +457,7 @@ export function createFront(options: FrontOptions): Front {
   if (pages && !options.traced) {
     attachLane(server, serveStored(pages), { firstMs: server.headersTimeout, idleMs: server.keepAliveTimeout });
   }
+  trackConnections(server);
   return Object.assign(server, { counts });
 }
 

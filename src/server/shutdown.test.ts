@@ -1,0 +1,93 @@
+/** How connections end when a server stops. */
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { shutDown, trackConnections } from './shutdown.ts';
+
+let server: Server;
+let waiting: ServerResponse[];
+
+beforeEach(async () => {
+  waiting = [];
+  server = createServer((incoming, outgoing) => {
+    if (incoming.url === '/slow') waiting.push(outgoing);
+    else outgoing.end('quick');
+  });
+  trackConnections(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  server.closeAllConnections();
+});
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+async function open(): Promise<{ socket: Socket; text: () => string; ended: Promise<unknown> }> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  // Rejects with the error of a reset.
+  const ended = once(socket, 'close');
+  ended.catch(() => {});
+  await once(socket, 'connect');
+  return { socket, text: () => text, ended };
+}
+
+it('tells the last answer of a connection to close it: one in the making, and the next one of a connection that is kept', async () => {
+  const [slow, kept] = await Promise.all([open(), open()]);
+  slow.socket.write(get('/slow'));
+  kept.socket.write(get('/quick'));
+  await expect.poll(() => waiting.length === 1 && kept.text().endsWith('quick')).toBe(true);
+  expect(kept.text()).toContain('Connection: keep-alive');
+  const stopped = shutDown(server, 5000, 1000);
+  kept.socket.write(get('/quick'));
+  await kept.ended;
+  waiting[0]?.end('finished');
+  await slow.ended;
+  expect(kept.text()).toMatch(/Connection: close[\s\S]*quick$/);
+  expect(slow.text()).toMatch(/Connection: close[\s\S]*finished$/);
+  expect(await stopped).toBe(true);
+});
+
+it('ends an idle connection with a FIN, and reads what was on its way', async () => {
+  const idle = await open();
+  idle.socket.write(get('/quick'));
+  await expect.poll(() => idle.text().endsWith('quick')).toBe(true);
+  idle.socket.allowHalfOpen = true;
+  const stopped = shutDown(server, 5000, 60);
+  await once(idle.socket, 'end');
+  // The client asks before it has seen the end.
+  idle.socket.write(get('/quick'));
+  idle.socket.end();
+  await idle.ended;
+  expect(await stopped).toBe(true);
+});
+
+it('waits a while for the next request of a connection before it counts as idle', async () => {
+  const kept = await open();
+  kept.socket.write(get('/quick'));
+  await expect.poll(() => kept.text().endsWith('quick')).toBe(true);
+  const stopped = shutDown(server, 5000, 60_000);
+  let over = false;
+  void stopped.then(() => {
+    over = true;
+  });
+  server.closeIdleConnections();
+  kept.socket.write(get('/quick'));
+  await kept.ended;
+  expect(kept.text().match(/200 OK/g)).toHaveLength(2);
+  await expect.poll(() => over).toBe(true);
+});
+
+it('does not wait for ever for a client that keeps its half open', async () => {
+  const silent = await open();
+  silent.socket.allowHalfOpen = true;
+  const began = performance.now();
+  expect(await shutDown(server, 10_000, 50)).toBe(true);
+  expect(performance.now() - began).toBeLessThan(8000);
+  silent.socket.destroy();
+});
