@@ -3,6 +3,8 @@
  * fetches and hydrates it; a click made before that is done is held back and made again once the island can answer.
  * Should the island fail to load, the click is made all the same, and the element does what it does without a script.
  *
+ * `client:interaction="or-resumed"` does not wait for a touch where this tab has begun to sign in (lib/accounts/pending.ts).
+ *
  * `client:interaction="or-idle-when-signed-in"` does not wait for a touch where `data-visitor` says that somebody is signed in,
  * but for the browser to have nothing else to do.
  */
@@ -46,7 +48,17 @@ const interaction: ClientDirective = (load, options, element) => {
   for (const sign of signs) element.addEventListener(sign, start, { passive: true });
   element.addEventListener('click', hold, { capture: true });
   if (options.value === 'or-idle-when-signed-in' && document.documentElement.dataset.visitor) whenIdle(start);
+  if (options.value === 'or-resumed' && hasPending()) start();
 };
+
+/** The key of lib/accounts/pending.ts, which is too much to load for it. */
+function hasPending(): boolean {
+  try {
+    return sessionStorage.getItem('pending-sign-in') !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** There is no idle callback in Safari. */
 function whenIdle(action: () => void): void {

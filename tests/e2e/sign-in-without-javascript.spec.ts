@@ -38,6 +38,17 @@ test('a new reader signs in by link, and comes back to where they were going', a
   await expectSignedIn(page, email);
 });
 
+test('ends at the story where it began', async ({ page }) => {
+  const email = newEmail();
+  await page.goto('/article/crack-closes-mississippi-bridge');
+  await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
+  await emailField(page).fill(email);
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
+  await page.goto((await linkTo(email)).text);
+  await page.getByRole('button', { name: 'Create my account' }).click();
+  await expect(page).toHaveURL(/\/article\/crack-closes-mississippi-bridge$/);
+});
+
 test('by code: wrong, sent again, right', async ({ page }) => {
   const email = newEmail();
   await askFor(page, email);

@@ -108,6 +108,53 @@ test.describe('by link', () => {
 });
 
 test.describe('by code', () => {
+  test('keeps the step and the address over a reload', async ({ page }) => {
+    const email = newEmail();
+    const code = await askForCode(page, email);
+    await page.reload();
+    await expect(boxes(page)).toHaveCount(6);
+    await expect(dialog(page)).toContainText(email);
+    await typeCode(page, code);
+    await expectSignedIn(page);
+    await page.reload();
+    await expectSignedIn(page);
+    await expect(dialog(page)).toHaveCount(0);
+  });
+
+  test('a popup that was closed does not come back', async ({ page }) => {
+    await askForCode(page, newEmail());
+    await page.keyboard.press('Escape');
+    await expect(dialog(page)).toHaveCount(0);
+    await page.reload();
+    await page.waitForLoadState('networkidle');
+    await expect(dialog(page)).toHaveCount(0);
+  });
+
+  test('keeps the step over a reload on the page to sign in, too', async ({ page }) => {
+    const email = newEmail();
+    await page.goto('/socialLogin?return=%2Fabout');
+    await emailField(page).fill(email);
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
+    await page.getByRole('button', { name: 'Login with code instead' }).click();
+    await expect(boxes(page)).toHaveCount(6);
+    const link = await linkTo(email);
+    await page.reload();
+    await expect(boxes(page)).toHaveCount(6);
+    await typeCode(page, (await codeTo(email, link.number)).text);
+    await expect(page).toHaveURL(/\/about$/);
+    await expectSignedIn(page);
+  });
+
+  test('a new code empties the boxes', async ({ page }) => {
+    const code = await askForCode(page, newEmail());
+    await typeCode(page, wrongCode(code));
+    await expect(error(page)).toHaveText(invalid);
+    await page.getByRole('button', { name: 'Click to resend.' }).click();
+    await expect(dialog(page).getByRole('status')).toHaveText('Resent!');
+    for (const box of await boxes(page).all()) await expect(box).toHaveValue('');
+    await expect(boxes(page).first()).toBeFocused();
+  });
+
   test('a new reader registers; coming back they sign in', async ({ page, newDevice }) => {
     const email = newEmail();
     const registered = page.waitForRequest((request) => request.url().endsWith('/blaize/register'));

@@ -16,6 +16,7 @@ export function SignInDialog({ heading, standfirst, providers, onClose }: Props)
   const here = location.pathname + location.search;
   const flow = useFlow({
     redirect: here,
+    surface: 'popup',
     onSignedIn: () => {
       onClose();
       // What ends at the paywall for a stranger may go on for this reader; the server knows.

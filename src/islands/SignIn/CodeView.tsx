@@ -28,6 +28,13 @@ export function CodeView(props: CodeViewProps) {
   useEffect(() => {
     if (error !== null) failed.current = true;
   }, [error]);
+  // The digits of an older code are of no use to a new one.
+  const [sent, setSent] = useState(0);
+  useEffect(() => {
+    if (!resent) return;
+    setCode('');
+    setSent((count) => count + 1);
+  }, [resent]);
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
@@ -45,6 +52,7 @@ export function CodeView(props: CodeViewProps) {
       </p>
       <form className={styles.form} aria-busy={busy} onSubmit={submit}>
         <CodeBoxes
+          key={sent}
           describedBy={`${id}-error`}
           invalid={error !== null}
           disabled={busy}

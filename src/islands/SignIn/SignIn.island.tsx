@@ -19,6 +19,7 @@ interface Props {
 export default function SignIn({ providers, returnTo, email = '', problem }: Props) {
   const flow = useFlow({
     redirect: returnTo,
+    surface: 'page',
     initial: { email, error: problem === undefined ? null : { where: 'email', text: problem } },
     onSignedIn: () => location.assign(returnTo),
   });

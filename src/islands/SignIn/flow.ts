@@ -46,6 +46,8 @@ export interface FlowOptions {
 export interface Flow {
   readonly $state: ReadableAtom<SignInState>;
   submit(email: string): Promise<void>;
+  /** Goes on where the page was before it was loaded again. */
+  resume(pending: Pick<SignInState, 'step' | 'email' | 'purpose'>): void;
   /** Back to the address, which is kept. */
   edit(): void;
   /** Sends the link or the code once more. */
@@ -145,6 +147,9 @@ export function createFlow({ calls, method = 'link', redirect, initial, onSigned
         set({ purpose: known.value ? 'login' : 'register' });
         await sendAndShow(method, 'email', current);
       }),
+    resume({ step, email, purpose }) {
+      if ($state.get().step === 'email' && !$state.get().busy) set({ step, email, purpose, error: null });
+    },
     edit() {
       turn += 1;
       clearTimeout(note);

@@ -1,6 +1,7 @@
 /** The sign-in flow of one screen, tied to who is reading. */
 import { useEffect, useRef, useState } from 'react';
 import * as calls from '../../lib/accounts/client.ts';
+import { dropPending, keepPending, readPending, type Surface } from '../../lib/accounts/pending.ts';
 import { $session, refreshSession } from '../../stores/session.ts';
 import { createFlow, type Flow, type Method, type SignInState } from './flow.ts';
 
@@ -8,12 +9,14 @@ interface Options {
   method?: Method | undefined;
   redirect: string;
   initial?: Partial<SignInState> | undefined;
+  /** Names a screen that goes on after a reload. */
+  surface?: Surface | undefined;
   /** Called once the reader is signed in: by this screen, or by a link that was opened in another tab. */
   onSignedIn(): void;
 }
 
 /** Makes a flow that lasts as long as its screen. */
-export function useFlow({ method, redirect, initial, onSignedIn }: Options): Flow {
+export function useFlow({ method, redirect, initial, surface, onSignedIn }: Options): Flow {
   const [flow] = useState(() =>
     createFlow({
       calls,
@@ -41,14 +44,21 @@ export function useFlow({ method, redirect, initial, onSignedIn }: Options): Flo
       const { step, busy } = flow.$state.get();
       if (step === 'done' || (!busy && $session.get().isAuthenticated)) finish();
     };
-    const stopState = flow.$state.listen(look);
+    const pending = surface && readPending(surface);
+    if (pending) flow.resume(pending);
+    const stopState = flow.$state.listen((state, before) => {
+      if (surface && state.step !== before?.step) keepPending(surface, state);
+      look();
+    });
     const stopSession = $session.subscribe(look);
     return () => {
       stopState();
       stopSession();
       flow.stop();
+      // Only a screen that is closed comes to this; a page that is left does not.
+      if (surface) dropPending();
     };
-  }, [flow]);
+  }, [flow, surface]);
 
   return flow;
 }
