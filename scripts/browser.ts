@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { installWithApt } from './apt.ts';
 import { Stop } from './setup/explain.mjs';
 import { finish, npm } from './setup/npm.mjs';
 import { fetched, root } from './setup/places.mjs';
@@ -98,19 +99,9 @@ async function fetchPlaywrights(): Promise<Browser | null> {
   return null;
 }
 
-/** The package of Debian and its kin; only root may install it. */
+/** The package of Debian and its kin. Older releases have no package of the one without a window. */
 async function fetchFromDebian(): Promise<Browser | null> {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return null;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const briefly = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20'];
-  const aptGet = (...words: string[]) =>
-    finish('/usr/bin/apt-get', [...briefly, ...words], { cwd: root, env, timeoutMs: 240_000 });
-  const install = async (name: string): Promise<boolean> =>
-    (await aptGet('install', '--yes', '--no-install-recommends', name)).code === 0;
-  // Older releases have no package of the one without a window.
-  const either = async (): Promise<boolean> => (await install('chromium-headless-shell')) || install('chromium');
-  // Without lists, as in most containers, nothing can be installed; fetching them is needed only then.
-  if (!(await either()) && ((await aptGet('update')).code !== 0 || !(await either()))) return null;
+  if (!(await installWithApt(['chromium-headless-shell', 'chromium']))) return null;
   const path = findInstalled({ ...process.env, CHROME_PATH: undefined });
   return path && (await runs(path)) ? { path, args } : null;
 }

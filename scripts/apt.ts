@@ -1,0 +1,24 @@
+/** Installs a package of Debian and its kin, which only root may. */
+import { existsSync } from 'node:fs';
+import { finish } from './setup/npm.mjs';
+import { root } from './setup/places.mjs';
+
+/**
+ * @param names packages that each do; the first that there is, is installed
+ * @returns whether one was installed
+ */
+export async function installWithApt(names: readonly string[]): Promise<boolean> {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const briefly = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20'];
+  const aptGet = async (...words: string[]): Promise<boolean> =>
+    (await finish('/usr/bin/apt-get', [...briefly, ...words], { cwd: root, env, timeoutMs: 240_000 })).code === 0;
+  const oneOfThem = async (): Promise<boolean> => {
+    for (const name of names) {
+      if (await aptGet('install', '--yes', '--no-install-recommends', name)) return true;
+    }
+    return false;
+  };
+  // Without lists, as in most containers, nothing can be installed; fetching them is needed only then.
+  return (await oneOfThem()) || ((await aptGet('update')) && oneOfThem());
+}

@@ -1,0 +1,72 @@
+/** A Java for the HTML checker of the browser tests: one that the machine has, else one fetched now. */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { installWithApt } from './apt.ts';
+import { Stop } from './setup/explain.mjs';
+import { finish } from './setup/npm.mjs';
+import { root } from './setup/places.mjs';
+import { step } from './setup/steps.mjs';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The oldest that the checker runs on. */
+const oldest = 11;
+
+/** Where a Java may be: `JAVA_HOME`, the PATH, and the usual place of Debian's. */
+export function candidates(env: Environment, exists: (path: string) => boolean = existsSync): string[] {
+  const folders = [env.JAVA_HOME && join(env.JAVA_HOME, 'bin'), ...(env.PATH ?? '').split(delimiter), '/usr/bin'];
+  return folders
+    .filter(Boolean)
+    .map((folder) => join(String(folder), 'java'))
+    .filter((path) => exists(path));
+}
+
+/** The number of a Java's release, from what `java -version` says; `null` where that is no version. */
+export function releaseOf(said: string): number | null {
+  const [, major, minor] = /version "(\d+)(?:\.(\d+))?/.exec(said) ?? [];
+  if (major === undefined) return null;
+  // Before 9 they were counted 1.7, 1.8.
+  return Number(major === '1' ? minor : major);
+}
+
+/**
+ * Finds a Java or fetches one: Debian's package where this is root, else the one that the checker's own package downloads.
+ *
+ * @throws Stop with what to install
+ */
+export async function ensureJava(env: Environment): Promise<string> {
+  const found = await firstThatRuns(candidates(env));
+  if (found) return found;
+  return step('Fetching a Java for the HTML checker', async () => {
+    if (await installWithApt(['default-jre-headless'])) {
+      const installed = await firstThatRuns(candidates({}));
+      if (installed) return installed;
+    }
+    const downloaded = await downloadedByChecker();
+    if (downloaded && (await runs(downloaded))) return downloaded;
+    throw new Stop(
+      `No Java runs here, which the HTML checker needs. Install Java ${oldest} or newer (Debian: apt-get install default-jre-headless; macOS: brew install temurin), or set JAVA_HOME, and run the same command again.`,
+    );
+  });
+}
+
+async function firstThatRuns(paths: readonly string[]): Promise<string | null> {
+  for (const path of paths) if (await runs(path)) return path;
+  return null;
+}
+
+async function runs(path: string): Promise<boolean> {
+  try {
+    const { code, output } = await finish(path, ['-version'], { cwd: root, timeoutMs: 20_000 });
+    return code === 0 && (releaseOf(output) ?? 0) >= oldest;
+  } catch {
+    return false;
+  }
+}
+
+/** The package of the checker fetches a Temurin for machines without a Java. */
+async function downloadedByChecker(): Promise<string | null> {
+  // @ts-expect-error It has no types.
+  const { resolveJava } = (await import('vnu-jar/vnu-java-downloader.js')) as { resolveJava(): Promise<string> };
+  return resolveJava().catch(() => null);
+}

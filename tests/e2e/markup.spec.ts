@@ -1,0 +1,95 @@
+/** The HTML of every kind of page, by the Nu HTML checker: one look at all of them at once. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { APIRequestContext } from '@playwright/test';
+import { ensureJava } from '../../scripts/java.ts';
+import { dashboardTabs } from '../../src/lib/pages/dashboard.ts';
+import { expect, signIn, test } from '../world/readers.ts';
+
+const open = [
+  ...['/', '/latest', '/latest?page=2', '/section/politics', '/media', '/games', '/search', '/search?q=harbor'],
+  ...['/search?q=zzzzqqq', '/pricing', '/print', '/membership', '/founder', '/subscribe?plan=reader-yearly'],
+  ...['/about', '/privacy-policy', '/accessibility', '/events', '/community', '/newsletter', '/newsletter-signUp'],
+  ...[
+    '/offer/newsletter',
+    '/follow',
+    '/thankyou',
+    '/cancel',
+    '/contact',
+    '/privacy-choices',
+    '/offline',
+    '/socialLogin',
+  ],
+  ...['/account/link-sent', '/account/enter-code', '/account/signed-out', '/account/deleted', '/no-such-page'],
+  ...['/blaize/token-exchange?token=aaaaaaaaaaaaaaaaaaaaaaaa', '/account/unsubscribe?token=aaaa', '/gift/aaaaaaaaaaaa'],
+  // A story of the news, walls of both kinds, an embed, tables, another language, comments.
+  ...['crack-closes-mississippi-bridge', 'what-subscribers-know-about-salt', 'an-exhibition-of-mistakes'].map(article),
+  ...['a-film-in-the-middle-of-the-page', 'forty-word-headline', 'arabic-baker-of-dearborn'].map(article),
+  `${article('crack-closes-mississippi-bridge')}/comments`,
+];
+const own = [...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`), '/profile', '/shipping', '/cancel'];
+
+/** What the checker does not know yet, or is no matter of it. */
+const beside = [
+  // Its style sheets' grammar is years behind browsers; the build checks them.
+  /^CSS: /,
+  // `rel=expect` with `blocking=render` is in the standard since 2024.
+  /“link” element with a “blocking” attribute must have a “rel” attribute whose value is “stylesheet”/,
+  // A frame of another site, which its own origin keeps apart (layouts/Game.astro).
+  /Setting both “allow-scripts” and “allow-same-origin”/,
+];
+
+function article(slug: string): string {
+  return `/article/${slug}`;
+}
+
+interface Message {
+  readonly type: string;
+  readonly url: string;
+  readonly message: string;
+  readonly extract?: string;
+}
+
+/** One page each of those whose address only the edition knows. */
+async function ofTheEdition(request: APIRequestContext): Promise<string[]> {
+  const sitemap = await (await request.get('/sitemaps/pages.xml')).text();
+  const paths = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map((match) => match[1] ?? '');
+  return ['/author/', '/media/', '/games/'].map((prefix) => paths.find((path) => path.startsWith(prefix)) ?? prefix);
+}
+
+test('every kind of page is valid HTML', async ({ context, request }) => {
+  test.setTimeout(300_000);
+  const java = await ensureJava(process.env);
+  const folder = mkdtempSync(join(tmpdir(), 'markup-'));
+  const pages = new Map<string, string>();
+  const keep = async (asking: APIRequestContext, path: string) => {
+    const answer = await asking.get(path);
+    expect(answer.headers()['content-type'], path).toContain('text/html');
+    const file = join(folder, `${pages.size}.html`);
+    writeFileSync(file, await answer.text());
+    pages.set(pathToFileURL(file).href.replace('file:///', 'file:/'), path);
+  };
+  try {
+    for (const path of [...open, ...(await ofTheEdition(request))]) await keep(request, path);
+    await signIn(context);
+    for (const path of own) await keep(context.request, path);
+    const jar = createRequire(import.meta.url).resolve('vnu-jar/build/dist/vnu.jar');
+    const args = ['-Xss4m', '-jar', jar, '--errors-only', '--format', 'json', '--exit-zero-always', '--stdout', folder];
+    const { stdout } = await promisify(execFile)(java, args, { maxBuffer: 64 * 1024 * 1024 });
+    const { messages } = JSON.parse(stdout) as { messages: readonly Message[] };
+    const wrong = messages
+      .filter(({ message }) => !beside.some((pattern) => pattern.test(message)))
+      .map(({ url, message, extract }) => `${pages.get(url) ?? url}: ${message} (${extract ?? ''})`);
+    expect(wrong).toEqual([]);
+    // The checker has looked: each page has the one thing that it does not know.
+    const looked = new Set(messages.map(({ url }) => url));
+    expect([...pages.keys()].filter((page) => !looked.has(page))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
