@@ -100,6 +100,8 @@ export const publication = {
     email: 'support@thesun.example',
     tips: 'tips@thesun.example',
     corrections: 'corrections@thesun.example',
+    /** Where holes in the site are reported; security.txt names it. */
+    security: 'security@thesun.example',
     phone: '+1 212 555 0183',
   },
 
@@ -233,6 +235,8 @@ export const publication = {
   ads: {
     header: ['home-1'],
     none: ['member', 'founder'],
+    /** Records of ads.txt, `google.com, pub-0000000000000000, DIRECT, f08c47fec0942fa0`; with none, the file says that nobody may sell. */
+    sellers: [] as readonly string[],
   },
 
   /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */

@@ -5,6 +5,10 @@ const dates = new WeakMap<Element, string>();
 
 function update(): void {
   const now = Date.now();
+  for (const element of document.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
+    const text = relativeText(element.dateTime, now) ?? '';
+    if (element.textContent !== text) element.textContent = text;
+  }
   for (const element of document.querySelectorAll<HTMLTimeElement>('time[data-relative]')) {
     const absolute = dates.get(element) ?? element.textContent ?? '';
     if (!dates.has(element)) {

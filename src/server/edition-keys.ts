@@ -19,6 +19,7 @@ const standing: readonly string[] = [
   '/offer/newsletter',
   '/community',
   '/oped-guidelines',
+  '/accessibility',
   '/privacy-policy',
   '/follow',
   '/thankyou',
@@ -27,6 +28,7 @@ const standing: readonly string[] = [
   '/atom.xml',
   '/feed.json',
   '/robots.txt',
+  '/ads.txt',
   '/site.webmanifest',
 ];
 

@@ -22,6 +22,7 @@ const fixedPaths: readonly string[] = [
   '/offer/newsletter',
   '/offline',
   '/oped-guidelines',
+  '/accessibility',
   '/pricing',
   '/print',
   '/privacy-choices',
@@ -36,10 +37,10 @@ const fixedPaths: readonly string[] = [
 
 /**
  * Never stored: calls, pictures, previews, operators; search, whose words are without end; and the news sitemap, which
- * changes by the clock; the calls of the account service, and the pages that know who is reading.
+ * changes by the clock, as security.txt does; the calls of the account service, and the pages that know who is reading.
  */
 const pass: readonly RegExp[] = [
-  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push)\//,
+  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push|\.well-known)\//,
   /^\/privacy-choices(?:\/save)?$/,
   /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact|cancel)$/,
 ];

@@ -27,7 +27,10 @@ test.describe('an article', () => {
     await expect(page.locator('.head .kicker a')).toHaveAttribute('href', /^\/section\//);
     await expect(page.locator('.credits a[rel="author"]')).toHaveAttribute('href', /^\/author\/[\w-]+$/);
     await expect(page.locator('.credits time').first()).toHaveAttribute('datetime', /Z$/);
-    await expect(page.locator('.credits time').first()).toHaveText(/ago$|just now/);
+    await expect(page.locator('.credits time').first()).toHaveText(
+      /^[A-Z][a-z]+ \d{1,2}, \d{4}, \d{1,2}:\d{2} [ap]\.m\. ET$/,
+    );
+    await expect(page.locator('.credits .ago').first()).toHaveText(/ago$|just now/);
     await expect(page.locator('.minutes')).toHaveText(/^\d+ min read$/);
     const lead = page.locator('.lead img');
     await expect(lead).toHaveAttribute('fetchpriority', 'high');
@@ -227,11 +230,34 @@ test.describe('the wall', () => {
     });
   }
 
+  test('says what a subscription costs and brings, and how it begins for a penny a day', async ({ page }) => {
+    await page.goto('/article/what-subscribers-know-about-salt');
+    const wall = page.getByRole('region', { name: /for subscribers/ });
+    await expect(wall).toContainText('Sun Reader $12/month or $120/year');
+    await expect(wall).toContainText('The year saves you $24.');
+    await expect(wall).toContainText('Every story in every section, without a limit');
+    await expect(wall).toContainText('Read the Sun for a PENNY A DAY');
+    await expect(wall).toContainText('$0.60 today for 60 days, then $120 each year until you cancel.');
+    await expect(wall.getByRole('link', { name: 'Start for $0.60' })).toHaveAttribute(
+      'data-paywall',
+      '{"planId":"reader-penny"}',
+    );
+  });
+
   test('does not stand in a free article', async ({ page }) => {
     await page.goto(discussed);
     await expect(page.locator('.paywall')).toHaveCount(0);
     await expect(page.locator('.prose[data-end]')).toHaveCount(1);
   });
+});
+
+test('a story in Arabic says its language and runs from right to left', async ({ page }) => {
+  await page.goto('/article/arabic-baker-of-dearborn');
+  for (const part of [page.getByRole('heading', { level: 1 }), page.locator('.prose').first()]) {
+    await expect(part).toHaveAttribute('lang', 'ar');
+    await expect(part).toHaveCSS('direction', 'rtl');
+  }
+  await expect(page.locator('html')).toHaveAttribute('lang', 'en-US');
 });
 
 test('markup that means harm runs nowhere', async ({ page, request }) => {
@@ -259,6 +285,18 @@ test('a crossword is played in its frame', async ({ page }) => {
   await expect(frame).toHaveAttribute('title', /After the Storm/);
   await expect(frame).toHaveAttribute('sandbox', /allow-scripts/);
   await expect(page.frameLocator('iframe.board').getByRole('group', { name: /Crossword grid/ })).toBeVisible();
+});
+
+test('a crossword is not cut off on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/games/after-the-storm');
+  const grid = page.frameLocator('iframe.board').getByRole('group', { name: /Crossword grid/ });
+  await expect(grid).toBeVisible();
+  const [content, frame] = await page
+    .frameLocator('iframe.board')
+    .locator('html')
+    .evaluate((root) => [root.scrollHeight, innerHeight]);
+  expect(content).toBeLessThanOrEqual(frame as number);
 });
 
 test('the terms of use and the feeds are where links say', async ({ page, request }) => {

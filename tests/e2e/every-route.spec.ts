@@ -32,6 +32,7 @@ const fixed = [
   '/events',
   '/newsletter',
   '/oped-guidelines',
+  '/accessibility',
   '/community',
   '/cancel',
   '/newsletter-signUp',

@@ -132,11 +132,11 @@ test.describe('the reader’s menu', () => {
     await bar(page).getByRole('link', { name: 'Join Today' }).focus();
     await page.keyboard.press('Tab');
     await expect(account(page)).toBeFocused();
-    await expect(account(page)).toHaveAttribute('aria-expanded', 'false');
+    await expect(menu(page)).toBeHidden();
 
     await page.keyboard.press('Enter');
     await expect(item(page, 'Dashboard')).toBeFocused();
-    await expect(account(page)).toHaveAttribute('aria-expanded', 'true');
+    await expect(menu(page)).toBeVisible();
     await page.keyboard.press('ArrowDown');
     await expect(item(page, 'Profile')).toBeFocused();
     await page.keyboard.press('End');
@@ -152,7 +152,7 @@ test.describe('the reader’s menu', () => {
     await page.keyboard.press('Escape');
     await expect(menu(page)).toBeHidden();
     await expect(account(page)).toBeFocused();
-    await expect(account(page)).toHaveAttribute('aria-expanded', 'false');
+    await expect(menu(page)).toBeHidden();
 
     await page.keyboard.press('ArrowUp');
     await expect(item(page, 'Sign out')).toBeFocused();

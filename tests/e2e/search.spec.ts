@@ -55,6 +55,15 @@ test('opens from the icon, finds as one types, goes by keyboard, and gives the f
   await expect(sheet(page)).toHaveCount(0);
 });
 
+test('opens with something to read, not on a blank sheet', async ({ page }) => {
+  await page.goto(article);
+  await openSheet(page);
+  await expect(sheet(page).getByRole('region', { name: 'Featured' }).getByRole('link').first()).toBeVisible();
+  await page.keyboard.type('bridg');
+  await expect(sheet(page).getByRole('heading', { name: 'Top articles on “bridg”' })).toBeVisible();
+  await expect(sheet(page).getByRole('region', { name: 'Featured' })).toHaveCount(0);
+});
+
 test('opens from the box of a large home page with what was typed', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto('/');

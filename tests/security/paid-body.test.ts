@@ -108,6 +108,8 @@ async function crawl(headers: Record<string, string> = {}): Promise<{ paths: Set
     '/atom.xml',
     '/feed.json',
     '/robots.txt',
+    '/ads.txt',
+    '/.well-known/security.txt',
   ]);
   const found: string[] = [];
   const queue = [...paths];

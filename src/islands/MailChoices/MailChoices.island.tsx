@@ -115,7 +115,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
         <ul className={styles.list}>
           {list(others)}
           <li>
-            <input type="checkbox" id={`${id}-due`} checked readOnly disabled aria-describedby={`${id}-due-what`} />
+            <input type="checkbox" id={`${id}-due`} defaultChecked disabled aria-describedby={`${id}-due-what`} />
             <div>
               <label htmlFor={`${id}-due`}>Receipts and renewal notices</label>
               <span className={styles.when}>Always</span>

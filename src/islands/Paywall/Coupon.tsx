@@ -19,6 +19,8 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: Props) {
   const id = useId();
   const [code, setCode] = useState(state.code);
   const applying = state.kind === 'applying';
+  // What was wrong with a code says nothing about the one that is typed next.
+  const wrong = state.kind === 'error' && state.code.trim() === code.trim();
   const disabled = code.trim() === '' || applying || locked;
 
   if (state.kind === 'applied') {
@@ -65,7 +67,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: Props) {
           value={code}
           readOnly={applying || locked}
           aria-describedby={`${id}-error`}
-          aria-invalid={state.kind === 'error' || undefined}
+          aria-invalid={wrong || undefined}
           onChange={(event) => setCode(event.target.value)}
           onKeyDown={(event: KeyboardEvent) => {
             if (event.key !== 'Enter') return;
@@ -78,7 +80,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: Props) {
           {applying ? 'Applying…' : 'Apply'}
         </button>
       </div>
-      <Notice id={`${id}-error`} text={state.kind === 'error' ? state.text : null} />
+      <Notice id={`${id}-error`} text={wrong ? state.text : null} />
     </div>
   );
 }

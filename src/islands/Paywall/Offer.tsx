@@ -1,7 +1,7 @@
 /** What is on offer, at the head of the sheet: a plan with its price, the penny promotion, or a choice of two. */
 import { useId } from 'react';
 import type { Price } from '../../lib/billing/wire.ts';
-import { perDay, rate } from './money.ts';
+import { perDay, rate, sum, yearlySaving } from './money.ts';
 import styles from './Paywall.module.css';
 
 interface Props {
@@ -35,6 +35,9 @@ export function Offer({ price, choices, locked, onChoose }: Props) {
             />
             <span>
               <b>{each.recurring.interval === 'year' ? 'Yearly' : 'Monthly'}</b> {rate(each)}
+              {yearlySaving(each, choices) > 0 && (
+                <em className={styles.saving}> Save {sum(yearlySaving(each, choices), each.currency)} a year</em>
+              )}
             </span>
           </label>
         ))}

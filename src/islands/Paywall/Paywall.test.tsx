@@ -205,6 +205,9 @@ describe('the payment step', () => {
     expect(text(sheet())).toContain('Due today $120');
     expect(text(sheet())).toContain('Total due after renewal$120');
     expect(text(sheet())).toContain('Renewal dateNovember 21, 2027');
+    expect(text(sheet())).toContain(
+      'Your subscription renews on November 21, 2027 for $120, and again every year, until you cancel.',
+    );
     expect(text(sheet())).toContain('You may cancel your subscription at any time.');
     expect(stripe.options[0]).toMatchObject({
       ...{ mode: 'subscription', amount: 12_000, currency: 'usd', paymentMethodCreation: 'manual' },
@@ -322,6 +325,8 @@ describe('the coupon', () => {
     await click(apply());
     await settle(() => expect(alerts()).toEqual(['This coupon has expired.']));
     expect(field(/^Coupon/).value).toBe('OLD');
+    await type(field(/^Coupon/), 'OLDER');
+    expect(alerts()).toEqual([]);
     expect(apply().disabled).toBe(false);
     expect(bodies('/subscribe')).toEqual([]);
   });
@@ -510,7 +515,7 @@ describe('a choice', () => {
   it('is offered where the opener has made none', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000));
     await toPayment({});
-    const yearly = named<HTMLInputElement>('label', 'Yearly $120 a year').querySelector('input');
+    const yearly = named<HTMLInputElement>('label', 'Yearly $120 a year Save $24 a year').querySelector('input');
     expect(yearly?.checked).toBe(true);
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200, { dueAfterRenewal: 1200 }));
     await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);

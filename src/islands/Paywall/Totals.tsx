@@ -1,6 +1,6 @@
 /** What is due today and later (spec section 2, "Paywall modal"). Every sum is Stripe's own. */
 import type { Price, QuoteAnswer } from '../../lib/billing/wire.ts';
-import { dayOf, sum } from './money.ts';
+import { dayOf, period, sum } from './money.ts';
 import styles from './Paywall.module.css';
 
 interface Props {
@@ -40,6 +40,12 @@ export function Totals({ price, quote, asking }: Props) {
           <dd>{quote && !asking ? dayOf(quote.renewalDate) : waiting}</dd>
         </div>
       </dl>
+      {quote && !asking && (
+        <p className={styles.hint} data-renewal="">
+          Your subscription renews on {dayOf(quote.renewalDate)} for {money(quote.dueAfterRenewal)}, and again every{' '}
+          {period(price)}, until you cancel.
+        </p>
+      )}
       <p className={styles.hint}>You may cancel your subscription at any time.</p>
     </div>
   );

@@ -93,7 +93,7 @@ export default function Profile({ profile, email, trackingId, returnTo, problem,
         {field('last_name', 'Last name', 'last_name', { autoComplete: 'family-name', half: true, longest: 100 })}
         <PhoneField id={`${id}-phone`} name="phone" value={String(profile['phone-number'] ?? '')} error={phoneError} />
         {field('birthday', 'Date of birth', 'date_of_birth', { type: 'date', autoComplete: 'bday', half: true })}
-        {field('address', 'Address', 'address', { autoComplete: 'street-address', longest: 1000 })}
+        {field('address', 'Address', 'address', { autoComplete: 'address-line1', longest: 1000 })}
       </div>
       <input type="hidden" name={formFields.return} value={returnTo} />
       <div className={styles.end}>

@@ -29,6 +29,7 @@ export function SearchDialog({ flow, onClose }: Props) {
     const release = holdPage();
     if (!element.open) element.showModal();
     field.current?.focus();
+    flow.open();
     field.current?.setSelectionRange(field.current.value.length, field.current.value.length);
     return () => {
       element.close();

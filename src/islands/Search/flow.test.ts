@@ -19,7 +19,7 @@ const refused: Answer<SearchAnswer> = { ok: false, status: 503, message: null, r
 function stand() {
   const asked: { query: string; signal: AbortSignal; answer: (answer: Answer<SearchAnswer>) => Promise<void> }[] = [];
   const state = { online: true };
-  const suggest = vi.fn(async () => ({ featured: [], popular: [] }));
+  const suggest = vi.fn(async () => ({ featured: [{ id: 1 } as never], popular: [] }));
   const flow = createSearchFlow({
     ask: (query, signal) =>
       new Promise((resolve) => {
@@ -90,9 +90,36 @@ it('offers something where nothing was found, and fetches it once', async () => 
   for (const query of ['zzz', 'yyy']) {
     flow.submit(query);
     await asked.at(-1)?.answer(found(query, 0));
-    expect(now()).toMatchObject({ phase: 'none', query, suggestions: { featured: [], popular: [] } });
+    expect(now()).toMatchObject({ phase: 'none', query, suggestions: { featured: [{ id: 1 }] } });
   }
   expect(suggest).toHaveBeenCalledTimes(1);
+});
+
+it('opens with something to read, which comes back when the field is emptied', async () => {
+  const { flow, asked, suggest, now } = stand();
+  flow.open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(now()).toMatchObject({ phase: 'idle', suggestions: { featured: [{ id: 1 }] } });
+  flow.type('bridge');
+  await vi.advanceTimersByTimeAsync(200);
+  await asked[0]?.answer(found('bridge'));
+  expect(now().suggestions).toBeNull();
+  flow.type('');
+  expect(now()).toMatchObject({ phase: 'idle', suggestions: { featured: [{ id: 1 }] } });
+  flow.clear();
+  flow.open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(suggest).toHaveBeenCalledTimes(1);
+});
+
+it('asks again for what did not come', async () => {
+  const { flow, suggest } = stand();
+  suggest.mockResolvedValueOnce({ featured: [], popular: [] });
+  flow.open();
+  await vi.advanceTimersByTimeAsync(0);
+  flow.open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(suggest).toHaveBeenCalledTimes(2);
 });
 
 it('says that it failed, or that there is no line, and tries again', async () => {

@@ -13,7 +13,7 @@ export interface SearchState {
   readonly query: string;
   /** What was found last; it stays while the next answer is on its way. */
   readonly answer: SearchAnswer | null;
-  /** With `none`, as soon as they are there. */
+  /** Before anything is asked, and where nothing was found; as soon as they are there. */
   readonly suggestions: Suggestions | null;
 }
 
@@ -27,6 +27,8 @@ export interface FlowOptions {
 
 export interface SearchFlow {
   readonly $state: ReadableAtom<SearchState>;
+  /** The sheet is there: fetches what is shown while nothing is looked for. */
+  open(): void;
   /** The field holds this text now. */
   type(text: string): void;
   /** Asks at once: the button, another try. */
@@ -45,6 +47,20 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | null = null;
   let offered: Suggestions | null = null;
+  let offering: Promise<Suggestions> | null = null;
+
+  /** Fetched once; a failure, which leaves both kinds empty, is tried again. */
+  async function suggestions(): Promise<Suggestions> {
+    if (offered) return offered;
+    offering ??= suggest(new AbortController().signal);
+    const found = await offering;
+    offering = null;
+    if (found.featured.length + found.popular.length > 0) offered = found;
+    return found;
+  }
+
+  /** Nothing is looked for: what there is to read. */
+  const rest = () => $state.set({ ...idle, suggestions: offered });
 
   function stop(): void {
     clearTimeout(timer);
@@ -66,18 +82,24 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
       $state.set({ ...idle, phase: 'found', query, answer: answer.value });
     } else {
       $state.set({ ...idle, phase: 'none', query, suggestions: offered });
-      offered ??= await suggest(mine.signal);
-      if (current === mine) $state.set({ ...$state.get(), suggestions: offered });
+      const found = await suggestions();
+      if (current === mine) $state.set({ ...$state.get(), suggestions: found });
     }
   }
 
   return {
     $state,
+    open() {
+      if (!online()) return;
+      void suggestions().then((found) => {
+        if ($state.get().phase === 'idle') $state.set({ ...$state.get(), suggestions: found });
+      });
+    },
     type(text) {
       const query = text.trim();
       if (query === $state.get().query && $state.get().phase !== 'idle') return;
       stop();
-      if (query.length < shortest) return $state.set(idle);
+      if (query.length < shortest) return rest();
       timer = setTimeout(() => void look(query), pause);
     },
     submit(text) {

@@ -33,17 +33,15 @@ interface Props {
 }
 
 export default function UserMenu({ items }: Props) {
-  const [open, setOpen] = useState(false);
   const [leaving, setLeaving] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const popover = useRef<HTMLDivElement>(null);
+  const popover = useRef<HTMLElement>(null);
   const asked = useRef(false);
   const keys = useMenuKeys(popover);
 
   function toggled({ newState }: ToggleEvent) {
     const opened = newState === 'open';
-    setOpen(opened);
     setDashMenu(opened);
     if (opened) {
       setProblem(null);
@@ -91,7 +89,6 @@ export default function UserMenu({ items }: Props) {
         popoverTarget="user-menu"
         aria-haspopup="menu"
         aria-controls="user-menu-items"
-        aria-expanded={open}
         onKeyDown={openByKey}
       >
         <svg className={styles.person} viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
@@ -102,7 +99,14 @@ export default function UserMenu({ items }: Props) {
           <path d="M1 1l4 4 4-4" />
         </svg>
       </button>
-      <div ref={popover} id="user-menu" popover="auto" className={styles.panel} onToggle={toggled}>
+      <section
+        ref={popover}
+        id="user-menu"
+        popover="auto"
+        aria-label="Your account"
+        className={styles.panel}
+        onToggle={toggled}
+      >
         <p className={styles.standing}>
           {visitorKinds.map((kind) => (
             <span key={kind} data-for={kind}>
@@ -129,7 +133,7 @@ export default function UserMenu({ items }: Props) {
           </form>
         </div>
         <div role="alert">{problem !== null && <p className={styles.problem}>{problem}</p>}</div>
-      </div>
+      </section>
     </div>
   );
 }

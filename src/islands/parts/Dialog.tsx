@@ -91,7 +91,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
       }}
     >
       <div className={styles.sheet}>
-        <header className={styles.head}>
+        <div className={styles.head}>
           <p className={styles.nameplate} aria-hidden="true">
             {publication.name}
           </p>
@@ -103,7 +103,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
               {standfirst}
             </p>
           )}
-        </header>
+        </div>
         <div className={styles.body}>{children}</div>
         <button type="button" className={styles.close} aria-label="Close" onClick={() => close.current()}>
           <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">

@@ -9,10 +9,13 @@ export interface TextWithEmail {
 
 const address = /[^\s<>()[\]",;:“”„«»]+@[^\s<>()[\]",;:@“”„«»]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/u;
 
+/** Stands in messages for what an address looks like; nobody means to take it. */
+const example = 'name@example.com';
+
 /** Splits a message at the first address in it; punctuation behind the address stays with the text. */
 export function emailInText(text: string): TextWithEmail {
   const found = address.exec(text);
-  if (!found) return { before: text, email: null, after: '' };
+  if (!found || found[0] === example) return { before: text, email: null, after: '' };
   const [email] = found;
   return { before: text.slice(0, found.index), email, after: text.slice(found.index + email.length) };
 }

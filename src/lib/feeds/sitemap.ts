@@ -21,6 +21,7 @@ const staticPaths = [
   '/newsletter',
   '/community',
   '/oped-guidelines',
+  '/accessibility',
   '/privacy-policy',
   '/pricing',
   '/print',

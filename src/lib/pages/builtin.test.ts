@@ -3,11 +3,14 @@ import type { StaticPage } from '../../content/model.ts';
 import { builtinPage, pageText } from './builtin.ts';
 import { outline } from './outline.ts';
 
-test.each(['about', 'privacy-policy', 'events', 'oped-guidelines', 'community', 'cancel'])('%s has a text', (slug) => {
-  const page = builtinPage(slug);
-  expect(page.title).not.toBe('');
-  expect(page.bodyHtml).toMatch(/<p>.{40,}<\/p>/u);
-});
+test.each(['about', 'privacy-policy', 'events', 'oped-guidelines', 'community', 'accessibility', 'cancel'])(
+  '%s has a text',
+  (slug) => {
+    const page = builtinPage(slug);
+    expect(page.title).not.toBe('');
+    expect(page.bodyHtml).toMatch(/<p>.{40,}<\/p>/u);
+  },
+);
 
 test('the terms of use can be linked', () => {
   const { html } = outline(builtinPage('privacy-policy').bodyHtml, { 'terms of use': 'Terms-of-use' });

@@ -39,6 +39,15 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
       'A subscription may be cancelled at any time; it then runs to the end of the time paid for.',
     )}`,
   },
+  accessibility: {
+    title: 'Accessibility',
+    excerpt: `${name} is for everyone, whatever they read it with.`,
+    bodyHtml: `<h2>What we aim for</h2>${paragraphs(
+      'This site is built to meet the Web Content Accessibility Guidelines (WCAG) 2.2 at level AA. Every kind of page is checked against them by machine before a change goes live, with scripts on and off, at the width of a phone and of a desktop.',
+    )}<h2>What that means</h2><ul><li>Everything can be reached and used by keyboard, and what has the focus can be seen.</li><li>Pages have headings, landmarks and text alternatives for pictures.</li><li>Text can be enlarged, and colors keep their contrast.</li><li>Articles can be read, and accounts managed, without JavaScript.</li><li>Nothing flashes, and what moves stops for readers who ask their device for less motion.</li></ul><h2>What we know falls short</h2><ul><li>Crosswords, videos and posts of other sites are made by others, and may not meet the guidelines.</li><li>Some older pictures have a short description only.</li></ul><h2>Tell us</h2>${paragraphs(
+      `If something keeps you from reading, write to ${mail(contact.email)} or call ${contact.phone}. Say which page it was and what you read with. We answer within five working days.`,
+    )}`,
+  },
   events: {
     title: 'Events',
     excerpt: 'Conversations with the people in the news and the people who write it.',

@@ -1,0 +1,9 @@
+import type { APIRoute } from 'astro';
+import { textAnswer } from '../../lib/feeds/answer.ts';
+import { securityTxt } from '../../lib/feeds/well-known.ts';
+
+export const GET: APIRoute = ({ locals }) => {
+  const answer = textAnswer(securityTxt(locals.config.siteUrl, Date.now()), 'text/plain');
+  answer.headers.set('Cache-Control', 'public, max-age=86400');
+  return answer;
+};
