@@ -1,6 +1,5 @@
 /** What the paper and its readers write to each other beside signing in and paying: newsletters, and the support desk. */
 
-import type { Accounts } from '../lib/accounts/service.ts';
 import type { Database } from '../lib/database.ts';
 import type { Limits } from '../lib/limits/model.ts';
 import type { Logger } from '../lib/logging.ts';
@@ -33,20 +32,3 @@ export function openCorrespondence(options: CorrespondenceOptions): Corresponden
     support: createSupport({ ...options, desk: contact.email, keepDays: support.keepDays }),
   };
 }
-
-/** Who asks what is kept gets this too, and who leaves takes it along. */
-export const withCorrespondence = (accounts: Accounts, { newsletters, support }: Correspondence): Accounts => ({
-  ...accounts,
-  async exportData(session) {
-    return {
-      ...(await accounts.exportData(session)),
-      ...(await newsletters.exportData(session.userId)),
-      ...(await support.exportData(session)),
-    };
-  },
-  async forget(session, caller) {
-    // The choices go with the account's row.
-    await support.forget(session);
-    return accounts.forget(session, caller);
-  },
-});

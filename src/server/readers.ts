@@ -1,28 +1,35 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
 
 import { createAccess } from '../lib/access/access.server.ts';
+import { accessData } from '../lib/access/personal-data.server.ts';
 import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
+import { billingData } from '../lib/billing/personal-data.server.ts';
 import { createComments, type RunningComments } from '../lib/comments/engine/comments.server.ts';
 import { createDesk } from '../lib/comments/engine/desk.server.ts';
+import { commentData } from '../lib/comments/personal-data.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import { createLibrary } from '../lib/library/library.server.ts';
+import { libraryData } from '../lib/library/personal-data.server.ts';
 import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openCarrier } from '../lib/mail/smtp.server.ts';
+import { newsletterData } from '../lib/newsletters/personal-data.server.ts';
+import { supportData } from '../lib/support/personal-data.server.ts';
 import { createAccessCookie } from '../press/access-cookie.ts';
 import { createPassCookie } from '../press/pass-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config.ts';
-import { type Correspondence, openCorrespondence, withCorrespondence } from './correspondence.ts';
+import { type Correspondence, openCorrespondence } from './correspondence.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keptSecret } from './kept-secret.ts';
+import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 
 export interface ReadersState {
   /** Why the database cannot be used now; `null` when it can. */
@@ -84,7 +91,7 @@ export async function openReaders(
     promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
     pass: createPassCookie({ name: giftCookieName, keys }),
   });
-  const own = await createAccounts({
+  const accounts = await createAccounts({
     ...{ database, outbox, secret, siteUrl, verification, log },
     access: createAccessCookie({ name: accessCookieName, keys }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
@@ -92,17 +99,23 @@ export async function openReaders(
     google: config.accounts.google,
     facebook: config.accounts.facebook,
     grantFor: access.grantFor,
-    leaving: async (userId) => comments?.forget(userId),
+    others: personalDataOf(() => kept),
   });
   const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
-  const known = withCorrespondence(billing ? withBilling(own, billing, log) : own, correspondence);
   const comments = openComments(config, {
-    ...{ database, secret, accounts: own, limits, log, rules: publication.comments },
+    ...{ database, secret, accounts, limits, log, rules: publication.comments },
     isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
   });
-  const accounts = comments ? withComments(known, comments) : known;
+  const kept: PersonalDataList = {
+    billing: billing && billingData(billing, log),
+    newsletters: newsletterData(correspondence.newsletters),
+    support: supportData(correspondence.support),
+    comments: comments && commentData(comments),
+    access: accessData(access),
+    library: libraryData(library),
+  };
   return {
     database,
     accounts,
@@ -154,34 +167,3 @@ function openComments(
   if (url === undefined || user === undefined || password === undefined) return null;
   return createComments({ ...parts, desk: createDesk({ url, user, password }) });
 }
-
-/** Who leaves is no longer named above what they wrote, and whoever asks gets that too. */
-const withComments = (accounts: Accounts, comments: RunningComments): Accounts => ({
-  ...accounts,
-  async exportData(session) {
-    return { ...(await accounts.exportData(session)), comments: await comments.exportData(session.userId) };
-  },
-  async forget(session, caller) {
-    // First, for the account takes with it which comments were whose.
-    await comments.forget(session.userId);
-    return accounts.forget(session, caller);
-  },
-});
-
-/** Who leaves is billed no more, and gets what is known of the bills too. */
-const withBilling = (accounts: Accounts, billing: RunningBilling, log: Logger): Accounts => ({
-  ...accounts,
-  async exportData(session) {
-    return { ...(await accounts.exportData(session)), billing: await billing.exportData(session.userId) };
-  },
-  async forget(session, caller) {
-    // First: an account that is left over can be deleted again, a subscription of nobody would be charged for ever.
-    await billing.forget(session.userId);
-    const cookies = await accounts.forget(session, caller);
-    // And once more: what was under way in between was a reader's still, and is found now.
-    await billing.forget(session.userId).catch((error: unknown) => {
-      log.error({ err: error }, 'What was bought while its reader left could not be looked for');
-    });
-    return cookies;
-  },
-});

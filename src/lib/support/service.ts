@@ -1,5 +1,6 @@
 /** The support desk as routes and pages see it. */
 import type { Caller, Session } from '../accounts/service.ts';
+import type { Owner } from '../personal-data.ts';
 import type { SupportFields } from './form.ts';
 import type { Held } from './spam.ts';
 
@@ -45,9 +46,9 @@ export interface Support {
   release(id: string): Promise<boolean>;
   stats(): SupportStats;
   /** What this reader wrote, for the export of everything kept. */
-  exportData(session: Session): Promise<Readonly<Record<string, unknown>>>;
+  exportData(user: Owner): Promise<Readonly<Record<string, unknown>>>;
   /** Deletes what this reader wrote. */
-  forget(session: Session): Promise<void>;
+  forget(user: Owner): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }

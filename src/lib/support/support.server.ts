@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/engine/email.ts';
 import { createKeyed } from '../accounts/engine/keyed.server.ts';
-import type { Session } from '../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { createLimiter } from '../limits/limiter.server.ts';
 import type { Limits } from '../limits/model.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/service.ts';
+import type { Owner } from '../personal-data.ts';
 import { createSealer } from '../sealed.server.ts';
 import type { SupportFields } from './form.ts';
 import type { HeldMessage, Support } from './service.ts';
@@ -53,7 +53,7 @@ export function createSupport(options: SupportOptions): Support {
   };
 
   /** Messages of an account, and those from its address where it is known to be theirs. */
-  const of = ({ userId, email, emailVerified }: Session) => ({ userId, email: emailVerified ? email : null });
+  const of = ({ userId, email, emailVerified }: Owner) => ({ userId, email: emailVerified ? email : null });
 
   function prune(): void {
     pruning = database.db
@@ -160,8 +160,8 @@ export function createSupport(options: SupportOptions): Support {
       return true;
     },
     stats: () => ({ held: waiting }),
-    async exportData(session) {
-      const { userId, email } = of(session);
+    async exportData(user) {
+      const { userId, email } = of(user);
       const rows = await database.db
         .selectFrom('support_messages')
         .select(['created', 'name', 'email', 'phone', 'message'])
@@ -172,8 +172,8 @@ export function createSupport(options: SupportOptions): Support {
         support_messages: rows.map(({ created, ...row }) => ({ time: new Date(created).toISOString(), ...row })),
       };
     },
-    async forget(session) {
-      const { userId, email } = of(session);
+    async forget(user) {
+      const { userId, email } = of(user);
       await database.db
         .deleteFrom('support_messages')
         .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))

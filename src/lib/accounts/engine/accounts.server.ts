@@ -6,6 +6,7 @@ import { createLimiter } from '../../limits/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
+import { noPersonalData, type PersonalData } from '../../personal-data.ts';
 import type { Accounts, Outcome, SignedIn } from '../service.ts';
 import { createAudit } from './audit.server.ts';
 import { createKeyed } from './keyed.server.ts';
@@ -13,7 +14,7 @@ import type { Parts } from './parts.ts';
 import { createPeople } from './people.server.ts';
 import { createProfiles } from './profiles.server.ts';
 import { createProofs } from './proofs.server.ts';
-import { type Keeping, type Leaving, startPruning } from './pruning.server.ts';
+import { type Keeping, startPruning } from './pruning.server.ts';
 import { createSending } from './sending.server.ts';
 import { type AccessSigner, createSessions, type GrantFor } from './sessions.server.ts';
 import { createSigningIn } from './signing-in.server.ts';
@@ -37,18 +38,25 @@ export interface AccountsOptions {
   readonly log: Logger;
   readonly limits?: Limits;
   readonly keeping?: Keeping;
-  /** Called before an account that nobody ever confirmed is deleted. */
-  readonly leaving?: Leaving;
+  /** What other features keep of a user. */
+  readonly others?: PersonalData;
   /** Milliseconds for the requests to a social provider; for tests. */
   readonly socialPatienceMs?: number;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
 }
 
+/** Tables of the accounts themselves: what each is for is in tables.ts. */
+export const accountTables = {
+  ...{ users: 'kept', sessions: 'gone', identities: 'gone', profiles: 'gone', extended_profiles: 'gone' },
+  // The trail says that it was another who came before.
+  audit: 'kept',
+} as const satisfies PersonalData['tables'];
+
 export const defaultKeeping: Keeping = { auditDays: 90, unconfirmedDays: 30 };
 
 export async function createAccounts(options: AccountsOptions): Promise<Accounts> {
-  const { database, outbox, siteUrl, log, now = Date.now } = options;
+  const { database, outbox, siteUrl, log, others = noPersonalData, now = Date.now } = options;
   const keyed = createKeyed(options.secret);
   const secure = new URL(siteUrl).protocol === 'https:';
   const people = await createPeople(database.db, { secret: keyed.derive('better-auth'), siteUrl }, now);
@@ -57,7 +65,7 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
   const { access, grantFor = async () => registeredGrant } = options;
   const sessions = createSessions({ database, people, keyed, access, grantFor, secure, now });
   const parts: Parts = {
-    ...{ database, keyed, people, audit, profiles, sessions, outbox, siteUrl, log, now },
+    ...{ database, keyed, people, audit, profiles, sessions, outbox, siteUrl, log, now, others },
     limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
     proofs: createProofs(keyed, now),
     verification: options.verification,
@@ -77,7 +85,7 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
   const andAccess = async <Done extends SignedIn>(outcome: Outcome<Done>): Promise<Outcome<Done>> =>
     outcome.ok ? { ok: true, value: await withAccess(outcome.value) } : outcome;
 
-  const stop = startPruning(database, options.keeping ?? defaultKeeping, options.leaving ?? (async () => {}), now, log);
+  const stop = startPruning(database, options.keeping ?? defaultKeeping, others.erase, now, log);
 
   return {
     ...sending,
@@ -151,11 +159,13 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
           last_seen: iso(one.lastSeenAt),
         })),
         events: trail.map((entry) => ({ time: iso(entry.at), event: entry.event, detail: entry.detail })),
+        ...(await others.export(session)),
       };
     },
 
     async forget(session, caller) {
       const { userId, email } = session;
+      await others.erase(session);
       await database.transaction(async (tx) => {
         await people.hold(tx, userId);
         await parts.proofs.forget(tx, email);
@@ -169,6 +179,7 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
           .execute();
         await audit(tx, { event: 'account deleted', email, caller });
       });
+      await others.erased?.(session);
       return sessions.farewell;
     },
 

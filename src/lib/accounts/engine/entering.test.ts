@@ -33,32 +33,6 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect((await accounts.session(stranger)).session).toBeNull();
   });
 
-  it('belongs to whoever proves the address, without what somebody else has read, saved and asked in it', async () => {
-    const database = await engines.open();
-    const { accounts, token, clock } = await bench(database);
-    const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
-    const userId = signedIn?.session.userId ?? '';
-    const rows = { user_id: userId, article_id: 7, at: clock.now };
-    for (const table of ['saved_articles', 'reading_history', 'article_reads'] as const) {
-      await database.db.insertInto(table).values(rows).execute();
-    }
-    await database.db.insertInto('history_refusals').values({ user_id: userId, at: clock.now }).execute();
-    const asked = { id: 'one', created: clock.now, user_id: userId, held: null };
-    const words = { name: 'Eve', email: 'eve@example.com', phone: '2125550183', message: 'Mine alone.' };
-    await database.db
-      .insertInto('support_messages')
-      .values({ ...asked, ...words })
-      .execute();
-
-    got(await accounts.useLink(token(email), elsewhere(1)));
-    for (const table of ['saved_articles', 'reading_history', 'article_reads', 'history_refusals'] as const) {
-      expect(await database.db.selectFrom(table).select('user_id').execute(), table).toEqual([]);
-    }
-    expect(await database.db.selectFrom('support_messages').select(['user_id', 'message']).execute()).toEqual([
-      { user_id: null, message: 'Mine alone.' },
-    ]);
-  });
-
   it('stays signed in where the address is proved in the same browser', async () => {
     const { accounts, token } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));

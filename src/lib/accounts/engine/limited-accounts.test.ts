@@ -122,7 +122,7 @@ onBothEngines('what had its time', (engines) => {
     await accounts.create('never@example.com', caller());
     const keeping = { auditDays: 90, unconfirmedDays: 30 };
     const left: unknown[] = [];
-    const leaving = async (userId: string) => {
+    const leaving = async ({ userId }: { readonly userId: string }) => {
       // Still there, so that what hangs on the account can be found.
       const user = database.db.selectFrom('users').select('email').where('id', '=', userId);
       left.push((await user.executeTakeFirst())?.email);

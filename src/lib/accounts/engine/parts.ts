@@ -5,6 +5,7 @@ import type { Limiter, Over, Who } from '../../limits/limiter.server.ts';
 import type { LimitName } from '../../limits/model.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
+import type { PersonalData } from '../../personal-data.ts';
 import type { Failure, Outcome } from '../service.ts';
 import type { Audit } from './audit.server.ts';
 import type { Keyed } from './keyed.server.ts';
@@ -24,6 +25,8 @@ export interface Parts {
   readonly audit: Audit;
   readonly outbox: Outbox<AccountsTransaction>;
   readonly verification: EmailVerification | null;
+  /** What other features keep of a user. */
+  readonly others: Pick<PersonalData, 'disown'>;
   readonly siteUrl: string;
   readonly log: Logger;
   /** Epoch milliseconds. */

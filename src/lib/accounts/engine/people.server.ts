@@ -36,7 +36,7 @@ export interface People {
   create(tx: AccountsTransaction, user: NewUser): Promise<User | null>;
   /** Notes that the owner of the address was seen. */
   confirm(tx: AccountsTransaction, id: string): Promise<void>;
-  /** Takes everything away that somebody put there who never showed that the address is theirs. */
+  /** Takes the account's own rows away that were made before its address was proven. */
   disown(tx: AccountsTransaction, id: string): Promise<void>;
   /** Does nothing when it is there already. */
   addIdentity(tx: AccountsTransaction, userId: string, provider: Provider, subject: string): Promise<void>;
@@ -138,13 +138,6 @@ export async function createPeople(
       await (await rows(tx)).deleteAccounts(id);
       await tx.deleteFrom('profiles').where('user_id', '=', id).execute();
       await tx.deleteFrom('extended_profiles').where('user_id', '=', id).execute();
-      await tx.deleteFrom('mail_choices').where('user_id', '=', id).execute();
-      // What somebody else has read and saved is nobody's business, nor is it the owner's.
-      for (const table of ['saved_articles', 'reading_history', 'history_refusals', 'article_reads'] as const) {
-        await tx.deleteFrom(table).where('user_id', '=', id).execute();
-      }
-      // The desk keeps what it was asked.
-      await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', id).execute();
     },
     async addIdentity(tx, userId, provider, subject) {
       if (await (await rows(tx)).findAccountByKey({ providerId: provider, accountId: subject })) return;

@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
+import type { PersonalData } from '../../personal-data.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -15,22 +16,22 @@ export interface Keeping {
 /** Rows of one step. */
 const step = 500;
 
-/** Takes back what a reader who is about to be deleted left outside the accounts, such as comments at WordPress. */
-export type Leaving = (userId: string) => Promise<void>;
+/** Takes back what an account that is about to be deleted has left elsewhere, such as comments at WordPress. */
+export type Erase = PersonalData['erase'];
 
 /** @param now epoch milliseconds @returns how many rows went */
 export async function prune(
   { db }: Database,
   keeping: Keeping,
   now: number,
-  leaving: Leaving,
+  erase: Erase,
   signal?: AbortSignal,
 ): Promise<number> {
   const iso = (time: number): string => new Date(time).toISOString();
   const abandoned = () =>
     db
       .selectFrom('users')
-      .select('users.id')
+      .select(['users.id', 'users.email'])
       .where('emailVerified', '=', 0)
       .where('createdAt', '<=', iso(now - keeping.unconfirmedDays * day))
       .where((is) => is.not(is.exists(is.selectFrom('sessions').select('id').whereRef('userId', '=', 'users.id'))))
@@ -80,13 +81,14 @@ export async function prune(
         )
         .executeTakeFirst(),
     async () => {
-      const ids = (await abandoned().limit(step).execute()).map(({ id }) => id);
-      if (ids.length === 0) return { numDeletedRows: 0n };
-      for (const id of ids) await leaving(id);
+      const left = await abandoned().limit(step).execute();
+      if (left.length === 0) return { numDeletedRows: 0n };
+      for (const { id: userId, email } of left) await erase({ userId, email, emailVerified: false });
+      const ids = left.map(({ id }) => id);
       // Asked once more: one of them may have been confirmed, or begun to pay, meanwhile.
       return db
         .deleteFrom('users')
-        .where('id', 'in', abandoned().where('users.id', 'in', ids))
+        .where('id', 'in', abandoned().clearSelect().select('users.id').where('users.id', 'in', ids))
         .executeTakeFirst();
     },
   ];
@@ -106,7 +108,7 @@ export async function prune(
 export function startPruning(
   database: Database,
   keeping: Keeping,
-  leaving: Leaving,
+  erase: Erase,
   now: () => number,
   log: Logger,
 ): () => Promise<void> {
@@ -114,7 +116,7 @@ export function startPruning(
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(
     () => {
-      running = prune(database, keeping, now(), leaving, stopping.signal).then(
+      running = prune(database, keeping, now(), erase, stopping.signal).then(
         (gone) => {
           if (gone > 0) log.debug({ rows: gone }, 'Expired rows of the accounts were deleted');
         },

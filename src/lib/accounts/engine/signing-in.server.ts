@@ -1,7 +1,6 @@
 /**
  * Turns proofs into sessions. Whoever proves an address for the first time gets the account without anything that somebody
- * put there before who had not: neither sessions nor social accounts, neither a profile nor what was read and saved (unless this very
- * browser is signed in to it).
+ * put there before who had not, by the list of personal data (unless this very browser is signed in to it).
  */
 import type { AccountsTransaction } from '../../database.ts';
 import { proofSeconds } from '../proof-rules.ts';
@@ -44,7 +43,10 @@ export function createSigningIn(parts: Parts): SigningIn {
   async function proven(tx: AccountsTransaction, id: string, caller: Caller): Promise<User | null> {
     const user = await people.hold(tx, id);
     if (!user || user.emailVerified) return user;
-    if (!(await sessions.belongs(tx, caller.cookies, id))) await people.disown(tx, id);
+    if (!(await sessions.belongs(tx, caller.cookies, id))) {
+      await people.disown(tx, id);
+      await parts.others.disown(tx, id);
+    }
     await people.confirm(tx, id);
     await audit(tx, { event: 'address confirmed', userId: id, caller });
     await welcome(tx, user.email, await profiles.read(tx, id));

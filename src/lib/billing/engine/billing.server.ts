@@ -63,6 +63,8 @@ export interface BillingStats extends WorkerStats {
 }
 
 export interface RunningBilling extends Billing {
+  /** Takes the shipping address away that was put in before the e-mail address was proven, unless paid print goes there. */
+  disown(tx: AccountsTransaction, userId: string): Promise<void>;
   stats(): BillingStats;
   /** Answers every question to Stripe that is due. */
   drain(): Promise<void>;
@@ -270,6 +272,14 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         });
         worker.nudge();
       }),
+    async disown(tx, userId) {
+      const rows = await tx.selectFrom('subscriptions').select('state').where('user_id', '=', userId).execute();
+      const states = rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));
+      // Where the paper goes is a part of what was paid for.
+      const print = states.some((state) => entitlementOf(state, now(), rules.graceDays)?.print);
+      if (!print) await customers.forgetShipping(tx, userId);
+      await forgetLeaving(tx, userId);
+    },
     webhook: createWebhooks(parts, access.webhookSecret, worker.nudge),
     reconcile: upkeep.reconcile,
     start: worker.start,

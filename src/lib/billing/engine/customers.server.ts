@@ -24,6 +24,8 @@ export interface Customers {
   /** Takes what is known of a reader away, and writes down that Stripe is to forget them too. */
   forget(tx: AccountsTransaction, userId: string): Promise<void>;
   shipping(userId: string): Promise<Shipping | null>;
+  /** Takes the shipping address away; Stripe is told by a job. */
+  forgetShipping(tx: AccountsTransaction, userId: string): Promise<void>;
   /** @throws Refused as {@link ensure} */
   saveShipping(userId: string, shipping: Shipping): Promise<void>;
   /** Tells Stripe an address that it does not have yet. @throws StripeError */
@@ -145,6 +147,16 @@ export function createCustomers(
         .where('customer', '=', customer)
         .executeTakeFirst();
       return row?.user_id ?? null;
+    },
+    async forgetShipping(tx, userId) {
+      const row = await tx
+        .updateTable('customers')
+        .set({ shipping: null, shipping_sent: 0, updated: now() })
+        .where('user_id', '=', userId)
+        .where('shipping', 'is not', null)
+        .returning('customer')
+        .executeTakeFirst();
+      if (row?.customer) await questions.ask(tx, `unship:${row.customer}`);
     },
     shipping: async (userId) => (await shippingRow(userId))?.shipping ?? null,
     async saveShipping(userId, shipping) {

@@ -45,7 +45,7 @@ export function createWorker(
   chores: readonly Chore[],
   countRefusals: (intent: string) => Promise<void>,
 ): Worker {
-  const { stripe, database, mirror, catalogue, questions, log } = parts;
+  const { stripe, database, mirror, catalogue, customers, questions, log } = parts;
   const counts = { asked: 0, failed: 0 };
   let waiting = 0;
   let disputes = 0;
@@ -66,8 +66,16 @@ export function createWorker(
       return customer === null ? undefined : void (await mirror.syncCustomer(customer));
     }
     if (kind === 'forget') return forget(stripe, id);
+    if (kind === 'unship') return unship(id);
     if (kind === 'refused') return countRefusals(id);
     log.error({ subject: kind }, 'A question to Stripe is of no known kind; it is dropped');
+  }
+
+  /** Takes the shipping address from a customer, unless a new one has come meanwhile. */
+  async function unship(customer: string): Promise<void> {
+    const userId = await customers.userOf(customer);
+    if (userId !== null && (await customers.shipping(userId)) !== null) return;
+    await stripe.customers.update(customer, { shipping: '' });
   }
 
   async function settle(question: Question): Promise<void> {

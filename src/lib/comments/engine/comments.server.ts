@@ -1,5 +1,6 @@
 /** The comments service: puts its parts together over the accounts' database and WordPress. */
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
+import type { AccountsTransaction } from '../../database.ts';
 import { createLimiter } from '../../limits/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Comments } from '../service.ts';
@@ -17,6 +18,8 @@ export interface CommentsOptions extends Omit<CommentParts, 'limiter' | 'now'> {
 }
 
 export interface RunningComments extends Comments {
+  /** Takes a user's name away from what was written before the address was proven; WordPress is told with the next round. */
+  disown(tx: AccountsTransaction, userId: string): Promise<void>;
   /** Begins to tell WordPress what it has yet to be told. */
   start(): void;
   stop(): Promise<void>;
@@ -31,6 +34,22 @@ export function createComments(options: CommentsOptions): RunningComments {
   const posting = createPosting(parts);
   const own = createOwn(parts);
   const tasks = createTasks(parts, posting);
+
+  /** Takes a user's name away from what was written, at WordPress by a task. */
+  async function takeAway(tx: AccountsTransaction, userId: string): Promise<void> {
+    const rows = await tx
+      .selectFrom('comment_posts')
+      .select(['id', 'wordpress_id', 'claimed'])
+      .where('user_id', '=', userId)
+      .execute();
+    for (const { id, wordpress_id, claimed } of rows) {
+      // One that is being sent at this moment may reach WordPress after the question whether it has it.
+      if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id, Math.max(now(), Number(claimed) + claimMs));
+      else await tasks.add(tx, 'erase', Number(wordpress_id));
+    }
+    await tx.deleteFrom('comment_posts').where('user_id', '=', userId).execute();
+    await tx.deleteFrom('comment_reports').where('user_id', '=', userId).execute();
+  }
 
   return {
     async post(session, draft, caller) {
@@ -94,22 +113,10 @@ export function createComments(options: CommentsOptions): RunningComments {
     },
 
     async forget(userId) {
-      await database.transaction(async (tx) => {
-        const rows = await tx
-          .selectFrom('comment_posts')
-          .select(['id', 'wordpress_id', 'claimed'])
-          .where('user_id', '=', userId)
-          .execute();
-        for (const { id, wordpress_id, claimed } of rows) {
-          // One that is being sent at this moment may reach WordPress after the question whether it has it.
-          if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id, Math.max(now(), Number(claimed) + claimMs));
-          else await tasks.add(tx, 'erase', Number(wordpress_id));
-        }
-        await tx.deleteFrom('comment_posts').where('user_id', '=', userId).execute();
-        await tx.deleteFrom('comment_reports').where('user_id', '=', userId).execute();
-      });
+      await database.transaction((tx) => takeAway(tx, userId));
       tasks.nudge();
     },
+    disown: takeAway,
 
     start: tasks.start,
     async stop() {

@@ -1,13 +1,9 @@
 /** Everything kept about the reader who is signed in, as a file to keep. */
 import { only, readerCall } from '../../../../lib/accounts/http.server.ts';
 
-export const GET = readerCall({}, async ({ accounts, session, context }) => ({
+export const GET = readerCall({}, async ({ accounts, session }) => ({
   status: 200,
-  body: {
-    ...(await accounts.exportData(session)),
-    ...(await context.locals.services.access?.exportData(session.userId)),
-    ...(await context.locals.services.library?.exportData(session.userId)),
-  },
+  body: await accounts.exportData(session),
   headers: { 'Content-Disposition': 'attachment; filename="your-account.json"' },
 }));
 export const ALL = only('GET');

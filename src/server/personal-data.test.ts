@@ -1,0 +1,170 @@
+/** What is kept of a user: every table is declared, and what was put in before the address was proven goes. */
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
+import { billingBench, home, paid } from '../../tests/world/billing.ts';
+import { onBothEngines } from '../../tests/world/databases.ts';
+import { accessData } from '../lib/access/personal-data.server.ts';
+import type { AccountsOptions } from '../lib/accounts/engine/accounts.server.ts';
+import { accountTables } from '../lib/accounts/engine/accounts.server.ts';
+import { forgetLeaving } from '../lib/billing/engine/leaving.server.ts';
+import { billingData } from '../lib/billing/personal-data.server.ts';
+import { createComments } from '../lib/comments/engine/comments.server.ts';
+import type { Desk } from '../lib/comments/engine/desk.server.ts';
+import { commentData } from '../lib/comments/personal-data.server.ts';
+import type { AccountsDatabase, Database } from '../lib/database.ts';
+import { createLibrary } from '../lib/library/library.server.ts';
+import { libraryData } from '../lib/library/personal-data.server.ts';
+import { silent } from '../lib/logging.ts';
+import { newsletterData } from '../lib/newsletters/personal-data.server.ts';
+import type { PersonalData } from '../lib/personal-data.ts';
+import { supportData } from '../lib/support/personal-data.server.ts';
+import { publication } from '../publication.ts';
+import { personalDataOf } from './personal-data.ts';
+
+const email = 'ada@example.com';
+const secret = 'a secret of the tests that is long enough';
+const nothing = { exportData: async () => ({}), forget: async () => {}, disown: async () => {} };
+const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+
+onBothEngines('personal data', (engines) => {
+  /** Every feature's list, with what is not given doing nothing. */
+  function listed(
+    database: Database,
+    billing: Parameters<typeof billingData>[0] = { ...nothing, disown: forgetLeaving },
+  ): PersonalData {
+    const comments = createComments({
+      ...{ database, secret, log: silent, rules: publication.comments, desk: {} as Desk, isPaying: async () => true },
+      accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
+    });
+    const library = createLibrary({ database, rules: publication.library, log: silent });
+    return personalDataOf(() => ({
+      billing: billingData(billing, silent),
+      newsletters: newsletterData(nothing),
+      support: supportData(nothing),
+      comments: commentData({ ...comments, forget: async () => {} }),
+      access: accessData(nothing),
+      library: libraryData(library),
+    }));
+  }
+
+  async function tablesOfUsers(database: Database): Promise<string[]> {
+    const all = await database.db.introspection.getTables();
+    const named = all.filter(({ columns }) => columns.some(({ name }) => name === 'user_id' || name === 'userId'));
+    return [...named.map(({ name }) => name), 'users'].sort();
+  }
+
+  it('is declared for every table that has a user', async () => {
+    const database = await engines.open();
+    const declared = { ...accountTables, ...listed(database).tables };
+    expect(Object.keys(declared).sort()).toEqual(await tablesOfUsers(database));
+  });
+
+  /** A row of a user in each table that can have one. */
+  async function fill(database: Database, userId: string): Promise<void> {
+    const { db } = database;
+    const one = { user_id: userId, article_id: 7, at: 1 };
+    for (const table of ['saved_articles', 'reading_history', 'article_reads'] as const) {
+      await db.insertInto(table).values(one).execute();
+    }
+    await db.insertInto('history_refusals').values({ user_id: userId, at: 1 }).execute();
+    await db.insertInto('profiles').values({ user_id: userId, data: '{"first_name":"Eve"}', updated: 1 }).execute();
+    await db.insertInto('extended_profiles').values({ user_id: userId, app: 'a', data: '{}', updated: 1 }).execute();
+    await db.insertInto('mail_choices').values({ user_id: userId, choice: 'morning', since: 1 }).execute();
+    const gift = { id: 'g', token: 't', article_id: 7, created: 1, expires: 2, readers: 0, most: 5 };
+    await db
+      .insertInto('gifts')
+      .values({ ...gift, user_id: userId })
+      .execute();
+    const words = { name: 'Eve', email: 'eve@example.com', phone: '', message: 'Mine alone.', held: null };
+    await db
+      .insertInto('support_messages')
+      .values({ ...words, id: 'one', created: 1, user_id: userId })
+      .execute();
+    const comment = { id: 'c', draft: 'd', article_id: 7, parent_id: 0, name: 'Eve', content: 'Words', edited: null };
+    const sent = { state: 'waiting', wordpress_id: 31, claimed: 0, created: 1, checked: 1 } as const;
+    await db
+      .insertInto('comment_posts')
+      .values({ ...comment, ...sent, user_id: userId })
+      .execute();
+    await db.insertInto('comment_reports').values({ user_id: userId, comment_id: 5, at: 1 }).execute();
+    const leaving = { id: 'l', subscription: 'sub_1', plan: 'reader-yearly', reason: null, words: 'Why', offer: null };
+    await db
+      .insertInto('cancellations')
+      .values({ ...leaving, user_id: userId, outcome: 'open', created: 1, updated: 1 })
+      .execute();
+  }
+
+  async function rowsOf(database: Database, userId: string): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const table of await tablesOfUsers(database)) {
+      const column = table === 'users' ? 'id' : ['sessions', 'identities'].includes(table) ? 'userId' : 'user_id';
+      const query = sql<{
+        n: number;
+      }>`select count(*) as n from ${sql.table(table)} where ${sql.ref(column)} = ${userId}`;
+      counts[table] = Number((await query.execute(database.db)).rows[0]?.n);
+    }
+    return counts;
+  }
+
+  /** An account made by a stranger, filled, and then proven. @param by the browser that proves it */
+  async function proven(by: (cookies: string) => ReturnType<typeof caller>) {
+    const database = await engines.open();
+    const others = listed(database);
+    const { accounts, token } = await bench(database, { others } satisfies Partial<AccountsOptions>);
+    const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+    const userId = signedIn?.session.userId ?? '';
+    await fill(database, userId);
+    const before = await rowsOf(database, userId);
+    got(await accounts.useLink(token(email), by(browser(signedIn?.cookies ?? []))));
+    return { database, others, before, after: await rowsOf(database, userId) };
+  }
+
+  it('that was put in before the address was proven goes when its owner proves it', async () => {
+    const { database, others, before, after } = await proven(() => elsewhere(1));
+    const tables = { ...accountTables, ...others.tables };
+    for (const [table, becomes] of Object.entries(tables) as [keyof AccountsDatabase, string][]) {
+      if (becomes === 'kept') continue;
+      // The session is the owner's own.
+      expect(after[table], table).toBe(table === 'sessions' ? 1 : 0);
+      if (!['sessions', 'identities'].includes(table)) expect(before[table], table).toBe(1);
+    }
+    expect(await database.db.selectFrom('support_messages').select('message').execute()).toEqual([
+      { message: 'Mine alone.' },
+    ]);
+    // WordPress is told to take the name away.
+    expect(await database.db.selectFrom('comment_tasks').select('id').execute()).toEqual([{ id: 'erase:31' }]);
+  });
+
+  it('stays where the browser that proves the address is signed in to the account', async () => {
+    const { before, after } = await proven((cookies) => caller('203.0.113.1', cookies));
+    const { sessions: _, audit: __, ...others } = after;
+    expect(before).toMatchObject(others);
+  });
+
+  it('of the shipping address goes, here and at Stripe, unless paid print goes there', async () => {
+    const { billing, accounts, database, dashboard, deliver, stop } = await billingBench(await engines.open());
+    try {
+      const shippingAfter = async (name: string, buy: object) => {
+        const made = got(await accounts.accounts.create(`${name}@example.com`, elsewhere(3), '/', 'enter'));
+        const session = made.signedIn?.session;
+        if (!session) throw new Error('Not signed in');
+        paid(await billing.saveShipping(session, home));
+        paid(await billing.subscribe(session, { ...yearly, ...buy }));
+        await database.transaction((tx) => billing.disown(tx, session.userId));
+        await deliver();
+        const customer = await dashboard.customers.retrieve((await billing.customerOf(session)) ?? '');
+        return [await billing.shipping(session), 'shipping' in customer ? (customer.shipping ?? null) : null] as const;
+      };
+      expect(await shippingAfter('ada', {})).toEqual([null, null]);
+      const print = billing.prices().find(({ print: isPrint, promotion }) => isPrint && !promotion);
+      const [here, there] = await shippingAfter('grace', {
+        ...{ plan_id: print?.zephrPlanId, product_id: print?.product.metadata.zephr_product_id },
+      });
+      expect(here).toEqual(home);
+      expect(there).toMatchObject({ name: home.name });
+    } finally {
+      await stop();
+    }
+  });
+});
