@@ -2,7 +2,6 @@
  * Builds the services once, from settings. `main.ts` does so in production, `src/middleware.ts` in `astro dev`; tests
  * hand in what they want replaced.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { ContentChange } from '../content/service.ts';
@@ -26,6 +25,7 @@ import { createAccessCookie } from '../press/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
 import type { Config } from './config.ts';
+import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
@@ -81,13 +81,7 @@ export async function compose(
   isKept?: () => boolean,
   onPrices?: () => void,
 ): Promise<House> {
-  try {
-    mkdirSync(config.dataDir, { recursive: true });
-  } catch (error) {
-    throw new Error(`The folder ${config.dataDir} cannot be made; set DATA_DIR to one that can be written.`, {
-      cause: error,
-    });
-  }
+  openDataDir(config.dataDir, log);
   const features = describeFeatures(config);
   for (const [feature, state] of Object.entries(features)) {
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');

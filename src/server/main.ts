@@ -32,6 +32,7 @@ import { renewAccess } from './renew-access.ts';
 import { securityHeaders } from './security.ts';
 import { shutDown } from './shutdown.ts';
 import { earlierFiles, openStatics } from './statics.ts';
+import { unknownSettings } from './unknown-settings.ts';
 import { startUpkeep } from './upkeep.ts';
 
 export interface Site {
@@ -53,6 +54,9 @@ const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
   const config = parseConfig(env);
   const log = createLog(config.logLevel);
+  for (const { name, meant } of unknownSettings(env)) {
+    log.warn({ setting: name, meant }, `${name} isn't a setting and is ignored. Did you mean ${meant}?`);
+  }
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });

@@ -1,0 +1,50 @@
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silent } from '../lib/logging.ts';
+import { tempDir } from '../press/testing.ts';
+import { openDataDir } from './data-dir.ts';
+
+let folder: ReturnType<typeof tempDir>;
+beforeEach(() => {
+  folder = tempDir();
+});
+afterEach(() => folder.remove());
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+it('makes the folder, and those above it, for its own user alone', () => {
+  const dir = join(folder.dir, 'a', 'b');
+  openDataDir(dir, silent);
+  expect([modeOf(dir), modeOf(join(folder.dir, 'a'))]).toEqual(['700', '700']);
+  openDataDir(dir, silent);
+});
+
+it('closes what an earlier version left open, and follows no link', () => {
+  const dir = join(folder.dir, 'data');
+  const outside = join(folder.dir, 'outside');
+  mkdirSync(join(dir, 'images'), { recursive: true });
+  writeFileSync(outside, '');
+  for (const name of ['accounts.sqlite', 'images/a.avif']) writeFileSync(join(dir, name), '');
+  for (const path of [dir, join(dir, 'images')]) chmodSync(path, 0o755);
+  for (const path of [outside, join(dir, 'accounts.sqlite'), join(dir, 'images/a.avif')]) chmodSync(path, 0o644);
+  symlinkSync(outside, join(dir, 'link'));
+  openDataDir(dir, silent);
+  expect([dir, join(dir, 'images')].map(modeOf)).toEqual(['700', '700']);
+  expect([join(dir, 'accounts.sqlite'), join(dir, 'images/a.avif')].map(modeOf)).toEqual(['600', '600']);
+  expect(modeOf(outside)).toBe('644');
+});
+
+it.each(['/proc/no-such-folder', '/dev/null/data'])('says in a sentence that %s can’t be made', (dir) => {
+  expect(() => openDataDir(dir, silent)).toThrow(
+    /^DATA_DIR is .*, which can't be made or written \(E[A-Z]+\)\. Set it/,
+  );
+});
+
+it('says so of a file, and leaves nothing behind in a folder', () => {
+  const file = join(folder.dir, 'file');
+  writeFileSync(file, '');
+  expect(() => openDataDir(file, silent)).toThrow(/DATA_DIR is .*file, which can't be made or written \(ENOTDIR\)/);
+  openDataDir(folder.dir, silent);
+  expect(existsSync(join(folder.dir, `.writable-${process.pid}`))).toBe(false);
+});

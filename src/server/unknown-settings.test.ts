@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { settingNames } from './config.ts';
+import { unknownSettings } from './unknown-settings.ts';
+
+it.each([
+  ['WORDPRES_URL', 'WORDPRESS_URL'],
+  ['WORDPRESS_ULR', 'WORDPRESS_URL'],
+  ['SITE_URI', 'SITE_URL'],
+  ['NEWSROM_SECRET', 'NEWSROOM_SECRET'],
+  ['STRIPE_SECRET', 'STRIPE_SECRET_KEY'],
+  ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
+  ['SYNC_POLL_SECOND', 'SYNC_POLL_SECONDS'],
+])('takes %s for %s', (name, meant) => {
+  expect(unknownSettings({ [name]: 'x' })).toEqual([{ name, meant }]);
+});
+
+it('says nothing of our own settings and of other programs’', () => {
+  const env = Object.fromEntries(settingNames.map((name) => [name, 'x']));
+  const others = {
+    PATH: '/bin',
+    HOME: '/root',
+    HOSTNAME: 'node-1',
+    MAIL: '/var/mail/root',
+    GOOGLE_APPLICATION_CREDENTIALS: '/key.json',
+    NODE_ENV: 'production',
+    NODE_OPTIONS: '',
+    LOG_FORMAT: 'json',
+    WORDPRESS_SERVICE_HOST: '10.0.0.1',
+    WORDPRESS_PORT_80_TCP_ADDR: '10.0.0.1',
+    WORDPRESS_PORT: 'tcp://10.0.0.1:80',
+    wordpres_url: 'x',
+  };
+  expect(unknownSettings({ ...env, ...others })).toEqual([]);
+});
+
+it('leaves out what is empty, and what other commands know', () => {
+  expect(unknownSettings({ WORDPRES_URL: ' ' })).toEqual([]);
+  expect(unknownSettings({ STRIPE_SANDBOX_PORT: '1' }, ['STRIPE_SANDBOX_PORT'])).toEqual([]);
+});

@@ -1,0 +1,68 @@
+/** Settings that look like ours and are none: most likely misspelled. */
+import { settingNames } from './config.ts';
+
+export interface UnknownSetting {
+  readonly name: string;
+  /** The setting that was most likely meant. */
+  readonly meant: string;
+}
+
+/** Other programs' settings begin with these words, too. */
+const shared: ReadonlySet<string> = new Set(['GOOGLE', 'LOG', 'HOST', 'PORT', 'DATA', 'DATABASE', 'SITE', 'MAIL']);
+/** What Kubernetes and Docker set for a service of a name such as `wordpress`. */
+const ofContainers = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|NAME|ENV_.*)$/;
+const form = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+/** Letters by which a misspelled name differs at most; more in a long one, such as the plural of a word. */
+const mostEdits = (name: string): number => (name.length >= 12 ? 3 : 2);
+
+const firstWord = (name: string): string => name.split('_', 1)[0] ?? name;
+
+/** Words with which several of our settings begin, such as those of one vendor. */
+const families: ReadonlySet<string> = new Set(
+  settingNames
+    .map(firstWord)
+    .filter((word, at, words) => words.indexOf(word) !== at)
+    .filter((word) => !shared.has(word)),
+);
+
+/**
+ * Finds them in an environment.
+ *
+ * @param others names that other commands of the project know
+ */
+export function unknownSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  others: readonly string[] = [],
+): UnknownSetting[] {
+  const known = new Set([...settingNames, ...others]);
+  return Object.keys(env)
+    .filter((name) => form.test(name) && !known.has(name) && !ofContainers.test(name) && env[name]?.trim())
+    .flatMap((name) => {
+      const near = settingNames
+        .map((meant) => ({ meant, edits: editsBetween(name, meant) }))
+        .sort((a, b) => a.edits - b.edits);
+      const [best] = near;
+      if (best && best.edits <= mostEdits(name)) return [{ name, meant: best.meant }];
+      if (!families.has(firstWord(name))) return [];
+      const [kin] = near.filter(({ meant }) => firstWord(meant) === firstWord(name));
+      return kin ? [{ name, meant: kin.meant }] : [];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Letters to insert, leave out, replace or swap to get from one word to the other (optimal string alignment). */
+function editsBetween(a: string, b: string): number {
+  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let least = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, (before[j - 2] ?? 0) + 1);
+      next.push(least);
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length] ?? 0;
+}
