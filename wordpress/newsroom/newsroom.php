@@ -2,7 +2,7 @@
 /**
  * Plugin Name:       Newsroom
  * Description:       Edits a newspaper in WordPress that readers see on a site of its own: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
- * Version:           1.0.0
+ * Version:           1.1.0
  * Requires at least: 6.1
  * Requires PHP:      7.4
  * Author:            The Broadsheet authors
@@ -18,7 +18,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-define( 'NEWSROOM_VERSION', '1.0.0' );
+define( 'NEWSROOM_VERSION', '1.1.0' );
 define( 'NEWSROOM_FILE', __FILE__ );
 
 $newsroom_parts = array(
@@ -41,6 +41,8 @@ $newsroom_parts = array(
 	'rest',          // REST fields.
 	'rest-query',    // REST filters: category, author_id.
 	'menus',         // /newsroom/v1/menus.
+	'health',        // What keeps the two from working together.
+	'akismet',       // Spam is judged by the reader's address.
 	'status',        // /newsroom/v1/status.
 	'touch',         // Keeps post_modified honest for modified_after.
 	'changes',       // Documents: what happened in this request.

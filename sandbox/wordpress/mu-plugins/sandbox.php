@@ -6,15 +6,6 @@
 
 defined( 'ABSPATH' ) || exit;
 
-// The sandbox's web server passes the header on but does not take it apart.
-if ( empty( $_SERVER['PHP_AUTH_USER'] ) && ! empty( $_SERVER['HTTP_AUTHORIZATION'] )
-	&& 0 === stripos( $_SERVER['HTTP_AUTHORIZATION'], 'basic ' ) ) {
-	$sandbox_pair = explode( ':', (string) base64_decode( substr( $_SERVER['HTTP_AUTHORIZATION'], 6 ) ), 2 );
-	if ( 2 === count( $sandbox_pair ) ) {
-		list( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) = $sandbox_pair;
-	}
-}
-
 // Requests leave for this machine only; everything else fails at once instead of timing out.
 add_filter(
 	'pre_http_request',

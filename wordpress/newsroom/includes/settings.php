@@ -182,6 +182,7 @@ function newsroom_settings_page() {
 	}
 	echo '<h2>' . esc_html__( 'Connection', 'newsroom' ) . '</h2><p>' . esc_html__( 'Sends a signed message that changes nothing, and shows the answer.', 'newsroom' ) . '</p>';
 	newsroom_action_form( 'newsroom_test', __( 'Send test', 'newsroom' ) );
+	newsroom_print_problems();
 	newsroom_print_log();
 	echo '</div>';
 }

@@ -47,6 +47,11 @@ function newsroom_rest_status() {
 			'site_url'    => newsroom_site_url(),
 			'time_zone'   => wp_timezone_string(),
 			'credentials' => $credentials,
+			'public'      => newsroom_wordpress_is_public(),
+			'uploads'     => newsroom_uploads_url(),
+			'signed_in'   => is_user_logged_in(),
+			'signs_in'    => newsroom_came_with_password(),
+			'problems'    => newsroom_problems(),
 		)
 	);
 }

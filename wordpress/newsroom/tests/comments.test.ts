@@ -41,6 +41,45 @@ const report = (id: number, count: number, as?: 'site' | 'reporter') =>
     body: { count, hold_at: 3 },
   });
 
+describe('Akismet', () => {
+  const asked = () =>
+    newsroom.php(
+      `$asked = get_option( 'newsroom_tests_akismet', array() ); delete_option( 'newsroom_tests_akismet' ); return $asked;`,
+    );
+
+  it('judges by the reader, not by the server that brings the comment; what it drops is refused', async () => {
+    await newsroom.pretend({ akismet: true });
+    try {
+      const reader = { author_ip: '203.0.113.77', author_user_agent: 'Readers Browser/1.0' };
+      const sent = await write({ ...reader, newsroom_key: 'seen-by-akismet' });
+      expect(sent.status).toBe(201);
+      const checks = (await asked()).filter(({ path }: { path: string }) => path === 'comment-check');
+      expect(checks).toHaveLength(1);
+      for (const check of checks) {
+        expect(check).toMatchObject({
+          user_ip: reader.author_ip,
+          user_agent: reader.author_user_agent,
+          comment_author_email: 'reader@example.com',
+          permalink: expect.stringContaining('/article/discussed'),
+        });
+        const server = Object.keys(check).filter((name) => /^(?:HTTP_|REMOTE_|SERVER_|PHP_)/.test(name));
+        expect(server).toEqual([]);
+      }
+      const spam = await write({ ...reader, newsroom_key: 'spam-for-akismet', content: 'akismet-guaranteed-spam' });
+      expect(spam.json.status).toBe('spam');
+      const dropped = await write({ ...reader, newsroom_key: 'dropped-by-akismet', content: 'discard-me, please' });
+      expect([dropped.status, dropped.json.code]).toEqual([403, 'newsroom_comment_discarded']);
+      // A comment of WordPress's own is judged as ever.
+      await asked();
+      await newsroom.rest('/wp/v2/comments', { as: 'admin', method: 'POST', body: comment({ author_ip: undefined }) });
+      const own = (await asked()).find(({ path }: { path: string }) => path === 'comment-check');
+      expect(own?.user_ip).toBe('127.0.0.1');
+    } finally {
+      await newsroom.pretend({});
+    }
+  });
+});
+
 describe('a comment with a key', () => {
   it('is one comment, however often it comes, and however many at once', async () => {
     const key = 'draft-of-a-reader-1';

@@ -1,7 +1,7 @@
 /** The comments service on both engines, over the wire of a WordPress in memory. */
 import { expect, it } from 'vitest';
 import { commentDesk } from '../../../../tests/fixtures/comment-desk.ts';
-import { fakeWordPress } from '../../../../tests/fixtures/wordpress.ts';
+import { fakeWordPress, restError } from '../../../../tests/fixtures/wordpress.ts';
 import { bench, caller, elsewhere, got, secret } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
@@ -235,6 +235,20 @@ onBothEngines('comments', (engines) => {
     expect((await comments.remove(session, second.id)).ok).toBe(true);
     expect(desk.all()[1]?.status).toBe('trash');
     expect((await mine()).comments.map(({ id: each }) => each)).toEqual([id]);
+  });
+
+  it('tells WordPress whose browser it was, and settles what a spam filter has dropped', async () => {
+    const { post, desk, mine } = await open();
+    value(await post({ content: 'Kept.' }));
+    expect(desk.all()[0]?.author_user_agent).toBe(caller().userAgent);
+    desk.trouble = () => restError(403, 'newsroom_comment_discarded');
+    const dropped = { content: 'Buy now.', draft: 'draft-that-is-spam' };
+    expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
+    const before = desk.asked.length;
+    // Sent again, nobody is asked again.
+    expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
+    expect(desk.asked).toHaveLength(before);
+    expect((await mine()).comments.map(({ status }) => status).sort()).toEqual(['declined', 'waiting']);
   });
 
   it('learns what the editors did with what waits, and stops showing it after its days', async () => {

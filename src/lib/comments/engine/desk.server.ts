@@ -31,8 +31,9 @@ export interface NewComment {
   readonly email: string;
   /** Whether the reader has proved to be whose address it is; nobody is trusted for another's. */
   readonly confirmed: boolean;
-  /** Network address of the reader. */
+  /** Network address of the reader, and the browser: spam filters judge by them. */
   readonly address: string;
+  readonly userAgent: string | null;
   /** Markup, see text.ts. */
   readonly content: string;
   /** Epoch milliseconds. */
@@ -110,13 +111,14 @@ export function createDesk(settings: DeskSettings): Desk {
   }
 
   return {
-    post: ({ articleId, parentId, name, email, confirmed, address, content, date, key }) =>
+    post: ({ articleId, parentId, name, email, confirmed, address, userAgent, content, date, key }) =>
       ask('POST', '/wp/v2/comments', {
         post: articleId,
         parent: parentId,
         author_name: name,
         author_email: email,
         ...(isIP(address) > 0 && { author_ip: address }),
+        ...(userAgent !== null && { author_user_agent: userAgent.slice(0, 250) }),
         content,
         date: `${new Date(date).toISOString().slice(0, 19)}Z`,
         newsroom_key: key,

@@ -146,7 +146,14 @@ export function createPosting(parts: CommentParts): Posting {
     }
     return desk.post({
       ...{ articleId: Number(row.article_id), parentId: Number(row.parent_id), name: row.name, email: session.email },
-      ...{ address: caller.address, content, date: Number(row.created), key: row.id, confirmed: session.emailVerified },
+      ...{
+        address: caller.address,
+        userAgent: caller.userAgent,
+        content,
+        date: Number(row.created),
+        key: row.id,
+        confirmed: session.emailVerified,
+      },
     });
   }
 
@@ -183,6 +190,12 @@ export function createPosting(parts: CommentParts): Posting {
         await release(row.id);
         log.warn({ why: answer.why }, 'A comment could not be handed to WordPress; its author has been told');
         return failed({ kind: 'away' });
+      }
+      // A spam filter dropped it without a trace: it is settled, and sending it again changes nothing.
+      if (answer.code === 'newsroom_comment_discarded') {
+        const change = { state: 'declined', claimed: 0, checked: now() } as const;
+        await database.db.updateTable('comment_posts').set(change).where('id', '=', row.id).execute();
+        return done(ownOf({ ...row, ...change }, rules, now()));
       }
       const failure = failureOf(answer);
       if (failure.kind === 'busy') {

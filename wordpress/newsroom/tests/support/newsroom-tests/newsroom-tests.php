@@ -31,6 +31,24 @@ if ( isset( $newsroom_tests['acf'] ) && ! function_exists( 'get_field' ) ) {
 	}
 }
 
+if ( ! empty( $newsroom_tests['akismet'] ) ) {
+	require __DIR__ . '/akismet.php';
+}
+// As a host or a security plugin sets it: `off` is what Wordfence does.
+if ( isset( $newsroom_tests['passwords'] ) ) {
+	add_filter( 'wp_is_application_passwords_' . ( 'off' === $newsroom_tests['passwords'] ? 'available' : 'supported' ), '__return_false' );
+}
+// As an offload plugin does it.
+if ( isset( $newsroom_tests['uploads'] ) ) {
+	add_filter(
+		'upload_dir',
+		static function ( $dir ) use ( $newsroom_tests ) {
+			$dir['baseurl'] = $newsroom_tests['uploads'];
+			return $dir;
+		}
+	);
+}
+
 if ( isset( $newsroom_tests['retry'] ) ) {
 	add_filter(
 		'newsroom_retry_delay',

@@ -1,0 +1,102 @@
+<?php
+/**
+ * What keeps the site and WordPress from working together: each cause by name, with its remedy. Shown on Settings → Newsroom and told to the
+ * site, which shows it on /readyz.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Whether readers may be sent to WordPress itself.
+ *
+ * @return bool
+ */
+function newsroom_wordpress_is_public() {
+	/**
+	 * Filters whether readers may be sent to WordPress itself, where a text links to something that the site does not have (a tag, an
+	 * attachment). By default they may where search engines may: Settings → Reading.
+	 *
+	 * @param bool $public Whether they may.
+	 */
+	return (bool) apply_filters( 'newsroom_wordpress_is_public', (bool) get_option( 'blog_public' ) );
+}
+
+/**
+ * Address below which uploads lie.
+ *
+ * @return string
+ */
+function newsroom_uploads_url() {
+	$uploads = wp_get_upload_dir();
+	return isset( $uploads['baseurl'] ) ? (string) $uploads['baseurl'] : '';
+}
+
+/**
+ * Whether this request came with a name and a password, and PHP got to see them.
+ *
+ * @return bool
+ */
+function newsroom_came_with_password() {
+	foreach ( array( 'PHP_AUTH_USER', 'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION' ) as $name ) {
+		if ( ! empty( $_SERVER[ $name ] ) ) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * Causes that WordPress itself knows of.
+ *
+ * @return array[] Each: `code` and `message`, which names cause and remedy.
+ */
+function newsroom_problems() {
+	$problems = array();
+	$add      = static function ( $code, $message ) use ( &$problems ) {
+		$problems[] = compact( 'code', 'message' );
+	};
+	if ( ! wp_is_application_passwords_available() ) {
+		if ( ! wp_is_application_passwords_supported() ) {
+			$add( 'passwords-need-https', __( 'Application passwords are off because WordPress is not served over HTTPS: the site cannot sign in. Serve WordPress over HTTPS; behind a proxy that ends HTTPS, set $_SERVER[\'HTTPS\'] = \'on\' in wp-config.php. On a machine of your own, define( \'WP_ENVIRONMENT_TYPE\', \'local\' ) in wp-config.php.', 'newsroom' ) );
+		} else {
+			$add( 'passwords-off', newsroom_explain_passwords_off() );
+		}
+	}
+	if ( '' === (string) get_option( 'permalink_structure' ) ) {
+		$add( 'plain-permalinks', __( 'Permalinks are plain, so that there is no /wp-json/ for the site to read. Choose "Post name" under Settings → Permalinks.', 'newsroom' ) );
+	}
+	$uploads = (string) wp_parse_url( newsroom_uploads_url(), PHP_URL_HOST );
+	if ( '' !== $uploads && wp_parse_url( home_url(), PHP_URL_HOST ) !== $uploads ) {
+		/* translators: %s: host name. */
+		$add( 'uploads-elsewhere', sprintf( __( 'Uploads lie on another host. Set IMAGE_HOSTS=%s on the site, or its pictures, audio and video are left out.', 'newsroom' ), $uploads ) );
+	}
+	if ( '' === newsroom_site_url() ) {
+		$add( 'no-site-address', __( 'The site’s address is not set: the site hears of no change. Enter it under Settings → Newsroom.', 'newsroom' ) );
+	}
+	return $problems;
+}
+
+/**
+ * Who has turned application passwords off, as far as can be told.
+ *
+ * @return string
+ */
+function newsroom_explain_passwords_off() {
+	if ( defined( 'WORDFENCE_VERSION' ) || class_exists( 'wordfence', false ) ) {
+		return __( 'Wordfence has turned application passwords off: the site cannot sign in. Allow them in Wordfence under All Options → Brute Force Protection → "Disable WordPress application passwords".', 'newsroom' );
+	}
+	return __( 'A plugin has turned application passwords off (the filter wp_is_application_passwords_available): the site cannot sign in. Allow them in the settings of your security plugin.', 'newsroom' );
+}
+
+/**
+ * Prints the causes on the settings page.
+ */
+function newsroom_print_problems() {
+	foreach ( newsroom_problems() as $problem ) {
+		printf( '<div class="notice notice-warning inline" data-problem="%1$s"><p>%2$s</p></div>', esc_attr( $problem['code'] ), esc_html( $problem['message'] ) );
+	}
+}
