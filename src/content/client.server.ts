@@ -70,6 +70,8 @@ export interface Client {
   get(path: string, query?: Query, options?: GetOptions): Promise<Result>;
   /** Full address of a path, for messages. */
   address(path: string, query?: Query): string;
+  /** Whether the REST API answers at `/?rest_route=`, where it is when permalinks are plain. */
+  answersByQuery(path: string): Promise<boolean>;
   /** What WordPress's clock shows now, epoch milliseconds, by the `Date` of its last answer; this machine's clock while it said nothing. */
   clock(): number;
 }
@@ -255,6 +257,10 @@ export function createClient(options: ClientOptions): Client {
     signsIn: headers.Authorization !== undefined,
     address,
     clock: () => now() + ahead,
+    async answersByQuery(path) {
+      const result = await slots.run(() => once(`${url}/?rest_route=${encodeURIComponent(path)}`));
+      return result.ok || result.code !== '';
+    },
     async get(path, query, { tries = 4, signal } = {}) {
       const target = address(path, query);
       for (let attempt = 1; ; attempt++) {

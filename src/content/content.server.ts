@@ -65,6 +65,7 @@ function offline(mirror: Mirror, searching: SearchThread | null): Content {
       secondsLeft: null,
       syncedAt: mirror.getMeta('synced-at'),
       problem: null,
+      problems: [],
       rejected: 0,
       credentials: null,
       bytes: mirror.size(),
@@ -100,7 +101,17 @@ function connected(options: Connected, mirror: Mirror): Content {
   let warming: NodeJS.Timeout | undefined;
   const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
   const lookUp = createLookUp({ mirror, client, applier, log, now });
-  const sync = createSync({ mirror, client, applier, ingester, log, now, siteUrl: site, pollSeconds });
+  const sync = createSync({
+    mirror,
+    client,
+    applier,
+    ingester,
+    log,
+    now,
+    siteUrl: site,
+    pollSeconds,
+    mediaHosts: options.mediaHosts ?? [],
+  });
   const receiver = createReceiver({ mirror, applier, items: sync.items, log, now, secret });
   return {
     reader: () => createReader(mirror, searching),

@@ -2,6 +2,7 @@
 import type { Logger } from '../lib/logging.ts';
 import type { LookUpAnswer } from './lookup.server.ts';
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from './model.ts';
+import type { WordPressProblem } from './wordpress-problems.ts';
 
 export interface ContentOptions {
   /** Path of the mirror's file, or `:memory:`. */
@@ -66,6 +67,8 @@ export interface SyncStatus {
   readonly syncedAt: string | null;
   /** What keeps sync from going on, in words for the operator; `null` when nothing does. */
   readonly problem: string | null;
+  /** Causes that are known by name, each with its remedy; some leave sync going (credentials, a clock, uploads on another host). */
+  readonly problems: readonly WordPressProblem[];
   /** Documents set aside because they do not fit. */
   readonly rejected: number;
   /** Whether WordPress hands over restricted bodies; `null` while unknown. */

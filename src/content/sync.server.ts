@@ -9,6 +9,13 @@ import { createItems, type Items, type SyncContext } from './items.server.ts';
 import { createPoll } from './poll.server.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from './service.ts';
 import { tag } from './tags.ts';
+import {
+  hasPlainPermalinks,
+  plainPermalinks,
+  problemOfFailure,
+  problemsOfStatus,
+  type WordPressProblem,
+} from './wordpress-problems.ts';
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
 const walkPages = 5;
@@ -33,6 +40,8 @@ export interface Sync {
 
 export interface SyncOptions extends Omit<SyncContext, 'signal'> {
   readonly pollSeconds: number;
+  /** Hosts beside WordPress's own whose pictures and media the site shows. */
+  readonly mediaHosts?: readonly string[];
 }
 
 /** Makes the sync of one mirror. */
@@ -46,6 +55,7 @@ export function createSync(options: SyncOptions): Sync {
   let phase: SyncPhase = 'starting';
   let problem: string | null = null;
   let credentials: boolean | null = null;
+  let problems: readonly WordPressProblem[] = [];
   let lapEnded = 0;
   /** Types that the present lap of the slow walk is through with. */
   const lap = new Set<string>();
@@ -66,6 +76,7 @@ export function createSync(options: SyncOptions): Sync {
 
   const greet = async (): Promise<void> => {
     const status = await fetchStatus(client, { tries: 2, signal: stopping.signal });
+    note(problemsOfStatus(status, client, options.mediaHosts ?? [], now()));
     const before = credentials;
     credentials = status.credentials;
     const isPublic = String(status.public ?? false);
@@ -76,11 +87,28 @@ export function createSync(options: SyncOptions): Sync {
     }
     if (credentials !== before && client.signsIn && !credentials) {
       log.error(
-        { wordpress: client.url },
+        { wordpress: client.url, why: problems.map(({ message }) => message) },
         'content: WordPress does not accept the credentials for restricted bodies; paid articles come cut to their opening',
       );
     }
     if (credentials && before !== true) await completeRestricted();
+  };
+
+  /** Keeps the causes that are known by name; each is logged when it appears. */
+  const note = (found: readonly WordPressProblem[]): void => {
+    const known = new Set(problems.map(({ code }) => code));
+    for (const { code, message } of found) if (!known.has(code)) log.warn({ code }, `content: ${message}`);
+    problems = found;
+  };
+
+  const noteFailure = async (error: unknown): Promise<void> => {
+    const failure = error instanceof SyncProblem ? error.failure : null;
+    if (!failure || stopping.signal.aborted) return;
+    const found = (await hasPlainPermalinks(client, failure))
+      ? plainPermalinks
+      : problemOfFailure(failure, client.signsIn);
+    // What has no name may pass; what had one before may still be the cause.
+    if (found) note([found]);
   };
 
   /** Bodies that came cut while the site had no credentials are fetched again once it has. */
@@ -142,6 +170,7 @@ export function createSync(options: SyncOptions): Sync {
         failures = 0;
       } catch (error) {
         const asked = fail(error);
+        await noteFailure(error);
         wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
       }
       // A WordPress that has trouble is not asked earlier because of that.
@@ -171,6 +200,7 @@ export function createSync(options: SyncOptions): Sync {
           await round(true);
         } catch (error) {
           fail(error);
+          await noteFailure(error);
           failed = error instanceof Error ? error.message : String(error);
         }
         const { stored, withdrawn, rejected } = applier.counts;
@@ -201,6 +231,7 @@ export function createSync(options: SyncOptions): Sync {
         secondsLeft: phase === 'backfill' ? backfill.secondsLeft() : null,
         syncedAt: mirror.getMeta('synced-at'),
         problem,
+        problems,
         rejected: rejectedCount(),
         credentials,
         bytes: mirror.size(),

@@ -212,6 +212,9 @@ export const pluginStatus = z.object({
   site_url: text.optional(),
   time_zone: text.optional(),
   credentials: flag,
+  uploads: text.optional(),
+  signed_in: flag.optional(),
+  signs_in: flag.optional(),
   /** Whether readers may be sent to WordPress itself. */
   public: flag.optional(),
   /** What keeps the site and WordPress from working together, in words for the operator, each with its remedy. */

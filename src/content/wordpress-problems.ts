@@ -90,7 +90,10 @@ export function problemsOfStatus(
   const has = (code: string): boolean => problems.some((problem) => problem.code === code);
   const add = (code: string, message: string): void => void (has(code) || problems.push({ code, message }));
   if (!allowed && uploads) {
-    add('uploads-elsewhere', `uploads lie on ${uploads.host}, which is not allowed here: set IMAGE_HOSTS=${uploads.host}`);
+    add(
+      'uploads-elsewhere',
+      `uploads lie on ${uploads.host}, which is not allowed here: set IMAGE_HOSTS=${uploads.host}`,
+    );
   }
   if (client.signsIn && !status.credentials && !has('passwords-need-https') && !has('passwords-off')) {
     if (status.signs_in === false) {

@@ -63,6 +63,35 @@ const meta = (id: number | undefined, key: string) =>
   newsroom.php(`return get_post_meta( $input[0], $input[1], true );`, [id, key]);
 
 describe('Settings → Newsroom', () => {
+  it('names what keeps the site from working with WordPress, and says so in /newsroom/v1/status', async () => {
+    const named = async () => {
+      const html = await screen('options-general.php?page=newsroom');
+      const shown = [...html.matchAll(/data-problem="([\w-]+)"><p>([^<]*)/g)].map(([, code, text]) => [
+        code,
+        text ?? '',
+      ]);
+      const { problems, signs_in } = (await newsroom.rest('/newsroom/v1/status', { as: 'site' })).json;
+      expect(problems.map(({ code }: { code: string }) => code)).toEqual(shown.map(([code]) => code));
+      expect(signs_in).toBe(true);
+      return shown;
+    };
+    try {
+      expect(await named()).toEqual([]);
+      await newsroom.pretend({ passwords_off: true, uploads: 'https://cdn.example/files' });
+      expect(await named()).toEqual([
+        ['passwords-off', expect.stringContaining('security plugin')],
+        ['uploads-elsewhere', expect.stringContaining('IMAGE_HOSTS=cdn.example')],
+      ]);
+      await newsroom.pretend({});
+      const plain = await newsroom.php(
+        `$before = get_option( 'permalink_structure' ); update_option( 'permalink_structure', '' ); $codes = wp_list_pluck( newsroom_problems(), 'code' ); update_option( 'permalink_structure', $before ); return $codes;`,
+      );
+      expect(plain).toEqual(['plain-permalinks']);
+    } finally {
+      await newsroom.pretend({});
+    }
+  });
+
   const page = 'options-general.php?page=newsroom';
 
   it('shows address and secret to administrators only', async () => {

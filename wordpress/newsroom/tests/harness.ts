@@ -41,8 +41,11 @@ export interface Newsroom {
   stop(): Promise<void>;
 }
 
-/** @param siteUrl where webhooks and previews go */
-export async function startNewsroom(siteUrl: string): Promise<Newsroom> {
+/**
+ * @param siteUrl where webhooks and previews go
+ * @param constants of wp-config.php, beside those of the sandbox
+ */
+export async function startNewsroom(siteUrl: string, constants: Record<string, string> = {}): Promise<Newsroom> {
   await ensureSandbox({ root });
   // Only now: what these load has just been installed.
   const { bootWordPress } = await import('../../../sandbox/wordpress/boot.ts');
@@ -59,6 +62,7 @@ export async function startNewsroom(siteUrl: string): Promise<Newsroom> {
     data,
     port: 0,
     plugins,
+    constants,
   });
   const credentials = await prepareWordPress(wordpress, {
     credentials: readCredentials(data),

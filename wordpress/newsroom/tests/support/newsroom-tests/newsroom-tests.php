@@ -34,9 +34,9 @@ if ( isset( $newsroom_tests['acf'] ) && ! function_exists( 'get_field' ) ) {
 if ( ! empty( $newsroom_tests['akismet'] ) ) {
 	require __DIR__ . '/akismet.php';
 }
-// As a host or a security plugin sets it: `off` is what Wordfence does.
-if ( isset( $newsroom_tests['passwords'] ) ) {
-	add_filter( 'wp_is_application_passwords_' . ( 'off' === $newsroom_tests['passwords'] ? 'available' : 'supported' ), '__return_false' );
+// What Wordfence does.
+if ( ! empty( $newsroom_tests['passwords_off'] ) ) {
+	add_filter( 'wp_is_application_passwords_available', '__return_false' );
 }
 // As an offload plugin does it.
 if ( isset( $newsroom_tests['uploads'] ) ) {
