@@ -40,6 +40,11 @@ describe('the auth popup', () => {
     expect(dialog()?.textContent).toContain('terms of use');
   });
 
+  it('has no header of its own, which would be a second banner of the page', async () => {
+    await open();
+    expect(dialog()?.querySelector('header')).toBeNull();
+  });
+
   it('takes another heading and a note', async () => {
     await open({ heading: 'Sign in to comment', showSigninDialog: true });
     expect(name()).toBe('Sign in to comment');
