@@ -323,7 +323,7 @@ export function refund(ledger: Ledger, params: Params) {
       reason: params.one('reason', ['duplicate', 'fraudulent', 'requested_by_customer']) ?? null,
       ...{ receipt_number: null, source_transfer_reversal: null, status: 'succeeded', transfer_reversal: null },
     },
-    charge.customer ? ledger.need('customer', charge.customer) : null,
+    charge.customer ? (ledger.store.find('customer', charge.customer) ?? null) : null,
   );
   const previous = { amount_refunded: charge.amount_refunded, refunded: charge.refunded };
   ledger.store.touch(charge);

@@ -104,7 +104,33 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const switching = createSwitching(parts, paying, subscribing, inTurn);
   const running = createRunning(parts, switching, inTurn);
   const leaving = createLeaving(parts, running, inTurn);
-  const upkeep = createUpkeep(parts, subscribing, inTurn);
+  const forget = (userId: string): Promise<void> =>
+    inTurn(userId, async () => {
+      const states = (await mirror.ofUser(userId)).map(({ state }) => state);
+      const reader = await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
+      await database.transaction(async (tx) => {
+        if (reader) await promotions.keep(tx, reader.email, states);
+        await customers.forget(tx, userId);
+        await forgetLeaving(tx, userId);
+        // What was bought and charged stays, without saying by whom.
+        await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
+        await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();
+        await tx
+          .updateTable('purchases')
+          .set({ user_id: null, payment_method: null, attempt: null, coupon: null })
+          .where('user_id', '=', userId)
+          .execute();
+        await tx
+          .updateTable('purchases')
+          .set({ state: 'given up' })
+          .where('user_id', 'is', null)
+          .where('state', '=', 'open')
+          .execute();
+      });
+      worker.nudge();
+    });
+
+  const upkeep = createUpkeep(parts, subscribing, inTurn, forget);
   const ending = { till: paying.till, abandon: subscribing.abandon, inTurn };
   const worker = createWorker(parts, upkeep.chores, (intent) => countRefusals(parts, ending, intent));
   const plainQuotes = keepQuotes(now);
@@ -247,31 +273,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
       const open = await purchases.open(userId);
       return open !== null && open.updated > now() - payingMs;
     },
-    forget: (userId) =>
-      inTurn(userId, async () => {
-        const states = (await mirror.ofUser(userId)).map(({ state }) => state);
-        const reader = await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
-        await database.transaction(async (tx) => {
-          if (reader) await promotions.keep(tx, reader.email, states);
-          await customers.forget(tx, userId);
-          await forgetLeaving(tx, userId);
-          // What was bought and charged stays, without saying by whom.
-          await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
-          await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();
-          await tx
-            .updateTable('purchases')
-            .set({ user_id: null, payment_method: null, attempt: null, coupon: null })
-            .where('user_id', '=', userId)
-            .execute();
-          await tx
-            .updateTable('purchases')
-            .set({ state: 'given up' })
-            .where('user_id', 'is', null)
-            .where('state', '=', 'open')
-            .execute();
-        });
-        worker.nudge();
-      }),
+    forget,
     async disown(tx, userId) {
       const rows = await tx.selectFrom('subscriptions').select('state').where('user_id', '=', userId).execute();
       const states = rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));

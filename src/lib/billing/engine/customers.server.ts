@@ -4,7 +4,7 @@ import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Shipping } from '../wire.ts';
-import { isMissing, refuse } from './errors.ts';
+import { isMissing, refuse, said } from './errors.ts';
 import type { Questions } from './questions.server.ts';
 import { forgetSetup } from './setups.server.ts';
 import { createTurns, type InTurn } from './turns.ts';
@@ -21,6 +21,8 @@ export interface Customers {
   userOf(customer: string): Promise<string | null>;
   /** Whether it was a reader's who has left: a late answer must not bring them back. */
   isForgotten(customer: string): Promise<boolean>;
+  /** From when on a reader who has left is charged for nothing, epoch milliseconds; `null`: the reader is still here. */
+  chargeableUntil(customer: string): Promise<number | null>;
   /** Takes what is known of a reader away, and writes down that Stripe is to forget them too. */
   forget(tx: AccountsTransaction, userId: string): Promise<void>;
   shipping(userId: string): Promise<Shipping | null>;
@@ -31,6 +33,9 @@ export interface Customers {
   /** Tells Stripe an address that it does not have yet. @throws StripeError */
   sendShipping(userId: string): Promise<void>;
 }
+
+/** What was charged so short before an account was deleted was paid while it was deleted, in milliseconds. */
+const meanwhileMs = 60_000;
 
 /** Name of the note that a customer was a reader who is forgotten. */
 const forgottenKey = (customer: string): string => `forgotten:${customer}`;
@@ -49,20 +54,29 @@ export function createCustomers(
     return row?.customer ?? null;
   }
 
-  async function isForgotten(customer: string): Promise<boolean> {
+  async function chargeableUntil(customer: string): Promise<number | null> {
     const key = forgottenKey(customer);
-    return (await db.selectFrom('billing_notes').select('key').where('key', '=', key).executeTakeFirst()) !== undefined;
+    const row = await db.selectFrom('billing_notes').select('at').where('key', '=', key).executeTakeFirst();
+    return row ? Number(row.at) - meanwhileMs : null;
   }
+  const isForgotten = async (customer: string): Promise<boolean> => (await chargeableUntil(customer)) !== null;
 
   async function forget(tx: AccountsTransaction, userId: string): Promise<void> {
-    const row = await tx.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
+    const row = await tx
+      .selectFrom('customers')
+      .select(['customer', 'updated'])
+      .where('user_id', '=', userId)
+      .executeTakeFirst();
     if (!row) return;
     if (row.customer !== null) {
+      // Where the account is gone already, this customer was made while it was being deleted: nothing is to be charged at all.
+      const user = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
+      const at = user ? now() : Math.min(now(), Number(row.updated));
       await questions.ask(tx, `forget:${row.customer}`);
       await forgetSetup(tx, row.customer);
       await tx
         .insertInto('billing_notes')
-        .values({ key: forgottenKey(row.customer), value: '', at: now() })
+        .values({ key: forgottenKey(row.customer), value: '', at })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
@@ -76,7 +90,7 @@ export function createCustomers(
   async function stillHere(userId: string): Promise<void> {
     if (await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()) return;
     await database.transaction((tx) => forget(tx, userId));
-    refuse(403, 'This account is deleted.');
+    refuse(403, said.deleted);
   }
 
   /** One that was made before a crash, or before the database was restored from a backup. */
@@ -139,6 +153,7 @@ export function createCustomers(
         return (await find(userId)) ?? customer;
       }),
     isForgotten,
+    chargeableUntil,
     forget,
     async userOf(customer) {
       const row = await db

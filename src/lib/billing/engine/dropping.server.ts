@@ -6,6 +6,7 @@ import Stripe from 'stripe';
 import type { StripeState } from '../state.ts';
 import { isLive } from '../status.ts';
 import { isMissing } from './errors.ts';
+import type { Parts } from './parts.ts';
 
 const retrieve = async (stripe: Stripe, id: string) => {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -41,6 +42,41 @@ export async function goOn(
 ): Promise<void> {
   if (cancelAtPeriodEnd) await stripe.subscriptions.update(id, { cancel_at_period_end: false });
   else if (cancelAt !== null) await stripe.subscriptions.update(id, { cancel_at: '' });
+}
+
+/**
+ * Refunds what a reader who has left was charged while the account was deleted, or afterwards.
+ *
+ * @param since epoch milliseconds
+ * @returns how many payments were refunded
+ */
+export async function refundSince(
+  { stripe, log }: Pick<Parts, 'stripe' | 'log'>,
+  charges: readonly Stripe.Charge[],
+  since: number,
+): Promise<number> {
+  let count = 0;
+  for (const { id, paid, refunded, disputed, created } of charges) {
+    if (!paid || refunded || disputed || created * 1000 < since) continue;
+    try {
+      const reason = 'requested_by_customer';
+      await stripe.refunds.create({ charge: id, reason }, { idempotencyKey: `left:${id}` });
+      log.warn({ charge: id }, 'An account was deleted while it paid; the payment is refunded');
+      count++;
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripePermissionError) {
+        log.error(
+          { charge: id },
+          'An account was deleted while it paid; refund it by hand: the key may not write refunds',
+        );
+        continue;
+      }
+      // Another process was quicker, or the bank has taken it back.
+      if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !/^charge_/.test(error.code ?? ''))
+        throw error;
+    }
+  }
+  return count;
 }
 
 /** A new subscription: its bill first, which only Stripe can decide against its payment; what was paid stays. */

@@ -11,6 +11,7 @@ export const said = {
   failed: 'Payment has failed - please check your card details, or try another payment method.',
   wrong: 'Something went wrong. Please try again.',
   subscriptions: 'Failed to fetch subscriptions',
+  deleted: 'This account is deleted.',
   /** Used up or ended between our own check and Stripe's. */
   coupon: 'This coupon isn’t valid anymore.',
 } as const;

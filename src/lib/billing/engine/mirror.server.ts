@@ -25,7 +25,7 @@ import { isLive } from '../status.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import { askDisputes, noteDisputes } from './disputes.server.ts';
-import { dropSubscription, end, goOn } from './dropping.server.ts';
+import { dropSubscription, end, goOn, refundSince } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Purchase, Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
@@ -234,6 +234,16 @@ export function createMirror(options: MirrorOptions): Mirror {
     return true;
   }
 
+  /** What a reader was charged who has left meanwhile is refunded, by whatever way we hear of the payment. */
+  async function giveBack({ charges }: Asked, state: StripeState): Promise<boolean> {
+    if ((await customers.userOf(state.customer)) !== null) return false;
+    const since = await customers.chargeableUntil(state.customer);
+    if (since === null) return false;
+    const count = await refundSince({ stripe, log }, charges, since);
+    if (isLive(state)) await end(stripe, state.id);
+    return count > 0 || isLive(state);
+  }
+
   async function sync(id: string, announced = false): Promise<Kept | null> {
     return inTurn(id, async () => {
       const asked = await number(id);
@@ -243,7 +253,8 @@ export function createMirror(options: MirrorOptions): Mirror {
         let answer = await ask(id);
         await catalogue.learn(pricesIn(answer));
         state = readState(answer, catalogue.known);
-        if ((await dropStray(state)) || (await endLost(state)) || (await stays(state))) {
+        const acted = (await dropStray(state)) || (await endLost(state)) || (await stays(state));
+        if (acted || (await giveBack(answer, state))) {
           answer = await ask(id);
           state = readState(answer, catalogue.known);
         }

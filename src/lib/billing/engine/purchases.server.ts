@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
 import type { PurchaseState, PurchasesTable } from '../tables.ts';
+import { refuse, said } from './errors.ts';
 
 export type Purchase = PurchasesTable;
 export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'attempt' | 'coupon' | 'payment_method'> & {
@@ -11,7 +12,10 @@ export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'atte
 };
 
 export interface Purchases {
-  /** @returns `null` when the reader has another one open, which the database sees to */
+  /**
+   * @returns `null` when the reader has another one open, which the database sees to
+   * @throws Refused where the account is deleted
+   */
   begin(purchase: NewPurchase): Promise<Purchase | null>;
   open(userId: string): Promise<Purchase | null>;
   get(id: string): Promise<Purchase | null>;
@@ -25,11 +29,14 @@ export interface Purchases {
   ): Promise<void>;
   /** Ends an open one; what has ended stays as it is. @returns whether this call ended it */
   end(db: Queries | AccountsTransaction, id: string, state: Exclude<PurchaseState, 'open'>): Promise<boolean>;
+  /** Readers who have bought or begun to buy, and whose account is deleted: where its deletion was cut off. */
+  left(most: number): Promise<readonly string[]>;
   /** Open ones that nothing happened to since. @param before epoch milliseconds */
   idle(before: number, most: number): Promise<readonly Purchase[]>;
 }
 
-export function createPurchases({ db }: Database, now: () => number): Purchases {
+export function createPurchases(database: Database, now: () => number): Purchases {
+  const { db } = database;
   const of = (userId: string) => db.selectFrom('purchases').selectAll().where('user_id', '=', userId);
   const first = async (query: ReturnType<typeof of>): Promise<Purchase | null> =>
     (await query.orderBy('created', 'desc').executeTakeFirst()) ?? null;
@@ -41,13 +48,22 @@ export function createPurchases({ db }: Database, now: () => number): Purchases 
         ...{ created: at, updated: at },
         ...rest,
       };
-      const made = await db
-        .insertInto('purchases')
-        .values(row)
-        .onConflict((conflict) => conflict.doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      return made ?? null;
+      return database.transaction(async (tx) => {
+        // The account's row is held: either it is deleted afterwards, and finds this purchase, or it is gone already.
+        const { numUpdatedRows } = await tx
+          .updateTable('users')
+          .set((each) => ({ updatedAt: each.ref('updatedAt') }))
+          .where('id', '=', userId)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return refuse(403, said.deleted);
+        const made = await tx
+          .insertInto('purchases')
+          .values(row)
+          .onConflict((conflict) => conflict.doNothing())
+          .returningAll()
+          .executeTakeFirst();
+        return made ?? null;
+      });
     },
     open: (userId) => first(of(userId).where('state', '=', 'open')),
     get: async (id) => (await db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()) ?? null,
@@ -68,6 +84,19 @@ export function createPurchases({ db }: Database, now: () => number): Purchases 
         .where('state', '=', 'open')
         .executeTakeFirst();
       return numUpdatedRows > 0n;
+    },
+    async left(most) {
+      const gone = (table: 'customers' | 'purchases') =>
+        db
+          .selectFrom(table)
+          .select('user_id')
+          .distinct()
+          .where('user_id', 'is not', null)
+          .where('user_id', 'not in', (from) => from.selectFrom('users').select('users.id'))
+          .limit(most)
+          .execute();
+      const rows = [...(await gone('customers')), ...(await gone('purchases'))];
+      return [...new Set(rows.flatMap(({ user_id: id }) => id ?? []))];
     },
     idle: (before, most) =>
       db

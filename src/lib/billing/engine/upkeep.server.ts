@@ -42,12 +42,21 @@ export function createUpkeep(
   parts: Parts,
   { abandon, adopt }: Pick<Subscribing, 'abandon' | 'adopt'>,
   inTurn: InTurn,
+  forget: (userId: string) => Promise<void>,
 ): Upkeep {
   const { stripe, database, catalogue, purchases, mirror, questions, rules, log, now } = parts;
   const { db } = database;
   let drift: number | null = null;
 
+  /** Deletions that were cut off after the account was gone: what its reader was buying meanwhile is ended, and refunded. */
+  async function forgetLeft(): Promise<void> {
+    for (const userId of await purchases.left(50)) {
+      await forget(userId).catch((error: unknown) => log.warn({ err: error }, 'A deletion could not be finished yet'));
+    }
+  }
+
   async function recover(): Promise<void> {
+    await forgetLeft();
     for (const { id, user_id: user } of await purchases.idle(now() - lookAfterMs, 50)) {
       await inTurn(user ?? id, async () => {
         const left = await purchases.get(id);

@@ -2,11 +2,10 @@
  * What billing does by itself: asks Stripe what events have caused, ends purchases that nobody goes on with, keeps the catalogue
  * fresh, announces renewals, compares everything once a night, and deletes what has had its time.
  */
-import type Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import { idOf } from '../read-state.ts';
 import { openDisputes } from './disputes.server.ts';
-import { dropSubscription, dropSwitch } from './dropping.server.ts';
+import { dropSubscription, dropSwitch, refundSince } from './dropping.server.ts';
 import { isMissing } from './errors.ts';
 import type { Parts } from './parts.ts';
 import type { Question } from './questions.server.ts';
@@ -65,7 +64,7 @@ export function createWorker(
       const customer = idOf((await stripe.charges.retrieve(id)).customer);
       return customer === null ? undefined : void (await mirror.syncCustomer(customer));
     }
-    if (kind === 'forget') return forget(stripe, id);
+    if (kind === 'forget') return forget(parts, id);
     if (kind === 'unship') return unship(id);
     if (kind === 'refused') return countRefusals(id);
     log.error({ subject: kind }, 'A question to Stripe is of no known kind; it is dropped');
@@ -156,12 +155,22 @@ export function createWorker(
 
 /**
  * Stripe cancels at once whatever a customer has, and forgets the person; the bills stay, as the law wants. A bill that is still at
- * the till is taken back before: Stripe leaves it open, and a bank that is being asked just now would have it paid.
+ * the till is taken back before: Stripe leaves it open, and a bank that is being asked just now would have it paid. What was paid
+ * while the account was deleted is refunded.
  */
-async function forget(stripe: Stripe, customer: string): Promise<void> {
+async function forget({ stripe, customers, log }: Parts, customer: string): Promise<void> {
   for await (const { id, status, pending_update: update } of stripe.subscriptions.list({ customer, status: 'all' })) {
     if (status === 'incomplete') await dropSubscription(stripe, id);
     else if (update !== null) await dropSwitch(stripe, id);
   }
+  const since = await customers.chargeableUntil(customer);
+  const refund = async (): Promise<void> => {
+    if (since === null) return;
+    const { data } = await stripe.charges.list({ customer, limit: 100 });
+    await refundSince({ stripe, log }, data, since);
+  };
+  await refund();
   await stripe.customers.del(customer);
+  // Now nothing can be charged any more: what was paid in between is found.
+  await refund();
 }

@@ -1,0 +1,119 @@
+/**
+ * An account that is deleted while its reader buys, at every call to Stripe that a purchase makes, before it and after it: whatever
+ * the order, and whoever dies in between, in the end nothing runs and nothing was charged that is not refunded. On both databases.
+ */
+import Stripe from 'stripe';
+import { afterEach, expect, it } from 'vitest';
+import { caller } from '../../../../tests/world/accounts.ts';
+import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { onBothEngines } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+import { apiVersion } from './api-version.ts';
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+
+onBothEngines('an account that is deleted while its reader buys', (engines) => {
+  let house: BillingBench;
+  afterEach(() => house?.stop());
+
+  /** The steps of a deletion, as `withBilling` in src/server/readers.ts takes them. */
+  const steps = (session: Session) => [
+    () => house.billing.forget(session.userId),
+    async () => void (await house.accounts.accounts.forget(session, caller())),
+    () => house.billing.forget(session.userId),
+  ];
+
+  /** Another process, which does something before and after each of its calls to Stripe. */
+  async function node(around: (moment: number) => Promise<void>) {
+    let moment = 0;
+    const fetching = async (input: unknown, init?: RequestInit): Promise<Response> => {
+      await around(moment++);
+      const answer = await fetch(input as string, init);
+      await around(moment++);
+      return answer;
+    };
+    const options = { apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 0 } as const;
+    const httpClient = Stripe.createFetchHttpClient(fetching as typeof fetch);
+    return house.another({ stripe: new Stripe(house.stripe.keys.secret, { ...options, httpClient }) });
+  }
+
+  /** What remains at Stripe once all background work is done. */
+  async function remains(): Promise<{ readonly charged: number; readonly live: number }> {
+    for (let round = 0; round < 2; round++) {
+      await house.billing.recover();
+      await house.deliver();
+    }
+    await house.pass(50 * 60);
+    await house.billing.recover();
+    await house.deliver();
+    const charges = (await house.dashboard.charges.list({ limit: 100 })).data.filter((one) => one.paid);
+    const subscriptions = (await house.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+    return {
+      charged: charges.reduce((sum, one) => sum + one.amount - one.amount_refunded, 0),
+      live: subscriptions.filter(({ status }) => !['canceled', 'incomplete_expired'].includes(status)).length,
+    };
+  }
+
+  /** At which moments the steps of a deletion happen, counted from the chosen one. */
+  const ways: readonly (readonly [string, readonly number[], 'lives' | 'dies'])[] = [
+    ['is deleted at once', [0, 0, 0], 'lives'],
+    ['is deleted in parts', [0, 1, 2], 'lives'],
+    ['is deleted slowly', [0, 3, 7], 'lives'],
+    ['is deleted, and the deletion is cut off', [0, 2], 'lives'],
+    ['is deleted, and the purchase is cut off', [0, 0, 0], 'dies'],
+    ['is deleted in parts, and both are cut off', [0, 1], 'dies'],
+  ];
+
+  // PostgreSQL differs in its locks alone.
+  it.each(engines.engine === 'sqlite' ? ways : ways.slice(1, 2))(
+    '%s: nothing runs, and nothing stays charged',
+    async (_, offsets, end) => {
+      house = await billingBench(await engines.open());
+      for (let from = 0; from < 60; from++) {
+        const session = await house.readers.join(`reader-${from}@example.com`);
+        const deletion = steps(session);
+        let done = 0;
+        let last = 0;
+        const buyer = await node(async (moment) => {
+          last = moment;
+          while (done < offsets.length && moment >= from + (offsets[done] ?? 0)) await deletion[done++]?.();
+          if (end === 'dies' && done === offsets.length) throw new Error('This process has ended.');
+        });
+        const answer = await buyer.subscribe(session, monthly).catch(() => null);
+        const reached = done > 0;
+        // What the buyer no longer got to is done afterwards, unless it was cut off.
+        while (reached && done < offsets.length) await deletion[done++]?.();
+        await buyer.stop();
+        if (!reached) {
+          // The purchase was through before: its reader has it, and keeps it.
+          expect(last).toBeLessThan(from);
+          expect(answer).toMatchObject({ ok: true });
+          expect(from).toBeGreaterThan(10);
+          break;
+        }
+      }
+      // That of the last reader, who was not deleted.
+      expect(await remains()).toEqual({ charged: 1200, live: 1 });
+    },
+  );
+
+  it.each(['buys first', 'leaves first'])('in the same process at the same moment: %s', async (order) => {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    const leave = async () => {
+      for (const step of steps(session)) await step();
+    };
+    const buy = () => house.billing.subscribe(session, monthly);
+    await Promise.all(order === 'buys first' ? [buy(), leave()] : [leave(), buy()]);
+    expect(await remains()).toEqual({ charged: 0, live: 0 });
+  });
+
+  it('is refunded nothing that was paid before', async () => {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    paid(await house.billing.subscribe(session, monthly));
+    await house.pass(120);
+    for (const step of steps(session)) await step();
+    expect(await remains()).toEqual({ charged: 1200, live: 0 });
+  });
+});
