@@ -1,16 +1,21 @@
 /** Set-ups of a card at Stripe: a reader has one, which is given again until it is used. */
 import type Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
-import type { AccountsTransaction } from '../../database.ts';
-import type { Who } from '../../limits/limiter.server.ts';
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { Limiter, Who } from '../../limits/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import { isMissing, no, ok, overLimit, said } from './errors.ts';
-import type { Parts } from './parts.ts';
 
 const noteKey = (customer: string): string => `setup:${customer}`;
 const unused = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
 
-type SetupParts = Pick<Parts, 'stripe' | 'database' | 'limiter' | 'now'>;
+interface SetupParts {
+  readonly stripe: Stripe;
+  readonly database: Database;
+  readonly limiter: Limiter;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
 
 async function known(stripe: Stripe, id: string | undefined): Promise<Stripe.SetupIntent | null> {
   try {
