@@ -13,6 +13,7 @@ import type { CommentsTables } from './comments/tables.ts';
 import type { LibraryTables } from './library/tables.ts';
 import type { MailTables } from './mail/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
+import type { OperatorTables } from './operators/tables.ts';
 import type { PopularityTables } from './popularity/tables.ts';
 import type { SupportTables } from './support/tables.ts';
 
@@ -26,7 +27,8 @@ export interface AccountsDatabase
     PopularityTables,
     SupportTables,
     CommentsTables,
-    LibraryTables {}
+    LibraryTables,
+    OperatorTables {}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

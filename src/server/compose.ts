@@ -8,6 +8,7 @@ import type { ContentChange } from '../content/service.ts';
 import { createKeyed } from '../lib/accounts/engine/keyed.server.ts';
 import { tenantSessions } from '../lib/accounts/zephr-sessions.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
+import type { Database } from '../lib/database.ts';
 import { createExternalCheck } from '../lib/email-verification/external.server.ts';
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
@@ -36,6 +37,8 @@ import type { Services } from './services.ts';
 export interface House {
   readonly config: Config;
   readonly services: Services;
+  /** The accounts' database; it is there where accounts are off, too. */
+  readonly database: Database;
   /** What one request gets as `Astro.locals`; a fresh reader each time, for it records what the page shows. */
   locals(): App.Locals;
   /** How the accounts' database and the mail are; `null` where accounts are off. */
@@ -166,6 +169,7 @@ export async function compose(
   return {
     config,
     services,
+    database,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),

@@ -57,7 +57,7 @@ export interface OperatorsDoor {
     readBody: () => Promise<string>,
   ): Promise<boolean>;
   /** What the operators' page is given; `undefined` for whoever may not see it. */
-  view(incoming: IncomingMessage, url: URL): App.Locals['operators'];
+  view(incoming: IncomingMessage, url: URL): Promise<App.Locals['operators']>;
 }
 
 export interface Front extends Server {
@@ -284,7 +284,7 @@ export function createFront(options: FrontOptions): Front {
     });
     const request = await toRequest(incoming, url, hangUp.signal);
     const locals = options.locals();
-    if (operators) locals.operators = operators.view(incoming, url);
+    if (operators) locals.operators = await operators.view(incoming, url);
     const address = addressOf(incoming);
     locals.client = { address, userAgent: incoming.headers['user-agent'] ?? null };
     const rendered = await renderWhole(options.render, request, locals, address);

@@ -138,6 +138,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       config.operatorToken === null
         ? undefined
         : createOperators({
+            ...{ database: house.database, limiter: house.services.limiter },
             ...{ token: config.operatorToken, siteUrl: config.siteUrl, press, cdn, indexNow, content, metrics, log },
             keyOf: room.keyOf,
             front: () => server.counts,

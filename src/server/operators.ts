@@ -1,20 +1,22 @@
 /**
  * The operators' door: `/-/press`, where the press is looked at and pages are refreshed by hand, and `/metrics`. Both exist
- * only where OPERATOR_TOKEN is set, and open only to whoever has it: as `Authorization: Bearer`, or by a form that sets a
- * cookie of its own.
+ * only where OPERATOR_TOKEN is set, and open only to a caller who has it: as `Authorization: Bearer`, or by a form that opens a
+ * session of two hours (operator-access.ts).
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../content/service.ts';
+import { tooManyTries } from '../lib/accounts/waiting.ts';
 import type { Cdn, CdnStats } from '../lib/cdn/cdn.server.ts';
 import type { CspReports } from '../lib/csp-reports/collector.server.ts';
 import type { BlockedSource } from '../lib/csp-reports/model.ts';
+import { DatabaseUnavailable } from '../lib/database.ts';
 import type { IndexNow, IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { KeyOf } from '../press/key.ts';
 import type { Press, PressStats } from '../press/press.server.ts';
 import type { OperatorsDoor } from './front.ts';
 import type { FrontCounts, Metrics } from './metrics.ts';
+import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 import { reportPath } from './security.ts';
 
 /** What the page shows; all of it is made anew for each request. */
@@ -36,8 +38,7 @@ export interface OperatorsView {
   } | null;
 }
 
-export interface OperatorsOptions {
-  readonly token: string;
+export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 'database' | 'limiter'> {
   readonly siteUrl: string;
   readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
   readonly keyOf: KeyOf;
@@ -57,12 +58,7 @@ export interface OperatorsOptions {
 }
 
 const cookieName = 'operator';
-const cookieSeconds = 12 * 3600;
 const page = '/-/press';
-
-/** Compared by their hashes, so that neither length nor content can be told from the time that it takes. */
-const same = (given: string, wanted: string): boolean =>
-  timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(wanted).digest());
 
 /** What the page says after a form; only these can be in its address, so that nobody can put words into it. */
 const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
@@ -78,24 +74,26 @@ const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; read
 
 /** Makes the door. The token is known to be set. */
 export function createOperators(options: OperatorsOptions): OperatorsDoor {
-  const { token, siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
+  const { siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
   const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
-  const sign = (expires: string): string =>
-    createHmac('sha256', token).update(`operator.${expires}`).digest('base64url');
+  const operators = createOperatorAccess({ ...options, now });
 
-  function cookieHolds(header: string | undefined): boolean {
-    const value = /(?:^|;\s*)operator=([^;]*)/.exec(header ?? '')?.[1] ?? '';
-    const [expires = '', signature = ''] = value.split('.');
-    return /^\d{1,12}$/.test(expires) && same(signature, sign(expires)) && Number(expires) * 1000 > now();
+  const cookieOf = ({ headers }: IncomingMessage): string =>
+    /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
+  const setCookie = (value: string, seconds: number): OutgoingHttpHeaders => ({
+    'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+  });
+
+  /** What came of the token in `Authorization`; `null`: there is none. */
+  async function byToken(incoming: IncomingMessage): Promise<Tried | null> {
+    const { authorization } = incoming.headers;
+    if (authorization === undefined) return null;
+    const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+    return given === undefined ? null : operators.tryToken(given, options.clientAddress(incoming));
   }
 
-  function bearerHolds(header: string | undefined): boolean {
-    const given = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
-    return given !== undefined && same(given, token);
-  }
-
-  const mayEnter = ({ headers }: IncomingMessage): boolean =>
-    bearerHolds(headers.authorization) || cookieHolds(headers.cookie);
+  const mayEnter = async (incoming: IncomingMessage): Promise<boolean> =>
+    (await byToken(incoming))?.kind === 'right' || (await operators.isOpen(cookieOf(incoming)));
 
   function answer(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders, body = ''): true {
     outgoing.writeHead(status, {
@@ -146,29 +144,38 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
     }
   }
 
+  async function signIn(incoming: IncomingMessage, outgoing: ServerResponse, given: string): Promise<true> {
+    const tried = await operators.tryToken(given, options.clientAddress(incoming));
+    if (tried.kind === 'limited') {
+      const headers = { 'retry-after': String(tried.retryAfter) };
+      return answer(outgoing, 429, headers, `${tooManyTries(tried.retryAfter)}\n`);
+    }
+    if (tried.kind === 'wrong') return back(outgoing, 'token');
+    try {
+      return back(outgoing, null, setCookie(await operators.open(), sessionSeconds));
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+      return answer(outgoing, 503, {}, 'The database is unavailable; send the token as "Authorization: Bearer".\n');
+    }
+  }
+
   async function post(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     readBody: () => Promise<string>,
   ): Promise<true> {
-    const byToken = bearerHolds(incoming.headers.authorization);
-    if (!byToken && !isOurForm(incoming)) return answer(outgoing, 403, {}, 'This form comes from another site.\n');
+    const signedByToken = (await byToken(incoming))?.kind === 'right';
+    if (!signedByToken && !isOurForm(incoming))
+      return answer(outgoing, 403, {}, 'This form comes from another site.\n');
     const form = new URLSearchParams(await readBody());
     const action = form.get('action');
-    if (action === 'sign-in') {
-      if (!same((form.get('token') ?? '').trim(), token)) {
-        log.warn({}, 'Somebody tried a wrong operators’ token');
-        return back(outgoing, 'token');
-      }
-      const expires = String(Math.floor(now() / 1000) + cookieSeconds);
-      const cookie = `${cookieName}=${expires}.${sign(expires)}; Path=/; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Strict${secure}`;
-      return back(outgoing, null, { 'set-cookie': cookie });
+    if (action === 'sign-in') return signIn(incoming, outgoing, (form.get('token') ?? '').trim());
+    if (!signedByToken && !(await operators.isOpen(cookieOf(incoming)))) {
+      return answer(outgoing, 401, challenge, 'Sign in first.\n');
     }
-    if (!byToken && !cookieHolds(incoming.headers.cookie)) return answer(outgoing, 401, challenge, 'Sign in first.\n');
     if (action === 'sign-out') {
-      return back(outgoing, null, {
-        'set-cookie': `${cookieName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict${secure}`,
-      });
+      await operators.close(cookieOf(incoming));
+      return back(outgoing, null, setCookie('', 0));
     }
     if (action !== 'refresh-path' && action !== 'refresh-tag')
       return answer(outgoing, 422, {}, 'There is no such action.\n');
@@ -189,7 +196,7 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
       const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
       if (url.pathname === '/metrics') {
         if (!reading) return answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This address is only for reading.\n');
-        if (!mayEnter(incoming)) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
+        if (!(await mayEnter(incoming))) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
         return answer(outgoing, 200, { 'content-type': options.metrics.contentType }, await options.metrics.text());
       }
       if (url.pathname === reportPath && incoming.method === 'POST') return report(incoming, outgoing);
@@ -199,8 +206,8 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
         return answer(outgoing, 405, { allow: 'GET, HEAD, POST' }, 'There is no such method.\n');
       return post(incoming, outgoing, readBody);
     },
-    view(incoming, url) {
-      const signedIn = mayEnter(incoming);
+    async view(incoming, url) {
+      const signedIn = await mayEnter(incoming);
       const notice = notices[url.searchParams.get('notice') ?? ''] ?? null;
       const { phase, syncedAt, problem } = options.content.status();
       return {

@@ -9,6 +9,7 @@ import { letters } from './0006-letters.ts';
 import { popularity } from './0007-popularity.ts';
 import { comments } from './0008-comments.ts';
 import { library } from './0009-library.ts';
+import { operatorSessions } from './0011-operator-sessions.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   popularity,
   comments,
   library,
+  operatorSessions,
 ];
