@@ -2,8 +2,7 @@
  * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` brings
  * `window.churnkey.init('show', …)`, which opens a small dialog. What it was opened with is at `/_sandbox/told`.
  */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { withStrict } from '../third-party/third-party.ts';
 import { json, listenWeb } from '../web.ts';
 
 export interface RetentionAccess {
@@ -29,7 +28,7 @@ const open = { 'access-control-allow-origin': '*' };
 
 export async function startRetention(): Promise<Retention> {
   const told: Told[] = [];
-  const script = readFileSync(path.join(import.meta.dirname, 'widget.js'), 'utf8');
+  const script = withStrict('churnkey', 'widget.js', import.meta.dirname);
   const server = await listenWeb(
     [
       {

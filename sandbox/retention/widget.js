@@ -1,12 +1,18 @@
 /* Stands in for the vendor's widget: tells the stand-in what it was opened with, and offers what the vendor's offers. */
 (() => {
-  const host = new URL(document.currentScript.src).origin;
+  const { origin: host, searchParams } = new URL(document.currentScript.src);
+  const appId = searchParams.get('appId');
   // As a picture: that needs nobody's leave to go to another host.
   const tell = (what) => {
     new Image().src = `${host}/_sandbox/tell?${new URLSearchParams({ what: JSON.stringify(what) })}`;
   };
 
+  const strict = makeStrict(shapes, (what, message) => tell({ what, options: { message }, handlers: [] }));
+
   function init(what, options) {
+    strict.check('What', what);
+    strict.check('Options', options);
+    if (options.appId !== appId) strict.fault('The script is of another app');
     const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value !== 'function'));
     tell({
       what,

@@ -18,8 +18,8 @@ const mode = (reader: string, vendor: string, wanted: string) =>
 
 it('serves each script, and keeps what is asked and told apart by reader', async () => {
   for (const path of [
-    '/gtm/gtm.js',
-    '/marfeel/marfeel-sdk.js',
+    '/gtm/gtm.js?id=GTM-TEST',
+    '/marfeel/marfeel-sdk.js?id=1234',
     '/onesignal/OneSignalSDK.page.js',
     '/onesignal/OneSignalSDK.sw.js',
     '/growsurf/growsurf.js',

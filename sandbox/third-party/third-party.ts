@@ -16,6 +16,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, html, json, listenWeb, type Route, text, type Call as WebCall } from '../web.ts';
 import { type Calls, createCalls, type Mode, modes, readerOf, type Vendor, vendors } from './calls.ts';
+import { documentedShapes } from './documented-shapes.ts';
 import { bookingPage, creative } from './pages.ts';
 
 export interface ThirdPartyAccess {
@@ -31,6 +32,9 @@ export interface ThirdParty {
 const folder = path.join(import.meta.dirname, 'scripts');
 /** Milliseconds that a slow script takes. */
 const slow = 30_000;
+
+/** Accounts as the vendors write them; without one, or with another, they answer 404. */
+const accounts: Partial<Record<Vendor, RegExp>> = { gtm: /^GTM-[A-Z0-9]{4,12}$/, marfeel: /^\d{1,10}$/ };
 
 const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
 
@@ -88,6 +92,17 @@ function scriptRoutes(calls: Calls): Route[] {
   ];
 }
 
+/** A script with what holds its callers to the vendor's interface; the names of both stay its own. */
+export function withStrict(vendor: Vendor | 'churnkey', file: string, from = folder): string {
+  const read = (name: string, where = folder) => fs.readFileSync(path.join(where, name), 'utf8');
+  const generated = JSON.parse(read('../vendor-shapes.json')) as Readonly<Record<string, object>>;
+  const shapes = (documentedShapes as Readonly<Record<string, object>>)[vendor] ?? generated[vendor];
+  const whole = `const shapes = ${JSON.stringify(shapes)};\n${read('strict.js')}\n${read(file, from)}`;
+  // A module has a scope of its own; a worker has no page that calls it.
+  if (file === 'onesignal-worker.js') return read(file);
+  return vendor === 'marfeel' ? whole : `(() => {\n${whole}\n})();\n`;
+}
+
 async function script(
   calls: Calls,
   vendor: Vendor,
@@ -100,6 +115,11 @@ async function script(
     what: 'script',
     details: { path: url.pathname, ...Object.fromEntries(url.searchParams) },
   });
+  const account = accounts[vendor];
+  if (account && !account.test(url.searchParams.get('id') ?? '')) {
+    calls.add(reader, { vendor, what: 'fault', details: `The script was asked for without an account: ${url.search}` });
+    return text('Not found.\n', 404);
+  }
   const mode = calls.mode(reader, vendor);
   if (mode === 'slow') await delay(slow, undefined, { signal: gone }).catch(() => {});
   if (mode === 'error') return text('Out of order.\n', 500);
@@ -107,10 +127,7 @@ async function script(
     request.socket.destroy();
     return null;
   }
-  const body =
-    mode === 'throws'
-      ? 'throw new Error("The vendor has made a mistake.");\n'
-      : fs.readFileSync(path.join(folder, file), 'utf8');
+  const body = mode === 'throws' ? 'throw new Error("The vendor has made a mistake.");\n' : withStrict(vendor, file);
   return {
     headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store', ...openHeaders },
     body,

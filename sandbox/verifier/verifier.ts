@@ -6,14 +6,20 @@
  *     200 {"email", "result": "deliverable" | "undeliverable" | "unknown", "suggestion": "ada@example.com" | null}
  *     400 {"error"} no address · 401 {"error"} wrong key · 503 {"error"}
  *
+ * The same as Kickbox answers it (docs.kickbox.com, "Single verification API"):
+ *
+ *     GET /v2/verify?email=ada@example.com&apikey=<key>[&timeout=milliseconds]
+ *     200 {"result": "deliverable" | "undeliverable" | "risky" | "unknown", "reason", "did_you_mean", …, "success": true, "message": null}
+ *     400, 403 {"success": false, "message"}
+ *
  * What it answers depends on the part before the @: `undeliverable…`, `unknown…`, `suggest…` (the same at example.com),
- * `slow…` (after ten seconds), `hang…` (never), `down…` (503), `garbled…` (no JSON); everybody else is deliverable.
+ * `risky…` (Kickbox alone), `slow…` (after ten seconds), `hang…` (never), `down…` (503), `garbled…` (no JSON); everybody else is deliverable.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, json, listenWeb, text } from '../web.ts';
 
 export interface VerifierAccess {
-  /** Where to ask, without a query. */
+  /** Where to ask, without a query; Kickbox's is at `/v2/verify`. */
   readonly url: string;
   readonly key: string;
 }
@@ -38,10 +44,47 @@ export async function startVerifier({ port = 0 }: { readonly port?: number } = {
           return judge(email, gone);
         },
       },
+      { method: 'GET', path: /^\/v2\/verify$/, handle: ({ url, gone }) => kickbox(url.searchParams, gone) },
     ],
     { port, name: "the sandbox's e-mail verifier" },
   );
   return { access: { url: `${server.url}/v1/verify`, key }, stop: server.close };
+}
+
+/** Kickbox takes no key in a header, and no other parameters. */
+async function kickbox(asked: URLSearchParams, gone: AbortSignal): Promise<Answer | null> {
+  const refuse = (status: number, message: string) => json({ success: false, message }, status);
+  const strange = [...asked.keys()].filter((name) => !['email', 'apikey', 'timeout'].includes(name));
+  if (strange.length > 0) return refuse(400, `Unknown parameter: ${strange}`);
+  if (asked.get('apikey') !== key) return refuse(403, 'Invalid API key');
+  const email = asked.get('email') ?? '';
+  if (email === '') return refuse(400, 'Email is required');
+  const timeout = asked.get('timeout') ?? '6000';
+  if (!/^\d+$/.test(timeout) || Number(timeout) > 30_000) return refuse(400, 'Invalid timeout');
+  const [user = null, domain = null] = email.toLowerCase().split('@');
+  const said = await judge(email, gone);
+  if (said === null || said.status !== 200) return said;
+  const { result, suggestion } = /^\{/.test(String(said.body))
+    ? (JSON.parse(String(said.body)) as { result: string; suggestion: string | null })
+    : { result: '', suggestion: null };
+  if (result === '') return said;
+  const risky = user?.startsWith('risky') === true;
+  const reasons: Readonly<Record<string, string>> = { undeliverable: 'rejected_email', unknown: 'timeout' };
+  return json({
+    result: risky ? 'risky' : result,
+    reason: risky ? 'low_deliverability' : (reasons[result] ?? 'accepted_email'),
+    role: false,
+    free: false,
+    disposable: false,
+    accept_all: risky,
+    did_you_mean: suggestion,
+    sendex: result === 'deliverable' && !risky ? 0.95 : 0.23,
+    email,
+    user,
+    domain,
+    success: true,
+    message: null,
+  });
 }
 
 async function judge(email: string, gone: AbortSignal): Promise<Answer | null> {

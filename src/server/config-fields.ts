@@ -134,3 +134,10 @@ export const postgresAddress = () =>
       );
       return z.NEVER;
     });
+
+/** Path of a Zephr tenant's own, below `/blaize/` or `/zephr/`. */
+export const tenantPath = (example: string) =>
+  z
+    .string()
+    .regex(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `is no path of a tenant; give one such as ${example}`)
+    .optional();

@@ -75,6 +75,9 @@ export const mailFields = {
   SMTP_URL: smtpAddress(),
   MAIL_FROM: sender('The Sun <news@example.com>'),
   MAIL_REPLY_TO: sender('support@example.com'),
+  EMAIL_VERIFIER: z
+    .enum(['plain', 'kickbox'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give kickbox or plain` })
+    .default('plain'),
   EMAIL_VERIFIER_URL: z
     .string()
     .optional()
@@ -98,10 +101,17 @@ export function mailOf(values: Values): MailConfig {
   const { SMTP_URL: smtp, MAIL_FROM: from, MAIL_REPLY_TO: replyTo, EMAIL_VERIFIER_URL: url } = values;
   return {
     mail: smtp && from ? { smtp, from, replyTo: replyTo ?? null } : null,
-    emailVerifier: url ? { url, key: values.EMAIL_VERIFIER_KEY ?? null } : null,
+    emailVerifier: verifierOf(values.EMAIL_VERIFIER, url, values.EMAIL_VERIFIER_KEY),
     emailDnsCheck: values.EMAIL_DNS_CHECK ?? true,
     geo: { countryHeader: values.GEO_COUNTRY_HEADER ?? null, cityHeader: values.GEO_CITY_HEADER ?? null },
   };
+}
+
+const kickbox = 'https://api.kickbox.com/v2/verify';
+
+function verifierOf(vendor: ExternalSettings['vendor'], url: string | undefined, key: string | undefined) {
+  const place = url ?? (vendor === 'kickbox' && key ? kickbox : undefined);
+  return place === undefined ? null : { vendor, url: place, key: key ?? null };
 }
 
 /** Problems of settings that make sense only together. */
@@ -115,7 +125,10 @@ export function mailTogether(given: Readonly<Record<string, string>>): string[] 
   for (const name of ['MAIL_FROM', 'MAIL_REPLY_TO']) {
     if (given[name] && !given.SMTP_URL) problems.push(`SMTP_URL is missing; set it beside ${name}, or remove ${name}`);
   }
-  if (given.EMAIL_VERIFIER_KEY && !given.EMAIL_VERIFIER_URL) {
+  if (given.EMAIL_VERIFIER === 'kickbox') {
+    if (!given.EMAIL_VERIFIER_KEY)
+      problems.push('EMAIL_VERIFIER_KEY is missing; set it to the API key of Kickbox, or remove EMAIL_VERIFIER');
+  } else if (given.EMAIL_VERIFIER_KEY && !given.EMAIL_VERIFIER_URL) {
     problems.push('EMAIL_VERIFIER_URL is missing; set it beside EMAIL_VERIFIER_KEY, or remove EMAIL_VERIFIER_KEY');
   }
   return problems;

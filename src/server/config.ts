@@ -4,6 +4,7 @@
  * documents all of them, and a test compares it with {@link settingNames}.
  */
 import { z } from 'zod';
+import type { TenantSettings } from '../lib/accounts/zephr.server.ts';
 import type { CdnSettings } from '../lib/cdn/cdn.server.ts';
 import { isIndexNowKey } from '../lib/indexnow/model.ts';
 import type { AccessKey } from '../press/access-cookie.ts';
@@ -11,7 +12,17 @@ import type { TrustedProxies } from './client-address.ts';
 import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './config-accounts.ts';
 import { type BillingConfig, billingFields, billingOf, billingTogether } from './config-billing.ts';
 import { crawlerFields, crawlersOf, crawlersTogether } from './config-crawlers.ts';
-import { accessKeys, apiAddress, hosts, onOff, postgresAddress, proxies, webAddress, whole } from './config-fields.ts';
+import {
+  accessKeys,
+  apiAddress,
+  hosts,
+  onOff,
+  postgresAddress,
+  proxies,
+  tenantPath,
+  webAddress,
+  whole,
+} from './config-fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './config-mail.ts';
 import { type MarketConfig, marketFields, marketOf } from './config-market.ts';
 import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './config-retention.ts';
@@ -42,6 +53,8 @@ export interface Config
   readonly trustedProxies: TrustedProxies;
   /** Address of the publisher's own Zephr tenant, which then keeps the accounts; `null`: the site does. */
   readonly zephrUrl: string | null;
+  /** What the public reference does not say of a tenant. */
+  readonly zephr: TenantSettings;
   /** `null`: no WordPress is configured and the content feature is off. */
   readonly wordpress: WordPressConfig | null;
   /** Key shared with the newsroom plugin, for webhooks and previews; `null`: both are off. */
@@ -129,6 +142,12 @@ const schema = z.object({
   ...marketFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
+  ZEPHR_CODE_KEY: z
+    .string()
+    .regex(/^[A-Za-z]\w{0,39}$/, 'is no key of validators; give the one that your tenant takes a code under')
+    .optional(),
+  ZEPHR_CODE_CHECK_PATH: tenantPath('/zephr/media/user/otp-check'),
+  ZEPHR_USER_INFO_PATH: tenantPath('/zephr/media/user/info'),
   WORDPRESS_URL: z
     .string()
     .optional()
@@ -225,6 +244,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...marketOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
+    zephr: {
+      codeKey: values.ZEPHR_CODE_KEY ?? null,
+      codeCheckPath: values.ZEPHR_CODE_CHECK_PATH ?? null,
+      userInfoPath: values.ZEPHR_USER_INFO_PATH ?? null,
+    },
     wordpress: values.WORDPRESS_URL
       ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }
       : null,

@@ -150,7 +150,11 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       config.zephrUrl === null || !features.accounts.on
         ? null
         : openTenant({
-            ...{ url: config.zephrUrl, siteUrl: config.siteUrl, accessCookie: accessCookieName, log },
+            url: config.zephrUrl,
+            settings: config.zephr,
+            siteUrl: config.siteUrl,
+            accessCookie: accessCookieName,
+            log,
           });
     const server: Front = createFront({
       siteUrl: config.siteUrl,

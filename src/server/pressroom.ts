@@ -71,11 +71,17 @@ export function buildName(folder: string): string {
  */
 export function pagesName(
   build: string,
-  config: Pick<Config, 'zephrUrl' | 'thirdParties'>,
+  config: Pick<Config, 'zephrUrl' | 'zephr' | 'thirdParties'>,
   { features, accounts }: Pick<Services, 'features' | 'accounts'>,
 ): string {
   const on = Object.entries(features).map(([name, feature]) => [name, feature.on]);
-  const shown = [on.sort(), accounts?.providers ?? [], config.zephrUrl !== null, config.thirdParties];
+  const shown = [
+    on.sort(),
+    accounts?.providers ?? [],
+    config.zephrUrl !== null,
+    config.zephr.codeKey,
+    config.thirdParties,
+  ];
   return `${build}-${createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 6)}`;
 }
 

@@ -45,6 +45,9 @@ let stand: Server;
 let front: Server;
 let tenant: Tenant;
 let port: number;
+let tenantUrl: string;
+/** A tenant of which nothing is known but the public reference. */
+const unsaid = { codeKey: null, codeCheckPath: null, userInfoPath: null };
 
 const cookies = [
   `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Domain=.zephr.example; Secure; SameSite=None`,
@@ -68,8 +71,9 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const sent = headers['content-type'] === 'application/json' && body ? JSON.parse(body) : {};
   const email: string = sent.identifiers?.email_address ?? '';
   const reader = signedIn.has(mine);
-  if (path === '/zephr/media/user/info') return users.has(email) ? say(200, {}) : say(404, {});
-  if (path === '/zephr/media/user/otp-check') return sent.code === '123456' ? say(200, {}) : say(400, {});
+  // A tenant's own addresses, which are in no public reference: this one has them elsewhere than our screens ask.
+  if (path === '/zephr/paper/known') return users.has(email) ? say(200, {}) : say(404, {});
+  if (path === '/zephr/paper/code') return sent.code === '123456' ? say(200, {}) : say(400, {});
   if (path === '/blaize/two-factor-authentication') {
     if (sent.delivery?.action === 'login' && !users.has(email)) return say(404, {});
     return say(201, {});
@@ -81,7 +85,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     return say(200, { cookie, message: 'Registration successful', tracking_id: tracking }, { 'set-cookie': cookies });
   }
   if (path === '/blaize/login') {
-    if (sent.validators?.code !== '123456') {
+    if (sent.validators?.email_otp !== '123456') {
       outgoing.writeHead(401, { 'content-type': 'text/html' });
       outgoing.end('<html><head><title>Email verification is required</title></head></html>');
       return;
@@ -148,7 +152,9 @@ beforeAll(async () => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listen(stand)}`;
-  tenant = openTenant({ url, siteUrl, accessCookie: 'access', log: silent, patienceMs: 1000 });
+  tenantUrl = url;
+  const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };
+  tenant = openTenant({ url, siteUrl, accessCookie: 'access', settings, log: silent, patienceMs: 1000 });
   front = createFront({
     ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
     statics: openStatics('/nowhere'),
@@ -192,7 +198,7 @@ describe('a Zephr tenant', () => {
     expect((await browser.post('/zephr/media/user/otp-check', { code: '1', email: 'ada@example.com' })).status).toBe(
       400,
     );
-    const made = await browser.post('/blaize/register', { ...by, validators: { code: '123456' }, attributes: {} });
+    const made = await browser.post('/blaize/register', { ...by, validators: { email_otp: '123456' }, attributes: {} });
     expect([made.status, made.json()]).toEqual([
       200,
       { cookie, message: 'Registration successful', tracking_id: tracking },
@@ -206,10 +212,30 @@ describe('a Zephr tenant', () => {
     });
     expect([...browser.jar.keys()]).toEqual(['blaize_tracking_id']);
     expect((await browser.get('/blaize/account')).status).toBe(401);
-    const refused = await browser.post('/blaize/login', { ...by, validators: { code: '1' } });
+    const refused = await browser.post('/blaize/login', { ...by, validators: { email_otp: '1' } });
     // What is no JSON there is none here.
     expect([refused.status, refused.headers['content-type']]).toEqual([401, 'text/html']);
     expect(refused.text).toContain('Email verification is required');
+  });
+
+  it('is not asked at addresses that it was not said to have', async () => {
+    const plain = openTenant({ url: tenantUrl, siteUrl, accessCookie: 'access', settings: unsaid, log: silent });
+    const server = createServer((incoming, outgoing) => {
+      void plain.pass(incoming, outgoing, incoming.url ?? '', '203.0.113.9');
+    });
+    const browser = new Browser(await listen(server));
+    try {
+      const by = { identifiers: { email_address: 'nobody@example.com' } };
+      // Nobody is told that there is no such account: the tenant has not said so.
+      expect((await browser.post('/zephr/media/user/info', by)).status).toBe(200);
+      expect((await browser.post('/zephr/media/user/otp-check', { code: '1', email: 'a@b.example' })).status).toBe(200);
+      expect(seen).toEqual([]);
+      expect((await browser.get('/blaize/account')).status).toBe(401);
+      expect(seen).toHaveLength(1);
+    } finally {
+      await shutDown(server, 0);
+      await plain.close();
+    }
   });
 
   it('gets method, path, query, body and cookies as they are, and the reader’s address', async () => {
@@ -237,7 +263,7 @@ describe('a Zephr tenant', () => {
   });
 
   it('sets its cookies under this site', async () => {
-    const answer = await new Browser(port).post('/blaize/login', { validators: { code: '123456' } });
+    const answer = await new Browser(port).post('/blaize/login', { validators: { email_otp: '123456' } });
     expect(answer.cookies).toEqual([
       `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Secure; SameSite=None`,
       `blaize_tracking_id=${tracking}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/;`,
@@ -352,7 +378,13 @@ describe('a Zephr tenant', () => {
     const late = await new Browser(port).get('/blaize/never');
     expect([late.status, late.json().message]).toEqual([504, expect.stringMatching(/try again/)]);
 
-    const gone = openTenant({ url: 'http://127.0.0.1:1', siteUrl, accessCookie: 'access', log: silent });
+    const gone = openTenant({
+      url: 'http://127.0.0.1:1',
+      siteUrl,
+      accessCookie: 'access',
+      settings: unsaid,
+      log: silent,
+    });
     const server = createServer(
       (incoming, outgoing) => void gone.pass(incoming, outgoing, '/blaize/account', '203.0.113.9'),
     );

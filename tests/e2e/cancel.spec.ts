@@ -17,6 +17,7 @@ const test = base.extend<object, { house: { readonly shop: Shop; readonly retent
       await use({ shop, retention });
       await shop.stop();
       await retention.stop();
+      expect(retention.told.filter(({ what }) => what === 'fault')).toEqual([]);
     },
     { scope: 'worker', timeout: 60_000 },
   ],

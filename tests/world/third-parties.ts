@@ -79,6 +79,8 @@ export const test = base.extend<
   {
     readonly reader: string;
     readonly vendors: Vendors;
+    /** Fails the test whose pages break a vendor's interface. */
+    readonly faults: undefined;
     readonly troubles: Troubles;
     /** Another browser at the same address. */
     readonly newDevice: () => Promise<BrowserContext>;
@@ -114,6 +116,14 @@ export const test = base.extend<
       },
     });
   },
+  faults: [
+    async ({ vendors }, use) => {
+      await use(undefined);
+      const broken = (await vendors.calls()).filter(({ what }) => what === 'fault');
+      baseExpect(broken, 'what vendors would have refused').toEqual([]);
+    },
+    { auto: true },
+  ],
   newDevice: async ({ browser, baseURL, reader }, use) => {
     const contexts: BrowserContext[] = [];
     await use(async () => {

@@ -1,13 +1,13 @@
 // Stands in for Calendly's widget: a popup with the page to choose a time on.
 (() => {
   const { origin } = new URL(document.currentScript.src);
-  window.Calendly = {
+  const told = (what, details) =>
+    fetch(`${origin}/told/calendly`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+  const strict = makeStrict(shapes, told);
+  window.Calendly = strict.wrap('Calendly', {
     initPopupWidget({ url }) {
-      fetch(`${origin}/told/calendly`, {
-        method: 'POST',
-        body: JSON.stringify({ what: 'popup', details: url }),
-        keepalive: true,
-      });
+      if (!URL.canParse(url)) strict.fault(`Calendly.initPopupWidget: url is ${url} and no address`);
+      told('popup', url);
       const overlay = document.createElement('div');
       overlay.className = 'calendly-overlay';
       overlay.innerHTML =
@@ -16,5 +16,5 @@
       overlay.querySelector('button').onclick = () => overlay.remove();
       document.body.append(overlay);
     },
-  };
+  });
 })();

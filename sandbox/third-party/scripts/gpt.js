@@ -1,32 +1,43 @@
-// Stands in for Google Publisher Tag: settings, slots with size mappings, lazy loading, events, destruction.
+// Stands in for Google Publisher Tag: settings, slots with size mappings, lazy loading, events, destruction. As the vendor's reference has
+// it: a slot is shown only with its service added and services enabled; with `singleRequest` the first slot that comes near fetches all
+// of them; what is fetched ahead is rendered when it comes within the render margin.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const told = (what, details) =>
     fetch(`${origin}/told/gpt`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+  const strict = makeStrict(shapes, told);
   const config = {};
+  let enabled = false;
   const listeners = [];
   let slots = [];
 
   const mapping = () => {
     const steps = [];
-    return {
+    const builder = strict.wrap('SizeMappingBuilder', {
       addSize(viewport, sizes) {
-        steps.push({ viewport, sizes });
-        return this;
+        steps.push([viewport, sizes]);
+        return builder;
       },
-      build: () => steps,
-    };
+      build: () => (steps.length > 0 ? steps : null),
+    });
+    return builder;
   };
-  const service = {
+  const service = strict.wrap('PubAdsService', {
     addEventListener(name, listener) {
       if (name === 'slotRenderEnded') listeners.push(listener);
+      return service;
     },
-    setPrivacySettings: (settings) => void told('setPrivacySettings', settings),
-  };
+    setPrivacySettings(settings) {
+      told('setPrivacySettings', settings);
+      return service;
+    },
+  });
 
-  const render = async (slot) => {
-    const step = slot.steps.find(({ viewport: [width] }) => window.innerWidth >= width);
-    const [size] = step?.sizes ?? slot.sizes;
+  const fetchAd = async (slot) => {
+    if (slot.fetched) return;
+    slot.fetched = true;
+    const [, sizes] = slot.steps.find(([[width]]) => window.innerWidth >= width) ?? [];
+    const [size] = sizes ?? slot.sizes;
     const query = new URLSearchParams({ slot: slot.unit, size: size.join('x'), ...config.targeting });
     let empty = true;
     try {
@@ -34,6 +45,7 @@
     } catch {
       // As when nothing was found.
     }
+    await within(slot, config.lazyLoad?.renderMarginPercent);
     if (slot.gone) return;
     const place = document.getElementById(slot.element);
     if (!empty && place) {
@@ -50,36 +62,51 @@
     for (const listener of listeners) listener({ slot: slot.api, isEmpty: empty, size });
   };
 
-  const ahead = () =>
-    (config.lazyLoad?.fetchMarginPercent ?? 0) * (window.innerWidth < 768 ? (config.lazyLoad?.mobileScaling ?? 1) : 1);
-  const near = new Map();
-  const display = (slot) => {
-    if (!config.lazyLoad) return render(slot);
-    const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (!entry.isIntersecting) return;
-        observer.disconnect();
-        render(slot);
-      },
-      { rootMargin: `${ahead()}% 0px` },
-    );
-    near.set(slot, observer);
-    observer.observe(document.getElementById(slot.element));
+  const waits = new Map();
+  /** Resolves when a slot is within so many percent of the window's height; at once without lazy loading. */
+  const within = (slot, percent) => {
+    const place = document.getElementById(slot.element);
+    if (!config.lazyLoad || percent === undefined || percent === null || !place) return Promise.resolve();
+    const scaled = percent * (window.innerWidth < 768 ? (config.lazyLoad.mobileScaling ?? 1) : 1);
+    return new Promise((resolve) => {
+      const observer = new IntersectionObserver(
+        ([entry]) => {
+          if (!entry.isIntersecting) return;
+          observer.disconnect();
+          resolve();
+        },
+        { rootMargin: `${scaled}% 0px` },
+      );
+      waits.set(slot, observer);
+      observer.observe(place);
+    });
+  };
+  const display = async (slot) => {
+    if (!enabled || !slot.served) return;
+    await within(slot, config.lazyLoad?.fetchMarginPercent);
+    if (slot.gone) return;
+    for (const each of config.singleRequest ? slots : [slot]) if (each.served) void fetchAd(each);
   };
 
-  const tag = {
+  const tag = strict.wrap('googletag', {
     setConfig(settings) {
       Object.assign(config, settings);
       told('setConfig', settings);
     },
     sizeMapping: mapping,
     pubads: () => service,
-    enableServices: () => {},
+    enableServices() {
+      enabled = true;
+    },
     defineSlot(unit, sizes, element) {
+      if (!/^\/\d+(?:,\d+)?(?:\/[\w.*<>-]+)+$/.test(unit)) strict.fault(`${unit} is no path of an ad unit`);
       if (slots.some((slot) => slot.element === element)) return null;
-      const slot = { unit, sizes, element, steps: [], gone: false };
-      slot.api = {
-        addService: () => slot.api,
+      const slot = { unit, sizes, element, steps: [], gone: false, served: false };
+      slot.api = strict.wrap('Slot', {
+        addService(given) {
+          slot.served = given === service;
+          return slot.api;
+        },
         defineSizeMapping(steps) {
           slot.steps = steps;
           return slot.api;
@@ -88,19 +115,20 @@
           slot.config = settings;
         },
         getSlotElementId: () => element,
-      };
+      });
       slots.push(slot);
       told('defineSlot', { unit, sizes, element });
       return slot.api;
     },
     display(element) {
       const slot = slots.find((each) => each.element === element);
-      if (slot) display(slot);
+      if (slot) void display(slot);
+      else strict.fault(`googletag.display: no slot is defined for ${element}`);
     },
     destroySlots() {
       for (const slot of slots) {
         slot.gone = true;
-        near.get(slot)?.disconnect();
+        waits.get(slot)?.disconnect();
         document.getElementById(slot.element)?.replaceChildren();
       }
       slots = [];
@@ -108,7 +136,7 @@
       return true;
     },
     cmd: { push: (command) => command() },
-  };
+  });
   const waiting = window.googletag?.cmd ?? [];
   window.googletag = tag;
   for (const command of waiting) command();

@@ -1,9 +1,28 @@
 // Stands in for Google Tag Manager: tells of everything in the data layer, old and new.
 (() => {
   const { origin } = new URL(document.currentScript.src);
+  const strict = makeStrict(shapes, (what, details) =>
+    fetch(`${origin}/told/gtm`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true }),
+  );
+  /** The data layer takes commands of consent mode, and events by name; keys that begin with gtm are Google's own. */
+  const check = (entry) => {
+    if (Object.prototype.toString.call(entry) === '[object Arguments]') {
+      const [name, how, params, ...more] = entry;
+      if (name !== 'consent' || more.length > 0)
+        strict.fault(`The data layer has no command ${JSON.stringify([...entry])}`);
+      strict.check('ConsentArg', how);
+      strict.check('ConsentParams', params);
+      return;
+    }
+    if (typeof entry?.event !== 'string')
+      strict.fault(`The data layer was given ${JSON.stringify(entry)}, which is no event`);
+    const own = Object.keys(entry).filter((key) => key.startsWith('gtm.'));
+    if (own.length > 0 && entry.event !== 'gtm.js') strict.fault(`The data layer keeps ${own} for itself`);
+  };
   // One after the other: side by side they arrive in any order.
   let before = Promise.resolve();
   const told = (entry) => {
+    check(entry);
     const command = Object.prototype.toString.call(entry) === '[object Arguments]';
     const what = command ? `${entry[0]} ${entry[1]}` : (entry.event ?? 'data');
     const details = command ? entry[2] : entry;
@@ -11,6 +30,8 @@
     before = before.then(() => fetch(`${origin}/told/gtm`, { method: 'POST', body, keepalive: true })).catch(() => {});
   };
   const layer = window.dataLayer;
+  if (!layer?.some((entry) => entry.event === 'gtm.js' && typeof entry['gtm.start'] === 'number'))
+    strict.fault('The snippet’s gtm.start is not in the data layer');
   for (const entry of layer) told(entry);
   layer.push = (...entries) => {
     for (const entry of entries) told(entry);

@@ -1,12 +1,14 @@
-// Stands in for Marfeel Compass: runs the commands that wait, and those that come.
-const { origin } = new URL(import.meta.url);
-const compass = {
-  setUserType(code) {
-    const body = JSON.stringify({ what: 'setUserType', details: code });
-    fetch(`${origin}/told/marfeel`, { method: 'POST', body, keepalive: true });
-  },
-};
-const run = ([name, action]) => name === 'compass' && action(compass);
-const waiting = window.marfeel?.cmd ?? [];
-window.marfeel = { cmd: { push: run } };
+// Stands in for Marfeel Compass: reads its account, runs the commands that wait, and those that come.
+const { origin, searchParams } = new URL(import.meta.url);
+const told = (what, details) =>
+  fetch(`${origin}/told/marfeel`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+const strict = makeStrict(shapes, told);
+strict.check('Config', window.marfeel?.config);
+if (String(window.marfeel.config.accountId) !== searchParams.get('id'))
+  strict.fault('The script is of another account');
+const compass = strict.wrap('Compass', { setUserType: (type) => void told('setUserType', type) });
+const run = ([name, action]) =>
+  name === 'compass' ? action(compass) : strict.fault(`There is no command ${JSON.stringify(name)}`);
+const waiting = window.marfeel.cmd ?? [];
+window.marfeel.cmd = { push: run };
 for (const command of waiting) run(command);

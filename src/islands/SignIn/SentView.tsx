@@ -12,7 +12,8 @@ export interface SentViewProps {
   resent: boolean;
   onEdit(): void;
   onResend(): void;
-  onUseCode(): void;
+  /** `null` where nobody signs in by code. */
+  onUseCode: (() => void) | null;
 }
 
 export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCode }: SentViewProps) {
@@ -38,9 +39,11 @@ export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCo
       <Notice id={`${id}-error`} text={error} />
       <div className={styles.ways}>
         <Resend question="Didn't get a link?" action="Resend" resent={resent} busy={busy} onResend={onResend} />
-        <button type="button" className="button button-plain" aria-disabled={busy} onClick={onUseCode}>
-          Login with code instead
-        </button>
+        {onUseCode && (
+          <button type="button" className="button button-plain" aria-disabled={busy} onClick={onUseCode}>
+            Login with code instead
+          </button>
+        )}
       </div>
     </div>
   );

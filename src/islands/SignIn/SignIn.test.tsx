@@ -100,6 +100,12 @@ describe('a link that was sent', () => {
     onUseCode: vi.fn(),
   };
 
+  it('offers no code where nobody signs in by code', async () => {
+    drawn = await draw(<SentView {...props} onUseCode={null} />);
+    expect(drawn.host.textContent).toContain('Resend');
+    expect(drawn.host.textContent).not.toContain('code');
+  });
+
   it('shows the address locked, and three ways on', async () => {
     const [onEdit, onResend, onUseCode] = [vi.fn(), vi.fn(), vi.fn()];
     drawn = await draw(<SentView {...props} onEdit={onEdit} onResend={onResend} onUseCode={onUseCode} />);

@@ -1,6 +1,7 @@
 /** Draws the sign-in flow: one of three views for its state. */
 import { useStore } from '@nanostores/react';
 import { useEffect, useRef } from 'react';
+import { codeKey } from '../../lib/accounts/client.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
 import { Consent } from '../parts/Consent.tsx';
 import type { Provider } from '../parts/providers.ts';
@@ -45,7 +46,7 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
         resent={resent}
         onEdit={flow.edit}
         onResend={flow.resend}
-        onUseCode={flow.useCode}
+        onUseCode={codeKey() === null ? null : flow.useCode}
       />
     );
   if (step === 'code')

@@ -85,6 +85,21 @@ describe('an address', () => {
     expect(state(flow).step).toBe('sent');
   });
 
+  it('gets a link where nobody signs in by code, whatever the screen asks by', async () => {
+    const flow = make({ method: 'code', codes: false });
+    await flow.submit('ada@example.com');
+    expect(calls.sendCode).not.toHaveBeenCalled();
+    expect(state(flow).step).toBe('sent');
+  });
+
+  it('of nobody gets a link to register where the accounts do not say who is known', async () => {
+    calls.sendLink.mockResolvedValueOnce(no(404));
+    const flow = make();
+    await flow.submit('ada@example.com');
+    expect(calls.sendLink.mock.calls.map(([{ action }]) => action)).toEqual(['login', 'register']);
+    expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'register', error: null });
+  });
+
   it('that is not verified goes no further', async () => {
     calls.verifyEmail.mockResolvedValue(
       yes<VerificationAnswer>({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'No such domain.' }),

@@ -36,6 +36,8 @@ export interface FlowOptions {
   readonly calls: Calls;
   /** How the reader is asked to prove the address first. */
   readonly method?: Method;
+  /** Whether there are codes at all; else everybody gets a link. */
+  readonly codes?: boolean;
   /** Path on this site to come back to by a link. */
   readonly redirect: string;
   readonly initial?: Partial<SignInState> | undefined;
@@ -75,7 +77,8 @@ const start: SignInState = {
   social: null,
 };
 
-export function createFlow({ calls, method = 'link', redirect, initial, onSignedIn }: FlowOptions): Flow {
+export function createFlow({ calls, codes = true, redirect, initial, onSignedIn, ...options }: FlowOptions): Flow {
+  const method = codes ? (options.method ?? 'link') : 'link';
   const $state = atom<SignInState>({ ...start, ...initial });
   const set = (change: Partial<SignInState>) => $state.set({ ...$state.get(), ...change });
   const fail = (where: 'email' | 'code' | 'form', text: string) => set({ busy: false, error: { where, text } });
@@ -106,6 +109,11 @@ export function createFlow({ calls, method = 'link', redirect, initial, onSigned
     if (!answer.ok && answer.status === 409 && purpose === 'register') {
       answer = await calls.sendLink({ email, action: 'login', redirect });
       if (answer.ok) set({ purpose: 'login' });
+    }
+    // A tenant that doesn't say who has an account: without one there is no link to sign in.
+    if (!answer.ok && (answer.status === 404 || answer.status === 400) && $state.get().purpose === 'login') {
+      answer = await calls.sendLink({ email, action: 'register', redirect });
+      if (answer.ok) set({ purpose: 'register' });
     }
     return answer.ok ? { sent: 'link' } : { refused: answer };
   }

@@ -20,6 +20,7 @@ export function useFlow({ method, redirect, initial, surface, onSignedIn }: Opti
   const [flow] = useState(() =>
     createFlow({
       calls,
+      codes: calls.codeKey() !== null,
       method,
       redirect,
       initial,

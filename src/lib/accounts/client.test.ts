@@ -139,3 +139,18 @@ describe('account calls of the browser (spec section 7)', () => {
     expect(client.socialAddress('google')).toBe('/blaize/oauth/google?popup=1');
   });
 });
+
+it('sends a code under the key that the page names', async () => {
+  answer(200);
+  const keyOf = async () => {
+    await client.login({ email, proof: { code: '123456' } });
+    const { validators } = (calls.at(-1)?.body ?? {}) as { validators?: object };
+    return Object.keys(validators ?? {});
+  };
+  expect([client.codeKey(), await keyOf()]).toEqual(['code', ['code']]);
+  document.documentElement.dataset.codes = 'email_otp';
+  expect([client.codeKey(), await keyOf()]).toEqual(['email_otp', ['email_otp']]);
+  document.documentElement.dataset.codes = '';
+  expect(client.codeKey()).toBeNull();
+  delete document.documentElement.dataset.codes;
+});

@@ -89,10 +89,21 @@ export const sendCode = async (delivery: Delivery): Promise<Answer<boolean>> =>
 export const checkCode = (email: string, code: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/zephr/media/user/otp-check', { body: { code, email } satisfies OtpCheckBody });
 
+/**
+ * Key of `validators` for a code, as the page says it (layouts/Base.astro): a Zephr tenant has its own, or none.
+ *
+ * @returns `null` where nobody signs in by code
+ */
+export const codeKey = (): string | null => {
+  // On the server, where a screen is drawn in its first state, nothing depends on it.
+  const said = typeof document === 'undefined' ? undefined : document.documentElement.dataset.codes;
+  return said === undefined ? codeKeys[0] : said || null;
+};
+
 const credentials = ({ email, proof, attributes = {} }: SignIn): CredentialsBody =>
   'stateKey' in proof
     ? { attributes, identifiers: {}, validators: { [tokenExchangeKey]: proof.stateKey } }
-    : { attributes, identifiers: { email_address: email }, validators: { [codeKeys[0]]: proof.code } };
+    : { attributes, identifiers: { email_address: email }, validators: { [codeKey() ?? codeKeys[0]]: proof.code } };
 
 /** Signs in: 401 is a wrong proof, 404 an unknown reader. The answer sets the cookies by itself. */
 export const login = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>

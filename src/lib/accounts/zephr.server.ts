@@ -22,7 +22,18 @@ export interface Tenant {
   close(): Promise<void>;
 }
 
+/** What the public reference does not say of a tenant, and its own console does; `null`: the site does without. */
+export interface TenantSettings {
+  /** Key of `validators` under which it takes a code; without it readers sign in by link only. */
+  readonly codeKey: string | null;
+  /** Path that says whether a code is right, without using it up; without it signing in says so. */
+  readonly codeCheckPath: string | null;
+  /** Path that says whether an address has an account; without it a link to sign in is tried first. */
+  readonly userInfoPath: string | null;
+}
+
 export interface TenantOptions {
+  readonly settings: TenantSettings;
   /** Base address of the tenant, no slash at its end. */
   readonly url: string;
   /** Origin of the site. */
@@ -57,7 +68,10 @@ const otherAddresses = new Set([
 /** Longest body that is passed on, bytes. */
 const longest = 1024 * 1024;
 
-export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_000 }: TenantOptions): Tenant {
+/** Addresses that our screens ask and that the public reference does not name. */
+const ownPaths = { codeCheckPath: '/zephr/media/user/otp-check', userInfoPath: '/zephr/media/user/info' } as const;
+
+export function openTenant({ url, siteUrl, accessCookie, settings, log, patienceMs = 10_000 }: TenantOptions): Tenant {
   const site = new URL(siteUrl);
   const base = new URL(url);
   const agent = new Agent({
@@ -74,10 +88,12 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
       if (Number(incoming.headers['content-length'] ?? 0) > longest) {
         return say(outgoing, 413, 'The request is too long.');
       }
+      const place = placeOf(target);
+      if (place === null) return unasked(incoming, outgoing);
       const gone = new AbortController();
       outgoing.once('close', () => gone.abort());
       try {
-        const answer = await request(`${url}${target}`, {
+        const answer = await request(`${url}${place}`, {
           dispatcher: agent,
           method: (incoming.method ?? 'GET') as 'GET',
           headers: there(incoming, client),
@@ -101,6 +117,21 @@ export function openTenant({ url, siteUrl, accessCookie, log, patienceMs = 10_00
 
     close: () => agent.close(),
   };
+
+  /** Where a request goes at the tenant; `null`: there is no such address there. */
+  function placeOf(target: string): string | null {
+    const [path = '', ...query] = target.split('?');
+    for (const name of ['codeCheckPath', 'userInfoPath'] as const) {
+      if (path === ownPaths[name]) return settings[name] === null ? null : [settings[name], ...query].join('?');
+    }
+    return target;
+  }
+
+  /** Not known: our screens go on, and signing in itself says what is right. */
+  function unasked(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    incoming.resume();
+    say(outgoing, 200, 'The tenant is not asked.');
+  }
 
   /** The request's headers for the tenant. */
   function there(incoming: IncomingMessage, client: string): Record<string, string | string[]> {

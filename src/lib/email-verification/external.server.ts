@@ -1,12 +1,14 @@
 /**
- * Asks an external service whether a mailbox exists. The contract is small, so that any vendor fits behind a few lines of glue
- * (docs/operations.md): `GET <url>?email=…` with `Authorization: Bearer <key>` answers
- * `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion": string | null}`.
+ * Asks an external service whether a mailbox exists. Kickbox is spoken as it is (docs.kickbox.com, "Single verification API"). For any
+ * other vendor there is a contract of our own, which a few lines of glue fulfill (docs/operations.md): `GET <url>?email=…` with
+ * `Authorization: Bearer <key>` answers `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion": string | null}`.
  */
 import { z } from 'zod';
 import type { Logger } from '../logging.ts';
 
 export interface ExternalSettings {
+  /** `plain`: our own contract. */
+  readonly vendor: 'kickbox' | 'plain';
   readonly url: string;
   readonly key: string | null;
 }
@@ -23,10 +25,42 @@ export interface ExternalOptions extends ExternalSettings {
   readonly now?: () => number;
 }
 
-const answer = z.object({
-  result: z.enum(['deliverable', 'undeliverable', 'unknown']),
-  suggestion: z.string().max(254).nullish(),
-});
+/** Every verdict but these two leaves the address as it is: `risky`, and whatever a vendor adds later. */
+const result = z
+  .string()
+  .transform((word): ExternalAnswer['result'] =>
+    word === 'deliverable' || word === 'undeliverable' ? word : 'unknown',
+  );
+const suggestion = z.string().max(254).nullish();
+
+/** How each vendor is asked, and how it answers. */
+const vendors: Readonly<
+  Record<
+    ExternalSettings['vendor'],
+    {
+      readonly ask: (place: URL, key: string | null, patienceMs: number) => Record<string, string>;
+      readonly answer: z.ZodType<ExternalAnswer>;
+    }
+  >
+> = {
+  plain: {
+    ask: (_place, key): Record<string, string> => (key === null ? {} : { authorization: `Bearer ${key}` }),
+    answer: z
+      .object({ result, suggestion })
+      .transform((said) => ({ result: said.result, suggestion: said.suggestion ?? null })),
+  },
+  kickbox: {
+    ask(place, key, patienceMs) {
+      place.searchParams.set('apikey', key ?? '');
+      // It answers `unknown` by itself when the mailbox's server takes longer.
+      place.searchParams.set('timeout', String(patienceMs));
+      return {};
+    },
+    answer: z
+      .object({ success: z.literal(true), result, did_you_mean: suggestion })
+      .transform((said) => ({ result: said.result, suggestion: said.did_you_mean ?? null })),
+  },
+};
 
 /** After so many failures in a row the service is left alone for a while, in milliseconds; then one question tries it again. */
 const breaker = { failures: 5, restMs: 30_000 };
@@ -35,14 +69,16 @@ const unknown: ExternalAnswer = { result: 'unknown', suggestion: null };
 /** @returns a function that never throws; `unknown` when the service is away */
 export function createExternalCheck(options: ExternalOptions): (email: string) => Promise<ExternalAnswer> {
   const { url, key, log, patienceMs = 2000, now = Date.now } = options;
+  const vendor = vendors[options.vendor];
   let failures = 0;
   let restsUntil = 0;
 
   async function ask(email: string): Promise<ExternalAnswer> {
     const place = new URL(url);
     place.searchParams.set('email', email);
+    const headers = new Headers({ accept: 'application/json', ...vendor.ask(place, key, patienceMs) });
     const response = await fetch(place, {
-      headers: { accept: 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
+      headers,
       redirect: 'error',
       signal: AbortSignal.timeout(patienceMs),
     });
@@ -50,8 +86,7 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
       await response.body?.cancel();
       throw new Error(`it answers ${response.status}`);
     }
-    const { result, suggestion } = answer.parse(await response.json());
-    return { result, suggestion: suggestion ?? null };
+    return vendor.answer.parse(await response.json());
   }
 
   return async (email) => {
@@ -68,7 +103,7 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
       failures++;
       if (failures === breaker.failures) {
         restsUntil = now() + breaker.restMs;
-        // The address stands in the URL of the request, so that only the kind of trouble is told.
+        // The address, and with Kickbox the key, stand in the URL of the request: only the kind of trouble is told.
         log.warn(
           { problem: reason(error) },
           'The e-mail verifier is left alone for a while; addresses count as verified',

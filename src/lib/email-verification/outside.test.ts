@@ -76,7 +76,7 @@ describe('an external verifier', () => {
   });
   afterAll(() => verifier.stop());
   const check = (change: Partial<ExternalOptions> = {}) =>
-    createExternalCheck({ ...verifier.access, log: silent, patienceMs: 1000, ...change });
+    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, patienceMs: 1000, ...change });
 
   it('says what it knows', async () => {
     const ask = check();
@@ -87,6 +87,18 @@ describe('an external verifier', () => {
 
   it.each(['down@example.com', 'garbled@example.com', 'hang@example.com'])('is unknown for %s', async (email) => {
     expect((await check({ patienceMs: 100 })(email)).result).toBe('unknown');
+  });
+
+  it('is Kickbox as it is, whose doubts count as unknown', async () => {
+    const url = verifier.access.url.replace('/v1/', '/v2/');
+    const ask = check({ vendor: 'kickbox', url });
+    expect(await ask('ada@example.com')).toEqual({ result: 'deliverable', suggestion: null });
+    expect(await ask('undeliverable@example.com')).toEqual({ result: 'undeliverable', suggestion: null });
+    expect(await ask('suggest@exmaple.com')).toEqual({ result: 'undeliverable', suggestion: 'suggest@example.com' });
+    for (const email of ['risky@example.com', 'unknown@example.com', 'garbled@example.com', 'down@example.com'])
+      expect((await ask(email)).result, email).toBe('unknown');
+    const wrong = check({ vendor: 'kickbox', url, key: 'wrong' });
+    expect((await wrong('undeliverable@example.com')).result).toBe('unknown');
   });
 
   it('is unknown with the wrong key, or where nobody listens', async () => {

@@ -1,0 +1,88 @@
+// Holds a page to what a vendor declares or documents (vendor-shapes.json, documented-shapes.ts): an unknown name, a wrong type, or what
+// is missing is told to the sandbox, which fails the test that caused it, and throws. Stands before each of the scripts here.
+// biome-ignore lint/correctness/noUnusedVariables: the script behind this one uses it
+const makeStrict = ({ interfaces, types }, told) => {
+  const print = (value) => {
+    try {
+      return (JSON.stringify(value) ?? String(value)).slice(0, 200);
+    } catch {
+      return String(value);
+    }
+  };
+  const fault = (message) => {
+    told('fault', message);
+    throw new TypeError(message);
+  };
+  const isPlain = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+  /** What is wrong with a value; `null` when nothing is. */
+  const flaw = (shape, value, path) => {
+    switch (shape.kind) {
+      case 'any':
+        return null;
+      case 'null':
+        return value === null ? null : `${path} is ${print(value)} and not null`;
+      case 'literal':
+        return value === shape.value ? null : `${path} is ${print(value)} and not ${print(shape.value)}`;
+      case 'union': {
+        const flaws = shape.of.map((one) => flaw(one, value, path));
+        if (flaws.includes(null)) return null;
+        // Of several objects, what is wrong with the nearest says most.
+        const near = shape.of.findIndex(
+          ({ kind }) => (kind === 'object' && isPlain(value)) || (kind === 'array' && Array.isArray(value)),
+        );
+        return near < 0 ? `${path} is ${print(value)}, which is none of what it may be` : flaws[near];
+      }
+      case 'array':
+      case 'tuple': {
+        if (!Array.isArray(value)) return `${path} is ${print(value)} and no list`;
+        if (shape.kind === 'tuple' && value.length !== shape.of.length)
+          return `${path} has ${value.length} parts and not ${shape.of.length}`;
+        const parts = value.map((part, at) =>
+          flaw(shape.kind === 'tuple' ? shape.of[at] : shape.of, part, `${path}[${at}]`),
+        );
+        return parts.find((one) => one !== null) ?? null;
+      }
+      case 'object': {
+        if (!isPlain(value)) return `${path} is ${print(value)} and no object`;
+        for (const name of shape.required) if (value[name] === undefined) return `${path}.${name} is missing`;
+        for (const [name, part] of Object.entries(value)) {
+          const field = shape.fields[name] ?? shape.rest;
+          if (!field) return `${path} has no ${name}`;
+          const found = flaw(field, part, `${path}.${name}`);
+          if (found !== null) return found;
+        }
+        return null;
+      }
+      default: {
+        return typeof value === shape.kind ? null : `${path} is ${print(value)} and no ${shape.kind}`;
+      }
+    }
+  };
+  const check = (shape, value, path) => {
+    const found = flaw(shape, value, path);
+    if (found !== null) fault(found);
+  };
+
+  return {
+    fault,
+    check: (type, value) => check(types[type], value, type),
+    /** An object of the vendor's that answers to the names of an interface alone, with arguments as declared. */
+    wrap: (name, implementation) =>
+      new Proxy(implementation, {
+        get(target, member) {
+          if (typeof member === 'symbol' || member === 'then') return Reflect.get(target, member);
+          const declared = interfaces[name][member];
+          if (declared === undefined) return fault(`${name} has no ${member}`);
+          if (!(member in target)) return fault(`${name}.${member}: the stand-in has none yet`);
+          if (declared === null) return Reflect.get(target, member);
+          return (...given) => {
+            if (given.length < declared.least || given.length > declared.arguments.length)
+              fault(`${name}.${member} was given ${given.length} arguments`);
+            for (const [at, value] of given.entries()) check(declared.arguments[at], value, `${name}.${member}(${at})`);
+            return target[member](...given);
+          };
+        },
+      }),
+  };
+};

@@ -1,0 +1,95 @@
+/** The shapes that stand-ins hold pages to are those of the installed declarations, and they bite. */
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { documentedShapes } from '../sandbox/third-party/documented-shapes.ts';
+import { shapesFile, vendorShapes } from './vendor-shapes.ts';
+
+const shapes = JSON.parse(readFileSync(shapesFile, 'utf8')) as ReturnType<typeof vendorShapes>;
+
+it('are those of the packages that are installed: run "node scripts/vendor-shapes.ts" after an update', () => {
+  expect(vendorShapes()).toEqual(shapes);
+});
+
+describe('a page that breaks a vendor’s interface', () => {
+  interface Strict {
+    check(type: string, value: unknown): void;
+    wrap(name: string, implementation: object): Record<string, (...given: unknown[]) => unknown>;
+  }
+  const file = new URL('../sandbox/third-party/scripts/strict.js', import.meta.url);
+  function strictFor(vendor: object): { strict: Strict; faults: unknown[] } {
+    const faults: unknown[] = [];
+    const make = runInNewContext(`${readFileSync(file, 'utf8')}; makeStrict`) as (...given: unknown[]) => Strict;
+    return { strict: make(vendor, (_what: string, message: unknown) => faults.push(message)), faults };
+  }
+  const slot = { setConfig() {}, defineSizeMapping() {} };
+  const tag = { setConfig() {}, display() {}, defineSlot() {}, enableServices() {} };
+  const made: Readonly<Record<string, (strict: Strict) => unknown>> = {
+    'googletag has no setconfig': (strict) => strict.wrap('googletag', tag).setconfig?.({}),
+    'googletag.setConfig(0) has no lazyload': (strict) => strict.wrap('googletag', tag).setConfig?.({ lazyload: {} }),
+    'googletag.setConfig(0).lazyLoad has no fetchMargin': (strict) =>
+      strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { fetchMargin: 1 } }),
+    'googletag.setConfig(0).lazyLoad.mobileScaling is "2", which is none of what it may be': (strict) =>
+      strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { mobileScaling: '2' } }),
+    'googletag.defineSlot was given 1 arguments': (strict) => strict.wrap('googletag', tag).defineSlot?.('/1/a'),
+    'googletag.defineSlot(0) is 1 and no string': (strict) => strict.wrap('googletag', tag).defineSlot?.(1, [300, 250]),
+    'googletag has no refresh': (strict) => strict.wrap('googletag', tag).refresh?.(),
+    'Slot.setConfig(0).safeFrame has no force': (strict) =>
+      strict.wrap('Slot', slot).setConfig?.({ safeFrame: { force: 1 } }),
+  };
+  it.each(Object.entries(made))('%s', (message, call) => {
+    const { strict, faults } = strictFor(shapes.gpt ?? {});
+    expect(() => call(strict)).toThrow();
+    expect(faults).toEqual([message]);
+  });
+
+  it.each([
+    [
+      'onesignal',
+      'OneSignal',
+      { init() {} },
+      (sdk: Record<string, (...given: unknown[]) => unknown>) => sdk.init?.({}),
+      /appId is missing/,
+    ],
+    [
+      'onesignal',
+      'OneSignal',
+      { init() {} },
+      (sdk: Record<string, (...given: unknown[]) => unknown>) => sdk.init?.({ appId: 'a', serviceWorkerpath: 'b' }),
+      /has no serviceWorkerpath/,
+    ],
+    [
+      'onesignal',
+      'User',
+      { addTags() {} },
+      (user: Record<string, (...given: unknown[]) => unknown>) => user.addTags?.({ paying: true }),
+      /paying is true and no string/,
+    ],
+  ] as const)('%s: %s, %s', (vendor, name, implementation, call, message) => {
+    const { strict, faults } = strictFor(shapes[vendor] ?? {});
+    expect(() => call(strict.wrap(name, implementation))).toThrow(message);
+    expect(faults).toHaveLength(1);
+  });
+
+  it.each([
+    ['marfeel', 'Config', undefined, /no object/],
+    ['marfeel', 'Config', {}, /accountId is missing/],
+    ['marfeel', 'Config', { accountId: '12' }, /no number/],
+    ['growsurf', 'Settings', { campaignId: 'a', version: '2', email: 'ann@example.com' }, /has no email/],
+    ['churnkey', 'Options', { customerId: 'cus_1' }, /authHash is missing/],
+  ] as const)('%s: %s %j', (vendor, type, value, message) => {
+    const { strict } = strictFor(documentedShapes[vendor]);
+    expect(() => strict.check(type, value)).toThrow(message);
+  });
+
+  it('passes what is declared', () => {
+    const { strict, faults } = strictFor(shapes.gpt ?? {});
+    const googletag = strict.wrap('googletag', tag);
+    googletag.setConfig?.({ lazyLoad: { fetchMarginPercent: 200 }, targeting: { section: 'a' } });
+    googletag.defineSlot?.('/1/a', [[300, 250]], 'ad-1');
+    googletag.enableServices?.();
+    const gtm = strictFor(shapes.gtm ?? {});
+    gtm.strict.check('ConsentParams', { ad_storage: 'denied' });
+    expect([faults, gtm.faults]).toEqual([[], []]);
+  });
+});
