@@ -122,7 +122,7 @@ export default function UserMenu({ items }: Props) {
           onKeyDown={(event) => keys.onKeyDown(event, close)}
         >
           {items.map(({ name, href }) => (
-            <a key={href} className={styles.item} role="menuitem" tabIndex={-1} href={href}>
+            <a key={href} className={styles.item} role="menuitem" tabIndex={-1} rel="nofollow" href={href}>
               {name}
             </a>
           ))}

@@ -202,6 +202,8 @@ test('the news sitemap holds two days, with the three fields that Google wants',
 
 test('robots.txt keeps robots from what is personal and names the sitemaps', () => {
   expect(robotsTxt(site)).toMatch(/^User-agent: \*\n/);
+  for (const path of ['/account/', '/socialLogin', '/dashboard/', '/subscribe', '/gift/'])
+    expect(robotsTxt(site)).toContain(`\nDisallow: ${path}\n`);
   expect(robotsTxt(site)).toContain(`Sitemap: ${site}/sitemap.xml\n`);
 });
 

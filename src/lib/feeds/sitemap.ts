@@ -110,15 +110,31 @@ export function newsSitemap(content: ContentReader, siteUrl: string, now: number
   ]);
 }
 
-/** robots.txt: everything but what is personal, and where the sitemaps are. */
+/**
+ * Beginnings of addresses that robots have no business with: what is personal, calls, forms, and pages that there are once for each
+ * story and that lead nowhere else. Links to them say nofollow as well.
+ */
+const closedToRobots = [
+  '/api/',
+  '/blaize/',
+  '/zephr/',
+  '/account/',
+  '/socialLogin',
+  '/dashboard/',
+  '/profile',
+  '/shipping',
+  '/subscribe',
+  '/cancel',
+  '/gift/',
+  '/preview',
+  '/search',
+  '/push/',
+  '/-/',
+];
+
+/** robots.txt: what is closed to robots, and where the sitemaps are. */
 export const robotsTxt = (siteUrl: string): string => `User-agent: *
-Disallow: /api/
-Disallow: /blaize/
-Disallow: /zephr/
-Disallow: /dashboard/
-Disallow: /preview
-Disallow: /search
-Disallow: /-/
+${closedToRobots.map((path) => `Disallow: ${path}`).join('\n')}
 
 Sitemap: ${siteUrl}/sitemap.xml
 Sitemap: ${siteUrl}/news-sitemap.xml
