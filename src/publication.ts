@@ -127,6 +127,19 @@ export const publication = {
      * Pay are cards. A bank debit or a wallet of another kind also needs a mandate at the confirmation, which nothing here sends.
      */
     paymentMethodTypes: ['card'],
+    /**
+     * What is charged where, for prices that have such an amount among their `currency_options` in Stripe; the others, and readers
+     * elsewhere, pay in the standard currency. Lower case.
+     */
+    currencies: {
+      standard: 'usd',
+      byCountry: {
+        GB: 'gbp',
+        ...Object.fromEntries(
+          ['AT', 'BE', 'DE', 'ES', 'FI', 'FR', 'GR', 'IE', 'IT', 'LU', 'NL', 'PT'].map((country) => [country, 'eur']),
+        ),
+      } as Readonly<Record<string, string>>,
+    },
     /** Days for which a reader whose renewal has failed keeps access, while the card is tried again. */
     graceDays: 3,
     /** Days before a renewal of which the reader is told by mail. */

@@ -14,14 +14,31 @@ interface Plan {
   readonly name: string;
   readonly amount: number;
   readonly interval: Interval;
+  /** In pounds and in euros. */
+  readonly abroad: readonly [gbp: number, eur: number];
   readonly metadata?: Record<string, string>;
 }
 
 const plans: readonly Plan[] = [
-  { id: 'reader-monthly', product: 'prod_reader', name: 'Monthly', amount: 1200, interval: 'month' },
-  { id: 'reader-yearly', product: 'prod_reader', name: 'Yearly', amount: 12_000, interval: 'year' },
+  {
+    id: 'reader-monthly',
+    product: 'prod_reader',
+    name: 'Monthly',
+    amount: 1200,
+    interval: 'month',
+    abroad: [1000, 1100],
+  },
+  {
+    id: 'reader-yearly',
+    product: 'prod_reader',
+    name: 'Yearly',
+    amount: 12_000,
+    interval: 'year',
+    abroad: [10_000, 11_000],
+  },
   {
     ...{ id: 'reader-penny', product: 'prod_reader', name: 'A penny a day', amount: 12_000, interval: 'year' as const },
+    abroad: [10_000, 11_000],
     metadata: {
       pennyHeading: 'Read the Sun for a PENNY A DAY',
       pennySubheading: 'Full dues ($120/year) billed after 60 days',
@@ -29,8 +46,22 @@ const plans: readonly Plan[] = [
       promo_amount_per_day: '1',
     },
   },
-  { id: 'member-monthly', product: 'prod_member', name: 'Monthly', amount: 2000, interval: 'month' },
-  { id: 'member-yearly', product: 'prod_member', name: 'Yearly', amount: 20_000, interval: 'year' },
+  {
+    id: 'member-monthly',
+    product: 'prod_member',
+    name: 'Monthly',
+    amount: 2000,
+    interval: 'month',
+    abroad: [1600, 1800],
+  },
+  {
+    id: 'member-yearly',
+    product: 'prod_member',
+    name: 'Yearly',
+    amount: 20_000,
+    interval: 'year',
+    abroad: [16_000, 18_000],
+  },
   {
     ...{
       id: 'member-print-yearly',
@@ -39,6 +70,7 @@ const plans: readonly Plan[] = [
       amount: 28_000,
       interval: 'year' as const,
     },
+    abroad: [22_000, 25_000],
     metadata: { print: 'true' },
   },
 ];
@@ -88,7 +120,7 @@ export function seed(ledger: Ledger): void {
         },
       });
     }
-    for (const { id, product, name, amount, interval, metadata } of plans) {
+    for (const { id, product, name, amount, interval, abroad, metadata } of plans) {
       ledger.add('price', {
         ...{
           id: `price_${id.replaceAll('-', '_')}`,
@@ -101,6 +133,7 @@ export function seed(ledger: Ledger): void {
         ...{ nickname: name, product, type: 'recurring', unit_amount: amount, unit_amount_decimal: String(amount) },
         recurring: { interval, interval_count: 1, meter: null, trial_period_days: null, usage_type: 'licensed' },
         ...{ tax_behavior: 'unspecified', tiers_mode: null, transform_quantity: null },
+        _amounts: { gbp: abroad[0], eur: abroad[1] },
       });
     }
     for (const { code, ...coupon } of coupons) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatMoney } from './money.ts';
+import { formatMoney, formatTaxed } from './money.ts';
 
 describe('formatMoney', () => {
   test.each([
@@ -18,4 +18,13 @@ describe('formatMoney', () => {
     expect(() => formatMoney(Number.NaN)).toThrow(RangeError);
     expect(() => formatMoney(100, { currency: 'dollars' })).toThrow(RangeError);
   });
+});
+
+describe('a sum with tax', () => {
+  test.each([
+    [1299, { amount: 99, included: false }, 'usd', '$12.00 + $0.99 tax'],
+    [1000, { amount: 167, included: true }, 'gbp', '£10 including £1.67 tax'],
+    [1200, null, 'usd', '$12'],
+    [1200, { amount: 0, included: false }, 'usd', '$12'],
+  ])('%i with %o in %s is %s', (total, tax, currency, text) => expect(formatTaxed(total, tax, currency)).toBe(text));
 });

@@ -1,5 +1,11 @@
 /** Money as the paper prints it (spec section 9). */
 
+/** Tax within a sum, as `Tax` of billing/wire.ts. */
+interface TaxPart {
+  readonly amount: number;
+  readonly included: boolean;
+}
+
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
@@ -28,4 +34,16 @@ export function formatMoney(
     formats.set(key, format);
   }
   return format.format(minor / 100);
+}
+
+/** "$120", and "$0.60" where there are cents. */
+export const formatSum = (minor: number, currency: string): string =>
+  formatMoney(minor, { currency, cents: minor % 100 !== 0 });
+
+/** "$12.00 + $0.99 tax", "£10 including £1.67 tax", and "$12" where there is none. @param total minor units, tax and all */
+export function formatTaxed(total: number, tax: TaxPart | null | undefined, currency: string): string {
+  if (!tax || tax.amount === 0) return formatSum(total, currency);
+  const exact = (minor: number): string => formatMoney(minor, { currency, cents: true });
+  if (tax.included) return `${formatSum(total, currency)} including ${exact(tax.amount)} tax`;
+  return `${exact(total - tax.amount)} + ${exact(tax.amount)} tax`;
 }

@@ -13,6 +13,8 @@ export interface StripeSettings {
   readonly apiUrl: string;
   /** Script that brings the card fields into the browser. */
   readonly scriptUrl: string;
+  /** Whether Stripe Tax works out and adds what is due. */
+  readonly tax: boolean;
 }
 
 export interface BillingConfig {
@@ -32,6 +34,7 @@ export const billingFields = {
   STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'secret of a webhook endpoint (whsec_…)').optional(),
   STRIPE_API_URL: apiAddress('https://api.stripe.com'),
   STRIPE_JS_URL: apiAddress(stripeScript),
+  STRIPE_TAX: z.enum(['on', 'off'], 'is on or off').optional(),
 };
 
 type Values = z.infer<z.ZodObject<typeof billingFields>>;
@@ -43,7 +46,14 @@ export function billingOf(values: Values): BillingConfig {
   if (!secretKey || !publishableKey || !webhookSecret) return { stripe: null };
   const apiUrl = values.STRIPE_API_URL ?? 'https://api.stripe.com';
   return {
-    stripe: { secretKey, publishableKey, webhookSecret, apiUrl, scriptUrl: values.STRIPE_JS_URL ?? stripeScript },
+    stripe: {
+      secretKey,
+      publishableKey,
+      webhookSecret,
+      apiUrl,
+      scriptUrl: values.STRIPE_JS_URL ?? stripeScript,
+      tax: values.STRIPE_TAX === 'on',
+    },
   };
 }
 

@@ -73,6 +73,7 @@ describe('settings', () => {
       STRIPE_WEBHOOK_SECRET: 'whsec_1',
       STRIPE_API_URL: 'http://127.0.0.1:8883/',
       STRIPE_JS_URL: 'http://127.0.0.1:8883/stripe.js',
+      STRIPE_TAX: 'on',
       ACCOUNT_LIMITS: ' link.email=10/600, ',
       GOOGLE_CLIENT_ID: 'g',
       GOOGLE_CLIENT_SECRET: 'gs',
@@ -201,6 +202,7 @@ describe('settings', () => {
         webhookSecret: 'whsec_1',
         apiUrl: 'http://127.0.0.1:8883',
         scriptUrl: 'http://127.0.0.1:8883/stripe.js',
+        tax: true,
       },
       logLevel: 'warn',
     });

@@ -10,6 +10,7 @@ import type { APIContext, APIRoute } from 'astro';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Billed } from '../../src/lib/billing/service.ts';
+import { createGeo } from '../../src/lib/geo/geo.server.ts';
 import { defaultLimits } from '../../src/lib/limits/model.ts';
 import { createLog } from '../../src/server/logging.ts';
 import { browser, siteUrl } from '../world/accounts.ts';
@@ -103,7 +104,8 @@ async function ask(path: string, { method, body, raw, headers = {}, cookies, id,
     ...(text !== undefined && { body: text }),
   });
   const log = createLog('debug', { write: (line: string) => void logged.push(line) });
-  const services = { accounts: house.accounts.accounts, billing: house.billing, access: null, log };
+  const geo = createGeo({ countryHeader: null, cityHeader: null });
+  const services = { accounts: house.accounts.accounts, billing: house.billing, access: null, geo, log };
   const answer = await (module[method] ?? module.ALL)?.({
     ...{ request, params: { id }, url: new URL(request.url), clientAddress: address },
     locals: { services, config: { siteUrl } },

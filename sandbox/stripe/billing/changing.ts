@@ -5,6 +5,7 @@ import type { Invoice, Price, Subscription, SubscriptionItem } from '../core/mod
 import { addIntervals, shortDate } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
 import { makeItem, type PaymentBehavior, recurring } from './creating.ts';
+import { amountIn } from './currencies.ts';
 import { round } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 
@@ -114,7 +115,7 @@ function credit(ledger: Ledger, subscription: Subscription, item: SubscriptionIt
   item._billed = null;
   if (amount === 0) return;
   addItem(ledger, {
-    ...{ customer: subscription.customer, amount: -amount, currency: price.currency, quantity: item.quantity },
+    ...{ customer: subscription.customer, amount: -amount, currency: subscription.currency, quantity: item.quantity },
     description: `Unused time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
     ...{ discountable: false, proration: true, period: { start: at, end: billed.end } },
     ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },
@@ -127,9 +128,10 @@ function chargeRest(ledger: Ledger, subscription: Subscription, item: Subscripti
   const product = ledger.store.find('product', price.product);
   const { current_period_start: start, current_period_end: end } = item;
   if (at >= end) return;
-  const amount = round((price.unit_amount * item.quantity * (end - at)) / (end - start));
+  const { currency } = subscription;
+  const amount = round((amountIn(price, currency) * item.quantity * (end - at)) / (end - start));
   const charged = addItem(ledger, {
-    ...{ customer: subscription.customer, amount, currency: price.currency, quantity: item.quantity },
+    ...{ customer: subscription.customer, amount, currency, quantity: item.quantity },
     description: `Remaining time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
     ...{ proration: true, period: { start: at, end } },
     ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },

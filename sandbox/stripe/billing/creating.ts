@@ -8,8 +8,10 @@ import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
 import { findMethod } from '../payments/methods.ts';
 import { addIntervals, day } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
+import { amountIn } from './currencies.ts';
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { mustBeLocated } from './tax.ts';
 
 const behaviours = ['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'pending_if_incomplete'] as const;
 export type PaymentBehavior = (typeof behaviours)[number];
@@ -28,14 +30,7 @@ export const recurring = (
 
 /** Parameters that change nothing here. */
 export const indifferent = [
-  ...[
-    'application_fee_percent',
-    'automatic_tax',
-    'billing_mode',
-    'billing_thresholds',
-    'collection_method',
-    'currency',
-  ],
+  ...['application_fee_percent', 'billing_mode', 'billing_thresholds', 'collection_method'],
   ...['days_until_due', 'default_tax_rates', 'invoice_settings', 'on_behalf_of', 'pending_invoice_item_interval'],
   ...['transfer_data', 'expand', 'proration_behavior', 'default_source', 'trial_from_plan', 'pause_collection'],
 ];
@@ -57,7 +52,11 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
       'resource_missing',
     );
   }
+  const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
+  if (tax) mustBeLocated(customer);
   const subscription = build(ledger, customer, prices, {
+    currency: params.text('currency') ?? null,
+    tax,
     trialEnd: readTrial(ledger, params, customer),
     metadata: params.metadata(),
     description: params.text('description') ?? null,
@@ -126,6 +125,8 @@ export function readMoment(text: string, now: number, param: string): number {
 }
 
 interface Wanted {
+  readonly currency?: string | null;
+  readonly tax?: boolean;
   readonly trialEnd: number | null;
   readonly metadata?: Record<string, string>;
   readonly description?: string | null;
@@ -143,7 +144,9 @@ export function build(
 ): Subscription {
   const now = ledger.now(customer);
   const id = `sub_${token(24)}`;
-  const { trialEnd } = wanted;
+  const { trialEnd, tax = false } = wanted;
+  const currency = wanted.currency ?? prices[0]?.price.currency ?? 'usd';
+  for (const { price } of prices) amountIn(price, currency);
   return ledger.add(
     'subscription',
     {
@@ -151,7 +154,7 @@ export function build(
       object: 'subscription',
       application: null,
       application_fee_percent: null,
-      automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+      automatic_tax: { disabled_reason: null, enabled: tax, liability: tax ? { type: 'self' } : null },
       billing_cycle_anchor: trialEnd ?? now,
       billing_cycle_anchor_config: null,
       billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
@@ -163,7 +166,7 @@ export function build(
       cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
       collection_method: 'charge_automatically',
       created: now,
-      currency: prices[0]?.price.currency ?? 'usd',
+      currency,
       customer: customer.id,
       customer_account: null,
       days_until_due: null,

@@ -13,7 +13,9 @@ import type {
 } from '../core/model.ts';
 import { makePaymentIntent } from '../payments/intents.ts';
 import { hour, money } from './calendar.ts';
+import { amountIn } from './currencies.ts';
 import { activeDiscounts, applyDiscounts, net } from './discounts.ts';
+import { addTax } from './tax.ts';
 
 /** Stripe charges no less, in US cents; smaller sums wait on the customer's balance. */
 const smallestCharge = 50;
@@ -47,15 +49,16 @@ export function periodLine(
 ): LineDraft {
   const price = ledger.need('price', item.price);
   const product = ledger.store.find('product', price.product);
-  const amount = trial ? 0 : price.unit_amount * item.quantity;
+  const each = amountIn(price, subscription.currency);
+  const amount = trial ? 0 : each * item.quantity;
   return {
     ...emptyLine,
     amount,
     subtotal: amount,
-    currency: price.currency,
+    currency: subscription.currency,
     description: trial
       ? `Trial period for ${product?.name}`
-      : `${item.quantity} × ${product?.name} (at ${money(price.unit_amount, price.currency)}${recurrence(price)})`,
+      : `${item.quantity} × ${product?.name} (at ${money(each, subscription.currency)}${recurrence(price)})`,
     discountable: true,
     metadata: subscription.metadata,
     parent: {
@@ -67,7 +70,7 @@ export function periodLine(
       type: 'subscription_item_details',
     },
     period: { start, end },
-    pricing: pricing(price.id, price.product, trial ? 0 : price.unit_amount),
+    pricing: pricing(price.id, price.product, trial ? 0 : each),
     quantity: item.quantity,
     quantity_decimal: String(item.quantity),
     subscription: subscription.id,
@@ -324,6 +327,7 @@ export function reckon(ledger: Ledger, invoice: Invoice): void {
       .reduce((sum, one) => sum + (one.discount === id ? one.amount : 0), 0),
     discount: id,
   }));
+  if (subscription?.automatic_tax.enabled) addTax(invoice, customer);
   invoice.starting_balance = customer.balance;
   const after = invoice.total + customer.balance;
   const small = after > 0 && after < smallestCharge;

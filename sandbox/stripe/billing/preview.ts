@@ -1,7 +1,7 @@
 /** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
 import { missing } from '../core/errors.ts';
 import { type Ledger, token } from '../core/ledger.ts';
-import type { Customer, Invoice, Subscription } from '../core/model.ts';
+import type { Customer, Invoice, Schedule, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
 import { hour } from './calendar.ts';
@@ -12,25 +12,22 @@ import { makeInvoice, reckon } from './invoicing.ts';
 import { nextInvoice } from './lifecycle.ts';
 
 export function preview(ledger: Ledger, params: Params): Wire {
-  params.allow(
-    'expand',
-    'automatic_tax',
-    'currency',
-    'preview_mode',
-    'customer_details',
-    'issuer',
-    'schedule',
-    'on_behalf_of',
-  );
+  params.allow('expand', 'preview_mode', 'issuer', 'on_behalf_of');
   return ledger.dry(() => {
-    const subscriptionId = params.text('subscription');
+    const scheduleId = params.text('schedule');
+    const schedule = scheduleId ? ledger.need('subscription_schedule', scheduleId, 'schedule') : null;
+    const subscriptionId = params.text('subscription') ?? schedule?.subscription;
     const subscription = subscriptionId ? ledger.need('subscription', subscriptionId, 'subscription') : null;
     const customer = customerFor(ledger, params, subscription);
+    const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
+    const address = params.object('customer_details')?.allow('shipping', 'tax', 'tax_exempt', 'tax_ids').raw('address');
+    if (address) customer.address = { ...(address as object) };
+    if (subscription && schedule) plan(ledger, subscription, schedule);
     const details = params.object('subscription_details') ?? null;
     details?.allow('billing_mode', 'default_tax_rates', 'start_date', 'resume_at');
     const invoice = subscription
       ? ofChange(ledger, params, details, customer, subscription)
-      : ofNew(ledger, params, details, customer);
+      : ofNew(ledger, params, details, customer, tax);
     const wire = ledger.present(invoice, params.texts('expand') ?? []);
     return {
       ...wire,
@@ -58,7 +55,18 @@ const waits = (ledger: Ledger, params: Params, customer: Customer, subscription:
   if (granted) grantDiscounts(ledger, subscription, granted);
 };
 
-function ofNew(ledger: Ledger, params: Params, details: Params | null, customer: Customer): Invoice {
+/** The next phase of a schedule, as if it began with the next period. */
+function plan(ledger: Ledger, subscription: Subscription, { current_phase: now, phases }: Schedule): void {
+  const next = phases.find(({ start_date: start }) => now !== null && start >= now.end_date);
+  const [item] = subscription.items.data;
+  const price = next?.items[0]?.price;
+  if (!item || !price) return;
+  ledger.store.touch(subscription);
+  item.price = price;
+  item._billed = null;
+}
+
+function ofNew(ledger: Ledger, params: Params, details: Params | null, customer: Customer, tax: boolean): Invoice {
   if (!details) throw missing('subscription_details');
   const now = ledger.now(customer);
   details.allow(
@@ -71,6 +79,8 @@ function ofNew(ledger: Ledger, params: Params, details: Params | null, customer:
   );
   const trial = details.text('trial_end');
   const subscription = build(ledger, customer, readItems(ledger, details), {
+    currency: params.text('currency') ?? null,
+    tax,
     trialEnd: trial && trial !== 'now' ? readMoment(trial, now, details.name('trial_end')) : null,
   });
   waits(ledger, params, customer, subscription);
@@ -84,6 +94,7 @@ function ofChange(
   customer: Customer,
   subscription: Subscription,
 ): Invoice {
+  params.allow('currency');
   waits(ledger, params, customer, subscription);
   const trial = details?.text('trial_end');
   const proration =

@@ -62,6 +62,8 @@ export interface Price extends Thing {
   metadata: Metadata;
   lookup_key: string | null;
   recurring: { interval: Interval; interval_count: number; [field: string]: unknown } | null;
+  /** Amounts in other currencies, shown as `currency_options` when that is asked for. */
+  _amounts?: Readonly<Record<string, number>>;
 }
 
 export interface Coupon extends Thing {
@@ -127,6 +129,7 @@ export type SubscriptionStatus =
 
 export interface Subscription extends Thing {
   created: number;
+  automatic_tax: { enabled: boolean; [field: string]: unknown };
   billing_cycle_anchor: number;
   cancel_at: number | null;
   cancel_at_period_end: boolean;

@@ -88,7 +88,27 @@ export function makePresenter(store: Store, now: () => number): Presenter {
           `/v1/invoice_payments?invoice=${thing.id}`,
         ),
     },
+    price: {
+      currency_options(thing) {
+        const { currency, unit_amount: own, _amounts: others = {} } = thing as Price;
+        return Object.fromEntries(
+          Object.entries({ [currency]: own, ...others }).map(([name, amount]) => [
+            name,
+            {
+              custom_unit_amount: null,
+              tax_behavior: 'unspecified',
+              unit_amount: amount,
+              unit_amount_decimal: String(amount),
+            },
+          ]),
+        );
+      },
+    },
     coupon: {
+      currency_options(thing) {
+        const { currency, amount_off: amount } = thing as Coupon;
+        return amount === null ? undefined : { [currency ?? 'usd']: { amount_off: amount } };
+      },
       // Without a restriction there is no such field.
       applies_to(thing) {
         const { _products: products } = thing as Coupon;

@@ -23,7 +23,7 @@ import { del, get, matching, page, post, type Route } from './route.ts';
 const over = ['canceled', 'incomplete_expired'];
 
 function update(ledger: Ledger, params: Params, subscription: Subscription): Subscription {
-  params.allow(...indifferent.filter((name) => name !== 'proration_behavior'));
+  params.allow(...indifferent.filter((name) => name !== 'proration_behavior'), 'automatic_tax');
   if (over.includes(subscription.status)) {
     params.allow(...params.keys());
     if (params.keys().some((key) => !['metadata', 'cancellation_details', 'expand'].includes(key))) {

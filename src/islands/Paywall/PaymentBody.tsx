@@ -13,6 +13,7 @@ import { PayButton } from './PayButton.tsx';
 import styles from './Paywall.module.css';
 import type { Payment, PaymentState, Purchase } from './payment.ts';
 import { ScriptWait } from './ScriptWait.tsx';
+import { TaxPlace } from './TaxPlace.tsx';
 import { Totals } from './Totals.tsx';
 import type { StripeScript } from './use-stripe-script.ts';
 
@@ -26,19 +27,28 @@ export interface PaymentBodyProps {
   /** Whether the steps before are done. */
   ready: boolean;
   sumNotice: string | null;
+  /** Where tax is added; `null`: nowhere. */
+  tax: { readonly country: string | null } | null;
 }
 
 const cardOptions: StripePaymentElementOptions = { layout: { type: 'tabs' } };
+/** Country and postal code are asked for above the card, where tax depends on them. */
+const withoutPlace: StripePaymentElementOptions = {
+  ...cardOptions,
+  fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
+};
 
 /** The order as it is paid; `null` as long as its sum is not known. */
-export function purchaseOf({ price, quote, asking, coupon }: OrderState): Purchase | null {
-  if (!quote || asking || coupon.kind === 'applying') return null;
+export function purchaseOf({ price, quote, asking, coupon, place }: OrderState): Purchase | null {
+  if (!quote || asking || coupon.kind === 'applying' || quote.needs) return null;
   return {
     productId: price.product.metadata.zephr_product_id,
     planId: price.zephrPlanId,
     coupon: coupon.kind === 'applied' ? coupon.code : null,
     expected: quote.dueToday,
     prorationDate: quote.prorationDate,
+    currency: price.currency,
+    address: place,
   };
 }
 
@@ -55,7 +65,7 @@ export function PaymentBody(props: PaymentBodyProps) {
   );
 }
 
-function Form({ order, state, payment, paying, email, ready, sumNotice }: PaymentBodyProps) {
+function Form({ order, state, payment, paying, email, ready, sumNotice, tax }: PaymentBodyProps) {
   const stripe = useStripe();
   const elements = useElements();
   const [complete, setComplete] = useState(false);
@@ -68,11 +78,20 @@ function Form({ order, state, payment, paying, email, ready, sumNotice }: Paymen
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (stripe && elements && purchase && able) void payment.buy(purchase, cardForm(stripe, elements, email));
+    if (stripe && elements && purchase && able)
+      void payment.buy(purchase, cardForm(stripe, elements, { email, address: state.place }));
   }
 
   return (
     <form className={styles.stack} noValidate aria-busy={paying.busy !== null} onSubmit={submit}>
+      {tax && (
+        <TaxPlace
+          known={state.place}
+          country={tax.country}
+          locked={paying.busy !== null}
+          onPlace={(place) => void order.live(place)}
+        />
+      )}
       <div className={styles.card}>
         {!shown && !broken && <div className={styles.skeleton} aria-hidden="true" />}
         {broken ? (
@@ -93,7 +112,7 @@ function Form({ order, state, payment, paying, email, ready, sumNotice }: Paymen
         ) : (
           <PaymentElement
             key={turn}
-            options={cardOptions}
+            options={tax ? withoutPlace : cardOptions}
             onReady={() => setShown(true)}
             onLoadError={() => {
               console.error('Paywall: the card fields could not be loaded');

@@ -8,7 +8,16 @@ import { anonymousSession, type Session } from '../../lib/accounts/session.ts';
 import { closePaywall, openPaywall, type PaywallPayload } from '../../stores/ui.ts';
 import { button, click, type Drawn, draw, field, named, press, submit, type } from '../parts/testing.tsx';
 import { Paywall } from './Paywall.island.tsx';
-import { bought, type FakeStripe, fakeStripe, plansAnswer, quoteOf, renewal, subscriptionOf } from './testing.ts';
+import {
+  bought,
+  type FakeStripe,
+  fakeStripe,
+  plansAnswer,
+  quoteOf,
+  renewal,
+  subscriptionOf,
+  yearly,
+} from './testing.ts';
 
 const { $session, signOut, done } = vi.hoisted(() => ({
   $session: {} as { current: ReturnType<typeof atom<Session>> },
@@ -214,6 +223,47 @@ describe('the payment step', () => {
     });
   });
 
+  it('asks where the buyer lives where tax is added, and says the sum with the tax apart before it can be paid', async () => {
+    const place = { country: 'US', postal_code: '10007' };
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'US' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000, { needs: 'address' }));
+    await toPayment();
+    await act(async () => stripe.fill());
+    expect(text(sheet())).toContain('Due today Tell us where you live');
+    expect(pay().disabled).toBe(true);
+    const tax = { amount: 990, included: false };
+    answers['/api/v1/checkout/quote'] = () =>
+      json(quoteOf(12_990, { dueAfterRenewal: 12_990, tax: { today: tax, renewal: tax } }));
+    await type(field('ZIP code'), '10007');
+    await settle(() => expect(text(pay())).toBe('Join the Sun$129.90'));
+    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-yearly', currency: 'usd', address: place });
+    expect(text(sheet())).toContain('$120.00 + $9.90 tax');
+    expect(text(sheet())).toContain('Total due after renewal$120.00 + $9.90 tax');
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    // What is known is not asked for twice: the card's form leaves it out, and it goes with the card.
+    expect(stripe.elements.findLast(({ type }) => type === 'payment')?.options).toMatchObject({
+      fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
+    });
+    expect(stripe.createPaymentMethod).toHaveBeenCalledWith(
+      expect.objectContaining({ params: { billing_details: expect.objectContaining({ address: place }) } }),
+    );
+    expect(bodies('/stripe/subscribe')).toEqual([expect.objectContaining({ address: place, expected: 12_990 })]);
+  });
+
+  it('shows prices in the currency of where the reader is', async () => {
+    const abroad = { ...yearly, currencies: { gbp: 10_000 } };
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, prices: [abroad], scriptUrl: scriptUrl(), currency: 'gbp' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(10_000, { currency: 'gbp', dueAfterRenewal: 10_000 }));
+    await toPayment();
+    expect(text(sheet())).toContain('£100 a year');
+    expect(text(sheet())).toContain('Due today £100');
+    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-yearly', currency: 'gbp' });
+    expect(stripe.options[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
+  });
+
   it('can be paid when the card is complete, with the sum on the button', async () => {
     await toPayment();
     expect(text(pay())).toBe('Join the Sun$120');
@@ -227,6 +277,7 @@ describe('the payment step', () => {
     expect(bodies('/stripe/subscribe')).toEqual([
       {
         ...{ payment_method: 'pm_1', product_id: 'sun-reader', plan_id: 'reader-yearly', expected: 12_000 },
+        currency: 'usd',
         attempt: expect.stringMatching(/^[0-9a-f-]{36}$/),
       },
     ]);
@@ -520,6 +571,6 @@ describe('a choice', () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200, { dueAfterRenewal: 1200 }));
     await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
     await settle(() => expect(text(pay())).toBe('Join the Sun$12'));
-    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-monthly' });
+    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-monthly', currency: 'usd' });
   });
 });

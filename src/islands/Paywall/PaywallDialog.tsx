@@ -200,6 +200,7 @@ function Accordion({ flow, state, order }: { flow: PaywallFlow; state: PaywallSt
           <PaymentBody
             {...{ script, order, state: bought, payment: flow.payment, paying, email, ready }}
             sumNotice={state.sumNotice}
+            tax={plans?.tax ? { country: plans.country } : null}
           />
         )),
     },

@@ -1,5 +1,6 @@
 /** What is due today and later (spec section 2, "Paywall modal"). Every sum is Stripe's own. */
 import type { Price, QuoteAnswer } from '../../lib/billing/wire.ts';
+import { formatTaxed } from '../../lib/money.ts';
 import { dayOf, period, sum } from './money.ts';
 import styles from './Paywall.module.css';
 
@@ -10,9 +11,13 @@ interface Props {
 }
 
 export function Totals({ price, quote, asking }: Props) {
-  const { currency } = price;
+  const currency = quote?.currency ?? price.currency;
   const money = (amount: number) => sum(amount, currency);
-  const waiting = <span className={styles.blank}>One moment…</span>;
+  // Without an address the sums lack the tax, and say nothing.
+  const known = quote && !asking && !quote.needs ? quote : null;
+  const waiting = (
+    <span className={styles.blank}>{quote?.needs && !asking ? 'Tell us where you live' : 'One moment…'}</span>
+  );
   // For a new subscription the lines say no more than the sum.
   const lines = quote?.kind === 'upgrade' ? quote.lines : [];
   return (
@@ -28,21 +33,27 @@ export function Totals({ price, quote, asking }: Props) {
         </ul>
       )}
       <p className={styles.due}>
-        <span>Due today</span> <strong data-due="">{quote && !asking ? money(quote.dueToday) : waiting}</strong>
+        <span>Due today</span> <strong data-due="">{known ? money(known.dueToday) : waiting}</strong>
       </p>
+      {known?.tax?.today && (
+        <p className={styles.hint} data-tax="">
+          {formatTaxed(known.dueToday, known.tax.today, currency)}
+        </p>
+      )}
       <dl className={styles.later}>
         <div>
           <dt>Total due after renewal</dt>
-          <dd>{quote && !asking ? money(quote.dueAfterRenewal) : waiting}</dd>
+          <dd>{known ? formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency) : waiting}</dd>
         </div>
         <div>
           <dt>Renewal date</dt>
-          <dd>{quote && !asking ? dayOf(quote.renewalDate) : waiting}</dd>
+          <dd>{known ? dayOf(known.renewalDate) : waiting}</dd>
         </div>
       </dl>
-      {quote && !asking && (
+      {known && (
         <p className={styles.hint} data-renewal="">
-          Your subscription renews on {dayOf(quote.renewalDate)} for {money(quote.dueAfterRenewal)}, and again every{' '}
+          Your subscription renews on {dayOf(known.renewalDate)} for{' '}
+          {formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency)}, and again every{' '}
           {period(price)}, until you cancel.
         </p>
       )}

@@ -1,5 +1,6 @@
 /** The card form's side of a payment: Stripe's answers, which are values already, in the words of payment.ts. */
-import type { Stripe, StripeElements, StripeError } from '@stripe/stripe-js';
+import type { PaymentMethodCreateParams, Stripe, StripeElements, StripeError } from '@stripe/stripe-js';
+import type { TaxAddress } from '../../lib/billing/wire.ts';
 import { messages } from './messages.ts';
 import type { CardForm, Made } from './payment.ts';
 
@@ -28,16 +29,22 @@ export const authenticate =
       return error ? no(error) : { ok: true, value: null };
     });
 
-export const cardForm = (stripe: Stripe, elements: StripeElements, email: string | null): CardForm => ({
+/** What the form doesn't ask for, since it is known. */
+export interface KnownBuyer {
+  readonly email: string | null;
+  readonly address: TaxAddress | null;
+}
+
+export const cardForm = (stripe: Stripe, elements: StripeElements, { email, address }: KnownBuyer): CardForm => ({
   authenticate: authenticate(stripe),
   paymentMethod: () =>
     guarded<string>(async () => {
       const checked = await elements.submit();
       if (checked.error) return no(checked.error);
-      const made = await stripe.createPaymentMethod({
-        elements,
-        ...(email && { params: { billing_details: { email } } }),
-      });
+      const details: PaymentMethodCreateParams.BillingDetails = {};
+      if (email) details.email = email;
+      if (address) details.address = { country: address.country, postal_code: address.postal_code ?? '' };
+      const made = await stripe.createPaymentMethod({ elements, params: { billing_details: details } });
       return made.error ? no(made.error) : { ok: true, value: made.paymentMethod.id };
     }),
 });

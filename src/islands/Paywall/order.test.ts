@@ -19,7 +19,7 @@ describe('the sum', () => {
   it('is Stripe’s own', async () => {
     const { order, calls, state } = bench();
     await order.begin('');
-    expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', undefined);
+    expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', undefined, { currency: 'usd', address: null });
     expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, asking: false, error: null });
   });
 
@@ -56,7 +56,10 @@ describe('the coupon', () => {
     });
     await order.apply('  sunshine20 ');
     expect(calls.coupon).toHaveBeenCalledExactlyOnceWith('sunshine20', 'reader-yearly');
-    expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', 'SUNSHINE20');
+    expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', 'SUNSHINE20', {
+      currency: 'usd',
+      address: null,
+    });
     expect(state()).toMatchObject({
       coupon: { kind: 'applied', code: 'SUNSHINE20', percentOff: 20, amountOff: null },
       quote: { dueToday: 9600 },
@@ -114,7 +117,7 @@ describe('the coupon', () => {
       coupon: { kind: 'error', code: 'SUNSHINE20', text: 'This coupon has expired.' },
       ...{ quote: { dueToday: 12_000 }, asking: false, error: null },
     });
-    expect(quote).toHaveBeenLastCalledWith('reader-yearly', undefined);
+    expect(quote).toHaveBeenLastCalledWith('reader-yearly', undefined, { currency: 'usd', address: null });
     expect(onCoupon).toHaveBeenLastCalledWith(undefined);
   });
 
@@ -123,6 +126,6 @@ describe('the coupon', () => {
     await order.apply('SUNSHINE20');
     await order.choose(monthly);
     expect(calls.coupon).toHaveBeenLastCalledWith('SUNSHINE20', 'reader-monthly');
-    expect(calls.quote).toHaveBeenLastCalledWith('reader-monthly', 'SUNSHINE20');
+    expect(calls.quote).toHaveBeenLastCalledWith('reader-monthly', 'SUNSHINE20', { currency: 'usd', address: null });
   });
 });

@@ -2,7 +2,8 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
-import type { Price, QuoteAnswer } from '../../lib/billing/wire.ts';
+import { priceIn } from '../../lib/billing/currency.ts';
+import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
 import { wordsFor } from '../parts/messages.ts';
 import { messages } from './messages.ts';
 
@@ -21,6 +22,8 @@ export interface OrderState {
   readonly coupon: CouponState;
   /** The last sum; older while `asking`. */
   readonly quote: QuoteAnswer | null;
+  /** Where the buyer lives, as far as tax depends on it; `null`: not told yet. */
+  readonly place: TaxAddress | null;
   readonly asking: boolean;
   /** Why there is no sum. */
   readonly error: string | null;
@@ -35,6 +38,8 @@ export interface Order {
   choose(price: Price): Promise<void>;
   apply(code: string): Promise<void>;
   remove(): Promise<void>;
+  /** Notes where the buyer lives, and asks for the sum there. */
+  live(place: TaxAddress): Promise<void>;
   /** Asks for the sum anew: somebody has signed in, or it has changed. */
   refresh(): Promise<void>;
 }
@@ -45,6 +50,7 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
     price,
     coupon: { kind: 'none', code: '' },
     quote: null,
+    place: null,
     asking: false,
     error: null,
   });
@@ -55,12 +61,16 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
 
   async function refresh(): Promise<void> {
     const mine = ++latest;
-    const { price, coupon } = $state.get();
+    const { price, coupon, place } = $state.get();
     set({ asking: true, error: null });
     const code = coupon.kind === 'applied' ? coupon.code : undefined;
-    const answer = await calls.quote(price.zephrPlanId, code);
+    const answer = await calls.quote(price.zephrPlanId, code, { currency: price.currency, address: place });
     if (mine !== latest) return;
-    if (answer.ok && answer.value) return set({ quote: answer.value, asking: false });
+    if (answer.ok && answer.value) {
+      // A subscription keeps the currency that it was begun in.
+      const shown = priceIn($state.get().price, answer.value.currency);
+      return set({ quote: answer.value, price: shown, asking: false });
+    }
     if (!answer.ok && code !== undefined && refusalOf(answer).code?.startsWith('coupon_')) {
       // It was good a while ago, or for whom nobody knew yet: there is a sum without it.
       onCoupon(undefined);
@@ -116,6 +126,10 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
       tries++;
       onCoupon(undefined);
       set({ coupon: { kind: 'none', code: '' } });
+      await refresh();
+    },
+    async live(place) {
+      set({ place });
       await refresh();
     },
     refresh,

@@ -4,6 +4,7 @@ import { bought, granted, refusal, subscriptionOf } from './testing.ts';
 
 const purchase: Purchase = {
   ...{ productId: 'sun-reader', planId: 'reader-yearly', coupon: null, expected: 12_000, prorationDate: null },
+  ...{ currency: 'usd', address: null },
 };
 const failed = 'Payment has failed - please check your card details, or try another payment method.';
 
@@ -47,7 +48,7 @@ describe('buying', () => {
     await payment.buy({ ...purchase, coupon: 'SUNSHINE20', expected: 9600 }, card);
     expect(calls.subscribe).toHaveBeenCalledExactlyOnceWith({
       ...{ payment_method: 'pm_1', product_id: 'sun-reader', plan_id: 'reader-yearly', discount_code: 'SUNSHINE20' },
-      ...{ attempt: 'attempt-1', expected: 9600 },
+      ...{ attempt: 'attempt-1', expected: 9600, currency: 'usd' },
     });
     expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
     expect(state()).toEqual({ busy: null, error: null, notice: null });

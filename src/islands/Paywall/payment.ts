@@ -7,7 +7,7 @@ import type { Answer, Refused } from '../../lib/ask.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import { mayRenew } from '../../lib/billing/status.ts';
-import type { SubscribeAnswer, Subscription, SwitchAnswer } from '../../lib/billing/wire.ts';
+import type { SubscribeAnswer, Subscription, SwitchAnswer, TaxAddress } from '../../lib/billing/wire.ts';
 import { messages } from './messages.ts';
 
 /** What the card form can do; its insides are the card company's. */
@@ -40,6 +40,9 @@ export interface Purchase {
   /** What the button says, minor units. */
   readonly expected: number;
   readonly prorationDate: number | null;
+  readonly currency: string;
+  /** Where the buyer lives, where tax depends on it. */
+  readonly address: TaxAddress | null;
 }
 
 export type PaymentCalls = Pick<typeof client, 'subscribe' | 'switchPlan' | 'confirmation' | 'subscription'>;
@@ -210,8 +213,8 @@ export function createPayment(options: Options): Payment {
       if (!start()) return;
       const made = await card.paymentMethod();
       if (!made.ok) return made.shown ? set({ busy: null }) : fail(made.message);
-      const { productId, planId, coupon, expected } = purchase;
-      const attempt = attempts.begin(JSON.stringify(['buy', planId, coupon, expected]));
+      const { productId, planId, coupon, expected, currency, address } = purchase;
+      const attempt = attempts.begin(JSON.stringify(['buy', planId, coupon, expected, currency]));
       await run(purchase, card, () =>
         calls.subscribe({
           payment_method: made.value,
@@ -220,6 +223,8 @@ export function createPayment(options: Options): Payment {
           ...(coupon !== null && { discount_code: coupon }),
           attempt,
           expected,
+          currency,
+          ...(address && { address }),
         }),
       );
     },

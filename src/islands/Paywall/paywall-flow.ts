@@ -3,6 +3,7 @@ import { atom, type ReadableAtom } from 'nanostores';
 import type * as accountClient from '../../lib/accounts/client.ts';
 import type { Session } from '../../lib/accounts/session.ts';
 import type * as client from '../../lib/billing/client.ts';
+import { priceIn } from '../../lib/billing/currency.ts';
 import type { PlansAnswer, Price, Shipping, Subscription } from '../../lib/billing/wire.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
@@ -194,7 +195,8 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       set({ phase: 'loading', trouble: null });
       const answer = await calls.plans();
       if (over) return;
-      const prices = answer.ok ? (answer.value?.prices ?? []) : [];
+      const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
+      const prices = sold.map((price) => priceIn(price, currency));
       const price = chosenPrice(prices, payload, draft.planId);
       if (!answer.ok || !price) {
         const trouble = answer.ok ? messages.noPlans : wordsFor(answer, messages.plansFailed);

@@ -51,6 +51,9 @@ export const plansAnswer: PlansAnswer = {
   prices: [monthly, yearly, penny, member, printed],
   publishableKey: 'pk_test_1',
   scriptUrl: 'https://js.stripe.example/stripe.js',
+  currency: 'usd',
+  country: null,
+  tax: false,
 };
 
 /** November 21, 2027, noon in New York. */

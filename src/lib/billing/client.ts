@@ -18,6 +18,7 @@ import type {
   SubscribeBody,
   SubscriptionAnswer,
   SwitchAnswer,
+  TaxAddress,
 } from './wire.ts';
 
 /** Money moves: such an answer may take as long as a bank does. Milliseconds. */
@@ -26,9 +27,21 @@ const patience = 30_000;
 /** What can be bought, the key and the script of the card fields. */
 export const plans = (): Promise<Answer<PlansAnswer>> => ask('/api/v1/checkout/plans');
 
+/** In which currency, and where the buyer lives. */
+export interface Terms {
+  readonly currency: string;
+  readonly address: TaxAddress | null;
+}
+
 /** What Stripe would charge for a plan, now and at the renewal. */
-export const quote = (planId: string, couponCode?: string): Promise<Answer<QuoteAnswer>> =>
-  ask('/api/v1/checkout/quote', { body: { plan_id: planId, ...(couponCode && { couponCode }) } });
+export const quote = (
+  planId: string,
+  couponCode: string | undefined,
+  { currency, address }: Terms,
+): Promise<Answer<QuoteAnswer>> =>
+  ask('/api/v1/checkout/quote', {
+    body: { plan_id: planId, currency, ...(couponCode && { couponCode }), ...(address && { address }) },
+  });
 
 /** Whether a coupon is good for a plan. */
 export const coupon = (couponCode: string, planId: string): Promise<Answer<CouponAnswer>> =>

@@ -39,10 +39,10 @@ export const shopCall = <Schema extends z.ZodType = z.ZodUnknown>(
   });
 
 /** A GET for everybody that asks nobody who they are. */
-export const shopRead = (handle: (billing: Billing) => Answer): APIRoute =>
+export const shopRead = (handle: (billing: Billing, context: APIContext) => Answer): APIRoute =>
   readCall(async (context) => {
     const billing = billingOf(context);
-    return billing ? handle(billing) : whenOff();
+    return billing ? handle(billing, context) : whenOff();
   });
 
 /** A result as it goes over the wire. */

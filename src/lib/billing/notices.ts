@@ -54,14 +54,18 @@ function welcome(state: StripeState, now: number, isOpen: boolean): Notice[] {
 function receipts(state: StripeState, now: number): Notice[] {
   return state.invoices
     .filter(({ status, paid, paidAt }) => status === 'paid' && paid > 0 && paidAt !== null && paidAt > now - newsMs)
-    .map(({ id, paid: amount, currency, paidAt }) => ({
+    .map(({ id, paid: amount, tax = null, currency, paidAt }) => ({
       key: `receipt:${id}`,
       message: {
         kind: 'receipt',
-        ...{ amount, currency, plan: state.price.name, paidAt: paidAt ?? now },
+        amount,
+        tax,
+        currency,
+        plan: state.price.name,
+        paidAt: paidAt ?? now,
         nextBill:
           isRunning(state) && !isEnding(state) && !isPaused(state)
-            ? { at: state.periodEnd, amount: state.nextAmount }
+            ? { at: state.periodEnd, amount: state.nextAmount, tax: state.nextTax ?? null }
             : null,
       },
     }));
@@ -103,7 +107,14 @@ function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
   return [
     {
       key: `renewal:${state.id}:${state.periodEnd}`,
-      message: { kind: 'renewal-notice', plan, amount: state.nextAmount, currency, at: state.periodEnd },
+      message: {
+        kind: 'renewal-notice',
+        plan,
+        amount: state.nextAmount,
+        tax: state.nextTax ?? null,
+        currency,
+        at: state.periodEnd,
+      },
     },
   ];
 }

@@ -1,6 +1,8 @@
 /** From Stripe's objects to a `StripeState`. Pure; the API version is the one that the installed SDK is typed for. */
 import type Stripe from 'stripe';
+import { knownIn } from './currency.ts';
 import type { CollectionPause, DisputeState, InvoiceState, KnownPrice, PaidTime, StripeState } from './state.ts';
+import type { Tax } from './wire.ts';
 
 /** What Stripe was asked for one subscription. */
 export interface Asked {
@@ -14,6 +16,8 @@ export interface Asked {
   readonly disputes: readonly Stripe.Dispute[];
   /** `false`: no money was taken, and Stripe keeps no card for the bills to come. */
   readonly card: boolean;
+  /** Stripe's preview of the next bill, where tax makes it more than the price says; `null`: there is none. */
+  readonly upcoming?: Stripe.Invoice | null;
 }
 
 /** A price that is no plan of ours is `null`. */
@@ -37,11 +41,14 @@ export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
  * @throws Error when the subscription is of nothing that the paper sells
  */
 export function readState(asked: Asked, priceOf: PriceBook): StripeState {
-  const { subscription, invoices, charges, disputes } = asked;
+  const { subscription, invoices, charges, disputes, upcoming = null } = asked;
+  const { currency } = subscription;
   const [item] = subscription.items.data;
-  const price = item && priceOf(item.price.id);
-  if (!item || !price) throw new NotOurs(subscription.id);
-  const next = plannedPrice(subscription, priceOf);
+  const sold = item && priceOf(item.price.id);
+  if (!item || !sold) throw new NotOurs(subscription.id);
+  const price = knownIn(sold, currency);
+  const planned = plannedPrice(subscription, priceOf);
+  const next = planned && knownIn(planned, currency);
   const read = invoices.map((invoice) => readInvoice(invoice, charges, disputes));
   return {
     id: subscription.id,
@@ -51,7 +58,8 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     item: item.id,
     price,
     next,
-    nextAmount: discounted(next ?? price, subscription, item.current_period_end),
+    nextAmount: upcoming?.amount_due ?? discounted(next ?? price, subscription, item.current_period_end),
+    ...(upcoming && { nextTax: taxOf(upcoming) }),
     paid: paidTimes(invoices, read, priceOf),
     periodStart: ms(item.current_period_start),
     periodEnd: ms(item.current_period_end),
@@ -72,6 +80,15 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
 
 const pauseOf = ({ pause_collection: pause }: Stripe.Subscription): CollectionPause | null =>
   pause && { behavior: pause.behavior as CollectionPause['behavior'], resumesAt: msOrNull(pause.resumes_at) };
+
+/** Tax of an invoice: what was added to its prices, else what is included in them; `null`: none was worked out. */
+export function taxOf({ total_taxes: taxes }: Pick<Stripe.Invoice, 'total_taxes'>): Tax | null {
+  const sum = (behavior: string): number =>
+    (taxes ?? []).filter((one) => one.tax_behavior === behavior).reduce((all, { amount }) => all + amount, 0);
+  const [added, included] = [sum('exclusive'), sum('inclusive')];
+  if (added !== 0) return { amount: added, included: false };
+  return included === 0 ? null : { amount: included, included: true };
+}
 
 /** A subscription in the same Stripe account that has nothing to do with the paper. */
 export class NotOurs extends Error {
@@ -123,6 +140,7 @@ function readInvoice(
     reason: invoice.billing_reason,
     due: invoice.amount_due,
     paid: invoice.amount_paid,
+    ...(taxOf(invoice) && { tax: taxOf(invoice) }),
     currency: invoice.currency,
     refunded: invoice.amount_paid > 0 && own.length > 0 && own.every((charge) => wentBack(charge, disputes)),
     created: ms(invoice.created),
@@ -201,15 +219,20 @@ export function discounted(price: KnownPrice, { discounts }: Stripe.Subscription
     if (discount.end !== null && discount.end <= at) continue;
     const only = coupon.applies_to?.products ?? [];
     if (only.length > 0 && price.productId !== undefined && !only.includes(price.productId)) continue;
-    amount = lessCoupon(amount, coupon);
+    amount = lessCoupon(amount, coupon, price.currency);
   }
   return amount;
 }
 
-/** @param amount minor units */
-export function lessCoupon(amount: number, coupon: Pick<Stripe.Coupon, 'amount_off' | 'percent_off'>): number {
+/** @param amount minor units @param currency of the amount, where the coupon has more than one */
+export function lessCoupon(
+  amount: number,
+  coupon: Pick<Stripe.Coupon, 'amount_off' | 'percent_off' | 'currency_options'>,
+  currency?: string,
+): number {
   if (coupon.percent_off !== null) return amount - Math.round((amount * coupon.percent_off) / 100);
-  return Math.max(0, amount - (coupon.amount_off ?? 0));
+  const own = currency === undefined ? undefined : coupon.currency_options?.[currency]?.amount_off;
+  return Math.max(0, amount - (own ?? coupon.amount_off ?? 0));
 }
 
 /** As `digestOf` of state.ts, from Stripe's list of subscriptions. */

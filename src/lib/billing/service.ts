@@ -14,6 +14,7 @@ import type {
   PlansAnswer,
   Price,
   QuoteAnswer,
+  QuoteAsk,
   Shipping,
   SubscribeAnswer,
   SubscribeBody,
@@ -49,16 +50,13 @@ export interface LeavingCount {
 export interface Billing {
   /** What can be bought, from Stripe's catalogue; the last known one while Stripe is away, `[]` before the first. */
   prices(): readonly Price[];
-  plans(): PlansAnswer;
+  /** @param country where the reader seems to be, two capital letters; `null`: not known */
+  plans(country: string | null): PlansAnswer;
   /** What this user has paid for now; one indexed query of our own database. */
   entitlements(userId: string): Promise<readonly Entitlement[]>;
 
   /** @param address network address of whoever asks: guesses at coupons are limited */
-  quote(
-    session: Session | null,
-    ask: { planId: string; couponCode?: string },
-    address?: string | null,
-  ): Promise<Billed<QuoteAnswer>>;
+  quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<Billed<QuoteAnswer>>;
   /** @param address network address of whoever asks: guesses are limited */
   coupon(
     code: string,

@@ -4,7 +4,7 @@
  */
 import type { Entitlement } from './service.ts';
 import { isInGoodStanding, isLive, isOverdue, isUnpaid, mayRenew, type StripeStatus } from './status.ts';
-import type { Price, Subscription } from './wire.ts';
+import type { Price, Subscription, Tax } from './wire.ts';
 
 /** A price as it is kept beside what was bought at it; it may have left the catalogue since. */
 export interface KnownPrice {
@@ -20,6 +20,8 @@ export interface KnownPrice {
   readonly currency: string;
   readonly interval: Price['recurring']['interval'];
   readonly count: number;
+  /** Minor units in the other currencies that it is sold in. */
+  readonly currencies?: Readonly<Record<string, number>>;
   /** `prod_…`, which coupons may be restricted to; what was kept long ago does not have it. */
   readonly productId?: string;
 }
@@ -42,6 +44,8 @@ export interface InvoiceState {
   /** Minor units. */
   readonly due: number;
   readonly paid: number;
+  /** Tax within it. Absent: none was worked out. */
+  readonly tax?: Tax | null;
   readonly currency: string;
   /** Whether all that was paid went back: given back by the paper, or taken back by a bank for good. */
   readonly refunded: boolean;
@@ -82,8 +86,10 @@ export interface StripeState {
   readonly price: KnownPrice;
   /** From the next bill on, where a change is planned. */
   readonly next: KnownPrice | null;
-  /** What the next bill will be, discounts taken off. */
+  /** What the next bill will be, discounts taken off, tax and all. */
   readonly nextAmount: number;
+  /** Tax within it. Absent: none is worked out. */
+  readonly nextTax?: Tax | null;
   readonly paid: readonly PaidTime[];
   readonly periodStart: number;
   readonly periodEnd: number;
@@ -213,6 +219,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     preDiscountPrice: (next ?? price).amount,
     nextBillingDate: billed ? new Date(nextBill).toISOString() : null,
     price: state.nextAmount,
+    ...(state.nextTax && { tax: state.nextTax }),
     productId: price.product,
     planId: price.plan,
     planName: price.name,

@@ -7,6 +7,24 @@ import { z } from 'zod';
 const id = z.string().min(1).max(255);
 const code = z.string().trim().min(1).max(100);
 
+/** Lower case, `usd`. One that a price is not sold in is the price's own. */
+const currency = z.string().regex(/^[a-z]{3}$/);
+
+/** As much of an address as tax depends on. */
+export const taxAddress = z.looseObject({
+  /** Two capital letters. */
+  country: z.string().regex(/^[A-Z]{2}$/),
+  postal_code: z.string().trim().max(20).optional(),
+});
+export type TaxAddress = z.infer<typeof taxAddress>;
+
+/** Tax within a sum: on top of the price, or included in it. */
+export interface Tax {
+  /** Minor units. */
+  readonly amount: number;
+  readonly included: boolean;
+}
+
 /** POST /blaize/payment/stripe/subscribe. */
 export const subscribeBody = z.looseObject({
   /** `pm_…`, made in the browser: a card's numbers never come here. */
@@ -20,6 +38,8 @@ export const subscribeBody = z.looseObject({
   attempt: z.uuid().optional(),
   /** What the button said, minor units. When Stripe would charge another sum nothing is charged and the answer is 409. */
   expected: z.int().min(0).optional(),
+  currency: currency.optional(),
+  address: taxAddress.optional(),
 });
 export type SubscribeBody = z.infer<typeof subscribeBody>;
 
@@ -69,6 +89,12 @@ export interface PlansAnswer {
   readonly publishableKey: string;
   /** Address of the script that brings the card fields. */
   readonly scriptUrl: string;
+  /** What is charged where the reader is, as far as a price is sold in it. Lower case. */
+  readonly currency: string;
+  /** Where the reader seems to be, two capital letters; `null`: not known. */
+  readonly country: string | null;
+  /** Whether tax is added, for which it has to be known where the reader lives. */
+  readonly tax: boolean;
 }
 
 /** Spec section 3, "Price", from Stripe's catalogue. */
@@ -78,6 +104,8 @@ export interface Price {
   readonly unit_amount: number;
   /** Lower case, `usd`. */
   readonly currency: string;
+  /** Minor units in the other currencies that it is sold in. Absent: none. */
+  readonly currencies?: Readonly<Record<string, number>>;
   readonly recurring: { readonly interval: 'day' | 'week' | 'month' | 'year'; readonly interval_count: number };
   readonly zephrPlanId: string;
   /** Set for a promotional price: its heading and the line below, for instance "Read the Sun for a PENNY A DAY". */
@@ -105,7 +133,18 @@ export interface CouponAnswer {
 }
 
 /** POST /api/v1/checkout/quote: what Stripe would charge. Readers who have a subscription are quoted the switch. */
-export const quoteBody = z.looseObject({ plan_id: id, couponCode: code.optional() });
+export const quoteBody = z.looseObject({
+  plan_id: id,
+  couponCode: code.optional(),
+  currency: currency.optional(),
+  address: taxAddress.optional(),
+});
+export interface QuoteAsk {
+  readonly planId: string;
+  readonly couponCode?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly address?: TaxAddress | undefined;
+}
 export interface QuoteAnswer {
   readonly kind: 'new' | 'upgrade' | 'downgrade' | 'same';
   readonly currency: string;
@@ -113,6 +152,10 @@ export interface QuoteAnswer {
   readonly dueToday: number;
   /** Charged at the renewal and from then on. */
   readonly dueAfterRenewal: number;
+  /** Tax within the two sums. Absent where none is worked out. */
+  readonly tax?: { readonly today: Tax | null; readonly renewal: Tax | null };
+  /** What has to be known before the sums are whole: where the reader lives. */
+  readonly needs?: 'address';
   /** Epoch milliseconds of the renewal. */
   readonly renewalDate: number;
   /** For a switch: the moment for which the proration was worked out, Unix seconds; send it back with the switch. */
@@ -164,6 +207,8 @@ export interface Subscription {
   readonly nextBillingDate: string | null;
   /** Minor units of the next bill. */
   readonly price: number;
+  /** Tax within it; absent where none is worked out. */
+  readonly tax?: Tax;
   readonly productId: string;
   readonly planId: string;
   readonly planName: string;

@@ -68,6 +68,12 @@ interface SupportMail {
   readonly minutes: number;
 }
 
+/** Tax within an amount: on top of the price, or included in it. */
+interface TaxPart {
+  readonly amount: number;
+  readonly included: boolean;
+}
+
 /** Mail about a subscription. Amounts are whole minor units, times epoch milliseconds. */
 type BillingMail =
   | {
@@ -75,16 +81,18 @@ type BillingMail =
       readonly to: string;
       readonly plan: string;
       readonly amount: number;
+      readonly tax?: TaxPart | null;
       readonly currency: string;
       readonly paidAt: number;
       /** `null`: nothing will be billed any more. */
-      readonly nextBill: { readonly at: number; readonly amount: number } | null;
+      readonly nextBill: { readonly at: number; readonly amount: number; readonly tax?: TaxPart | null } | null;
     }
   | {
       readonly kind: 'renewal-notice';
       readonly to: string;
       readonly plan: string;
       readonly amount: number;
+      readonly tax?: TaxPart | null;
       readonly currency: string;
       readonly at: number;
     }

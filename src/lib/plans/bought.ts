@@ -1,7 +1,8 @@
 /** What a reader has bought, in words. */
 import { mayRenew } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
-import { money, type TierId, tiers } from './model.ts';
+import { formatTaxed } from '../money.ts';
+import { type TierId, tiers } from './model.ts';
 
 export interface Bought {
   /** "Sun Member with the print edition". */
@@ -27,7 +28,7 @@ export function boughtOf(subscription: Subscription | null, day: (instant: strin
       ? `It ends on ${day(paidUntil)}.`
       : nextBillingDate === null
         ? 'Billing is paused, and nothing is charged.'
-        : `The next bill is ${money(price, currency)} on ${day(nextBillingDate)}.`,
+        : `The next bill is ${formatTaxed(price, subscription.tax, currency)} on ${day(nextBillingDate)}.`,
     print,
   };
 }

@@ -39,6 +39,8 @@ test('what runs says its plan, its renewal date and its next bill', () => {
     ],
   });
   expect(standing({ price: 6000 }).facts[2]).toEqual(['Next bill', '$60 instead of $120']);
+  const tax = { amount: 990, included: false };
+  expect(standing({ price: 12_990, tax }).facts[2]).toEqual(['Next bill', '$120.00 + $9.90 tax']);
   expect(standing({ productId: 'mug', planName: 'Mug' }).facts[0]).toEqual(['Plan', 'Mug']);
 });
 

@@ -1,7 +1,7 @@
 /** What a reader's account is called, and how it stands: the rules of spec section 4. Pure. */
 import { isLive, isOverdue } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
-import { formatMoney } from '../money.ts';
+import { formatSum, formatTaxed } from '../money.ts';
 
 /** What is open to a reader now. */
 export interface Held {
@@ -40,8 +40,6 @@ export interface Standing {
   readonly facts: readonly (readonly [string, string])[];
 }
 
-const money = (minor: number, currency: string): string => formatMoney(minor, { currency, cents: minor % 100 !== 0 });
-
 /**
  * @param day prints an instant as a day
  */
@@ -49,10 +47,9 @@ export function standingOf(one: Subscription, day: (instant: string) => string):
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
   const plan = ['Plan', nameOf(one)] as const;
-  const bill =
-    price < preDiscountPrice
-      ? `${money(price, currency)} instead of ${money(preDiscountPrice, currency)}`
-      : money(price, currency);
+  const net = one.tax && !one.tax.included ? price - one.tax.amount : price;
+  const sum = formatTaxed(price, one.tax, currency);
+  const bill = net < preDiscountPrice ? `${sum} instead of ${formatSum(preDiscountPrice, currency)}` : sum;
   if (!isLive(one))
     return {
       kind: 'over',

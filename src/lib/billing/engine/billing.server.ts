@@ -6,6 +6,7 @@ import { createLimiter } from '../../limits/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
+import { currencyOf, priceIn } from '../currency.ts';
 import type { Billing } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
 import type { Price } from '../wire.ts';
@@ -40,6 +41,8 @@ export interface BillingOptions {
     readonly webhookSecret: string;
     readonly apiUrl: string;
     readonly scriptUrl: string;
+    /** Whether Stripe works out tax. */
+    readonly tax?: boolean;
   };
   readonly database: Database;
   readonly outbox: Outbox<AccountsTransaction>;
@@ -95,7 +98,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const limiter = createLimiter(database, keyed, options.limits ?? defaultLimits, now);
   const parts: Parts = {
     ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, promotions, mirror, questions },
-    ...{ rules, siteUrl, log, now },
+    ...{ rules, siteUrl, tax: access.tax ?? false, log, now },
   };
   const inTurn = createTurns();
   const findCoupon = createCoupons(stripe, limiter, now, rules.stay?.coupon ?? null);
@@ -161,10 +164,13 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     ...leaving,
     ...createBills(parts),
     prices: catalogue.prices,
-    plans: () => ({
+    plans: (country) => ({
       prices: catalogue.prices(),
       publishableKey: access.publishableKey,
       scriptUrl: access.scriptUrl,
+      currency: currencyOf(country),
+      country,
+      tax: parts.tax,
     }),
     async entitlements(userId) {
       const kept = await mirror.ofUser(userId);
@@ -173,11 +179,12 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         .filter((one) => one !== null)
         .toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
     },
-    quote: (session, { planId, couponCode }, address = null) =>
+    quote: (session, { planId, couponCode, currency, address: lives = null }, address = null) =>
       billed(async () => {
-        const price = catalogue.plan(planId);
+        const sold = catalogue.plan(planId);
+        const price = sold && priceIn(sold, currency);
         if (!price) return no(400, checkoutSaid.gone);
-        const isPlain = session === null && couponCode === undefined;
+        const isPlain = session === null && couponCode === undefined && lives === null;
         const known = isPlain ? plainQuotes.find(price) : null;
         if (known) return ok(known);
         const over = await limiter.count('quote', askerOf(session, address));
@@ -191,8 +198,8 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
           const who = { session, address, customer, redeemed: open?.coupon ?? null };
           const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
           const till = open?.subscription && found ? await paying.till(open.subscription) : null;
-          if (till && found && isWaiting(till.subscription)) return ok(quoteOpen(till, price, found));
-          const quote = await quoteNew(stripe, price, found, customer, now());
+          if (till && found && isWaiting(till.subscription)) return ok(await quoteOpen(stripe, till, price, found));
+          const quote = await quoteNew(stripe, price, found, { customer, address: lives, tax: parts.tax }, now());
           if (isPlain) plainQuotes.keep(price, quote);
           return ok(quote);
         };

@@ -61,7 +61,7 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
       for (const id of ids) {
         if (known.has(id)) continue;
         try {
-          const price = readPrice(await stripe.prices.retrieve(id, { expand: ['product'] }));
+          const price = readPrice(await stripe.prices.retrieve(id, { expand: ['product', 'currency_options'] }));
           known.set(id, price && knownPrice(price));
         } catch (error) {
           if (!isMissing(error)) throw error;
@@ -75,7 +75,11 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
     },
     async refresh() {
       const found: Price[] = [];
-      for await (const price of stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] })) {
+      for await (const price of stripe.prices.list({
+        active: true,
+        limit: 100,
+        expand: ['data.product', 'data.currency_options'],
+      })) {
         const read = readPrice(price);
         if (read) found.push(read);
       }
@@ -107,6 +111,7 @@ function readPrice(price: Stripe.Price): Price | null {
     name: price.nickname ?? product.name,
     unit_amount: price.unit_amount,
     currency: price.currency,
+    ...currenciesOf(price),
     recurring: {
       interval: recurring.interval as Price['recurring']['interval'],
       interval_count: recurring.interval_count,
@@ -120,6 +125,14 @@ function readPrice(price: Stripe.Price): Price | null {
   };
 }
 
+/** Amounts in other currencies; tiers and amounts of the customer's choice are none. */
+function currenciesOf({ currency, currency_options: options = {} }: Stripe.Price): Pick<Price, 'currencies'> {
+  const others = Object.entries(options).flatMap(([name, option]) =>
+    name !== currency && option.unit_amount !== null ? [[name, option.unit_amount] as const] : [],
+  );
+  return others.length > 0 ? { currencies: Object.fromEntries(others) } : {};
+}
+
 const knownPrice = (price: Price): KnownPrice => ({
   id: price.id,
   plan: price.zephrPlanId,
@@ -128,6 +141,7 @@ const knownPrice = (price: Price): KnownPrice => ({
   print: price.print,
   amount: price.unit_amount,
   currency: price.currency,
+  ...(price.currencies && { currencies: price.currencies }),
   interval: price.recurring.interval,
   count: price.recurring.interval_count,
   productId: price.product.id,

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import type { Shipping } from '../wire.ts';
+import type { Shipping, TaxAddress } from '../wire.ts';
 import { isMissing, refuse, said } from './errors.ts';
 import type { Questions } from './questions.server.ts';
+import { stripeAddress } from './quotes.server.ts';
 import { forgetSetup } from './setups.server.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
@@ -32,6 +33,12 @@ export interface Customers {
   saveShipping(userId: string, shipping: Shipping): Promise<void>;
   /** Tells Stripe an address that it does not have yet. @throws StripeError */
   sendShipping(userId: string): Promise<void>;
+  /**
+   * Tells Stripe where a customer lives, as far as tax depends on it.
+   *
+   * @throws Refused where Stripe finds no such place
+   */
+  sendTaxAddress(customer: string, address: TaxAddress): Promise<void>;
 }
 
 /** What was charged so short before an account was deleted was paid while it was deleted, in milliseconds. */
@@ -173,6 +180,13 @@ export function createCustomers(
         .executeTakeFirst();
       if (row?.customer) await questions.ask(tx, `unship:${row.customer}`);
     },
+    async sendTaxAddress(customer, address) {
+      const params: Stripe.CustomerUpdateParams = {
+        address: stripeAddress(address),
+        tax: { validate_location: 'immediately' },
+      };
+      await stripe.customers.update(customer, params);
+    },
     shipping: async (userId) => (await shippingRow(userId))?.shipping ?? null,
     async saveShipping(userId, shipping) {
       const values = { shipping: JSON.stringify(shipping), shipping_sent: 0, updated: now() };
@@ -204,7 +218,7 @@ export function createCustomers(
 }
 
 /** The whole address replaces the one before. Stripe refuses an empty text here, so what is empty is left out. */
-const stripeShipping = ({ name, address, phone }: Shipping) => ({
+const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpdateParams.Shipping => ({
   name,
   address: {
     line1: address.line1,

@@ -14,6 +14,7 @@ export const said = {
   deleted: 'This account is deleted.',
   /** Used up or ended between our own check and Stripe's. */
   coupon: 'This coupon isn’t valid anymore.',
+  taxPlace: 'We couldn’t work out the tax for this address. Check your country and ZIP or postal code.',
 } as const;
 
 export const ok = <T>(value: T): Billed<T> => ({ ok: true, value });
@@ -82,6 +83,9 @@ export function refusalOf(error: unknown): No {
   if (error instanceof Refused) return error.answer;
   if (error instanceof StripeCardError) return cardRefusal(error);
   if (error instanceof StripeRateLimitError) return no(503, said.wrong, { retryAfter: 5 });
+  if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
+    return no(400, said.taxPlace, { code: 'tax_address' });
+  }
   // The payment method is of somebody else, is used up, or never was.
   if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
     return no(402, said.failed, { code: error.code ?? 'payment_method_invalid' });

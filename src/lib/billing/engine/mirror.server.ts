@@ -4,7 +4,7 @@
  * transaction as the state that causes them.
  */
 import { randomUUID } from 'node:crypto';
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/service.ts';
@@ -21,7 +21,7 @@ import {
   renewsAt,
   type StripeState,
 } from '../state.ts';
-import { isLive } from '../status.ts';
+import { isLive, mayRenew } from '../status.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import { askDisputes, noteDisputes } from './disputes.server.ts';
@@ -94,7 +94,7 @@ export function createMirror(options: MirrorOptions): Mirror {
 
   async function ask(id: string): Promise<Asked> {
     const subscription = await stripe.subscriptions.retrieve(id, {
-      expand: ['discounts.source.coupon.applies_to', 'schedule'],
+      expand: ['discounts.source.coupon.applies_to', 'discounts.source.coupon.currency_options', 'schedule'],
     });
     const customer = idOf(subscription.customer) ?? '';
     const [invoices, charges] = await Promise.all([
@@ -103,7 +103,30 @@ export function createMirror(options: MirrorOptions): Mirror {
     ]);
     const disputes = await askDisputes(stripe, charges.data, log);
     const card = invoices.data.some((one) => one.amount_paid > 0) || (await keepsCard(subscription, customer));
-    return { subscription, invoices: invoices.data, charges: charges.data, disputes, card };
+    return {
+      subscription,
+      invoices: invoices.data,
+      charges: charges.data,
+      disputes,
+      card,
+      upcoming: await upcoming(subscription),
+    };
+  }
+
+  /** The next bill as Stripe will make it, where tax is added to the price. */
+  async function upcoming(subscription: Stripe.Subscription): Promise<Stripe.Invoice | null> {
+    const { id, schedule, status, automatic_tax: tax, cancel_at: ends, pause_collection: pause } = subscription;
+    const billed = mayRenew({ status }) && ends === null && pause === null;
+    if (!tax.enabled || !billed) return null;
+    const planned = typeof schedule === 'object' && schedule?.status === 'active' ? schedule.id : null;
+    const what: Stripe.InvoiceCreatePreviewParams = planned === null ? { subscription: id } : { schedule: planned };
+    try {
+      return await stripe.invoices.createPreview(what);
+    } catch (error) {
+      // `invoice_upcoming_none`: it is not billed again.
+      if (error instanceof Stripe.errors.StripeInvalidRequestError) return null;
+      throw error;
+    }
   }
 
   /** Whether something is kept that the bills to come can be charged to; what operators sell otherwise is their business. */

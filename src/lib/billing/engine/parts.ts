@@ -33,6 +33,8 @@ export interface Parts {
   readonly questions: Questions;
   readonly rules: BillingRules;
   readonly siteUrl: string;
+  /** Whether Stripe works out tax. */
+  readonly tax: boolean;
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -3,68 +3,98 @@
  * the preview and of the purchase are made here, side by side, from the same plan.
  */
 import Stripe from 'stripe';
-import { discounted, lessCoupon } from '../read-state.ts';
+import { discounted, lessCoupon, taxOf } from '../read-state.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
-import type { Price, QuoteAnswer } from '../wire.ts';
+import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
 import type { FoundCoupon } from './coupons.server.ts';
 import type { Till } from './paying.server.ts';
 
 const daySeconds = 24 * 60 * 60;
 
+/** Who is to pay. */
+export interface Buyer {
+  /** `cus_…`; `null`: none yet. */
+  readonly customer: string | null;
+  /** Where they live, as far as tax depends on it; `null`: as Stripe knows it. */
+  readonly address: TaxAddress | null;
+  /** Whether Stripe works out tax. */
+  readonly tax: boolean;
+}
+
 /** What the promotion's time costs, as one item: so many days at so much. */
-function promotionItem({ promotion, currency, product }: Price) {
+function promotionItem({ promotion, currency, product }: Price): Stripe.InvoiceCreatePreviewParams.InvoiceItem | null {
   if (!promotion || promotion.perDay === 0) return null;
   return { price_data: { currency, product: product.id, unit_amount: promotion.perDay }, quantity: promotion.days };
 }
 
 /** Of `POST /v1/subscriptions`. */
-export function purchaseParams(price: Price, found: FoundCoupon | null): Stripe.SubscriptionCreateParams {
-  const item = promotionItem(price);
-  return {
-    items: [{ price: price.id }],
-    ...(found && { discounts: [found.discount] }),
-    ...(price.promotion && { trial_period_days: price.promotion.days }),
-    ...(item && { add_invoice_items: [item] }),
-  };
+export function purchaseParams(
+  price: Price,
+  found: FoundCoupon | null,
+  tax: boolean,
+): Pick<
+  Stripe.SubscriptionCreateParams,
+  'items' | 'currency' | 'discounts' | 'trial_period_days' | 'add_invoice_items' | 'automatic_tax'
+> {
+  const { promotion, currency, product } = price;
+  const params: ReturnType<typeof purchaseParams> = { items: [{ price: price.id }], currency };
+  if (found) params.discounts = [found.discount];
+  if (tax) params.automatic_tax = { enabled: true };
+  if (!promotion) return params;
+  params.trial_period_days = promotion.days;
+  if (promotion.perDay > 0) {
+    const one = { currency, product: product.id, unit_amount: promotion.perDay };
+    params.add_invoice_items = [{ price_data: one, quantity: promotion.days }];
+  }
+  return params;
 }
 
 /** Of `POST /v1/invoices/create_preview` for the same. @param at Unix seconds */
 function previewParams(
   price: Price,
   found: FoundCoupon | null,
-  customer: string | null,
+  { customer, address, tax }: Buyer,
   at: number,
 ): Stripe.InvoiceCreatePreviewParams {
   const item = promotionItem(price);
-  return {
-    ...(customer === null ? { currency: price.currency } : { customer }),
-    subscription_details: {
-      items: [{ price: price.id }],
-      billing_mode: { type: 'flexible' },
-      ...(price.promotion && { trial_end: at + price.promotion.days * daySeconds }),
-    },
-    ...(found && { discounts: [found.discount] }),
-    ...(item && { invoice_items: [item] }),
+  const details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails = {
+    items: [{ price: price.id }],
+    billing_mode: { type: 'flexible' },
   };
+  if (price.promotion) details.trial_end = at + price.promotion.days * daySeconds;
+  const params: Stripe.InvoiceCreatePreviewParams = { currency: price.currency, subscription_details: details };
+  if (customer !== null) params.customer = customer;
+  if (tax) params.automatic_tax = { enabled: true };
+  if (tax && address) params.customer_details = { address: stripeAddress(address) };
+  if (found) params.discounts = [found.discount];
+  if (item) params.invoice_items = [item];
+  return params;
 }
+
+/** As Stripe takes it. */
+export const stripeAddress = ({ country, postal_code }: TaxAddress): Stripe.AddressParam =>
+  postal_code ? { country, postal_code } : { country };
 
 const linesOf = (invoice: Stripe.Invoice): QuoteAnswer['lines'] =>
   invoice.lines.data.map(({ description, amount }) => ({ description: description ?? '', amount }));
+
+/** Tax cannot be worked out before it is known where the buyer lives. */
+const needsAddress = (invoice: Stripe.Invoice): boolean => invoice.automatic_tax.status === 'requires_location_inputs';
 
 /** @param at epoch milliseconds */
 export async function quoteNew(
   stripe: Stripe,
   price: Price,
   found: FoundCoupon | null,
-  customer: string | null,
+  buyer: Buyer,
   at: number,
 ): Promise<QuoteAnswer> {
   let seconds = Math.floor(at / 1000);
-  const preview = () => stripe.invoices.createPreview(previewParams(price, found, customer, seconds));
+  const preview = () => stripe.invoices.createPreview(previewParams(price, found, buyer, seconds));
   const invoice = await preview().catch(async (error: unknown) => {
     if (!price.promotion || !(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
     // A customer on a test clock may be so far ahead that the end of the promotion has passed: by Stripe's own time, then.
-    const plain = await stripe.invoices.createPreview(previewParams({ ...price, promotion: null }, null, customer, 0));
+    const plain = await stripe.invoices.createPreview(previewParams({ ...price, promotion: null }, null, buyer, 0));
     seconds = plain.created;
     return preview();
   });
@@ -72,15 +102,23 @@ export async function quoteNew(
     .filter(({ parent }) => parent?.subscription_item_details != null)
     .map(({ period }) => period.end);
   const renewal = price.promotion ? seconds + price.promotion.days * daySeconds : Math.max(seconds, ...ends);
-  return {
+  const lasting = found && lasts(found, seconds, renewal) ? found : null;
+  const quote: QuoteAnswer = {
     kind: 'new',
     currency: price.currency,
     dueToday: invoice.amount_due,
-    dueAfterRenewal: afterRenewal(price, found, seconds, renewal) + carried(invoice),
+    dueAfterRenewal:
+      (lasting ? lessCoupon(price.unit_amount, lasting.coupon, price.currency) : price.unit_amount) + carried(invoice),
     renewalDate: renewal * 1000,
     prorationDate: null,
     lines: linesOf(invoice),
   };
+  if (!buyer.tax) return quote;
+  if (needsAddress(invoice)) return { ...quote, needs: 'address' };
+  const later = previewParams({ ...price, promotion: null }, lasting, buyer, seconds);
+  const again = await stripe.invoices.createPreview(later);
+  const dueAfterRenewal = Math.max(0, again.total) + carried(invoice);
+  return { ...quote, dueAfterRenewal, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
 /** Quotes that are the same for everyone, kept for a minute: a stranger without a coupon costs no request to Stripe. */
@@ -103,31 +141,35 @@ function carried({ total, starting_balance: before, amount_due: due }: Stripe.In
 }
 
 /** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps good for nobody else any more. */
-export function quoteOpen({ subscription, due }: Pick<Till, 'subscription' | 'due'>, price: Price, found: FoundCoupon) {
-  const { latest_invoice: invoice } = subscription;
-  const later = typeof invoice === 'object' && invoice !== null ? carried(invoice) : 0;
-  const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? subscription.created;
-  return {
-    ...{ kind: 'new', currency: price.currency, dueToday: due, renewalDate: renewal * 1000 },
-    dueAfterRenewal: afterRenewal(price, found, subscription.created, renewal) + later,
-    ...{ prorationDate: null, lines: [] },
-  } satisfies QuoteAnswer;
+export async function quoteOpen(
+  stripe: Stripe,
+  { subscription, due }: Pick<Till, 'subscription' | 'due'>,
+  price: Price,
+  found: FoundCoupon,
+): Promise<QuoteAnswer> {
+  const { latest_invoice: latest, created } = subscription;
+  const invoice = typeof latest === 'object' ? latest : null;
+  const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? created;
+  const { unit_amount: amount, currency } = price;
+  const then = lasts(found, created, renewal) ? lessCoupon(amount, found.coupon, currency) : amount;
+  const quote: QuoteAnswer = {
+    kind: 'new',
+    currency,
+    dueToday: due,
+    dueAfterRenewal: then + (invoice ? carried(invoice) : 0),
+    renewalDate: renewal * 1000,
+    prorationDate: null,
+    lines: [],
+  };
+  if (!subscription.automatic_tax.enabled || !invoice) return quote;
+  const again = await stripe.invoices.createPreview({ subscription: subscription.id, preview_mode: 'recurring' });
+  return { ...quote, dueAfterRenewal: again.total, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
-/** The bill at the renewal: with the discount only if it lasts until then. @param begun and renewal Unix seconds */
-function afterRenewal(
-  { unit_amount: amount }: Price,
-  found: FoundCoupon | null,
-  begun: number,
-  renewal: number,
-): number {
-  if (!found) return amount;
-  const { coupon } = found;
-  const lasts =
-    coupon.duration === 'forever' ||
-    (coupon.duration === 'repeating' && monthsAfter(begun, coupon.duration_in_months ?? 0) > renewal);
-  return lasts ? lessCoupon(amount, coupon) : amount;
-}
+/** Whether a discount that begins now is still in force at the renewal. @param begun and renewal Unix seconds */
+const lasts = ({ coupon }: FoundCoupon, begun: number, renewal: number): boolean =>
+  coupon.duration === 'forever' ||
+  (coupon.duration === 'repeating' && monthsAfter(begun, coupon.duration_in_months ?? 0) > renewal);
 
 /** By Stripe's calendar: a month after January 31 is the last day of February. @param at Unix seconds */
 function monthsAfter(at: number, months: number): number {
@@ -140,19 +182,27 @@ function monthsAfter(at: number, months: number): number {
   return date.getTime() / 1000;
 }
 
+/** Of an update of a subscription, and of the preview of one. */
+type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' | 'proration_date'> & {
+  items: { id: string; price: string }[];
+  trial_end?: 'now';
+};
+
 /**
- * Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now.
+ * Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now. A subscription keeps its
+ * currency, its ways to pay and whether tax is worked out: a pending update could change none of them.
  *
  * @param prorationDate Unix seconds; `null`: this moment of Stripe's
  */
-export function upgradeParams(state: StripeState, price: Price, prorationDate: number | null) {
-  return {
+export function upgradeParams(state: StripeState, price: Price, prorationDate: number | null): UpgradeParams {
+  const params: UpgradeParams = {
     items: [{ id: state.item, price: price.id }],
-    proration_behavior: 'always_invoice' as const,
-    ...(prorationDate !== null && { proration_date: prorationDate }),
-    // A first cheap time ends with the upgrade.
-    ...(state.status === 'trialing' && { trial_end: 'now' as const }),
+    proration_behavior: 'always_invoice',
   };
+  if (prorationDate !== null) params.proration_date = prorationDate;
+  // A first cheap time ends with the upgrade.
+  if (state.status === 'trialing') params.trial_end = 'now';
+  return params;
 }
 
 /** @param prorationDate Unix seconds, of an earlier quote; `null`: Stripe's own moment, which is not ours on a test clock */
@@ -166,26 +216,38 @@ export async function quoteSwitch(
   const kind = switchKind(state.price, to);
   // A discount that is there goes on, as far as it is good for this plan.
   const subscription = await stripe.subscriptions.retrieve(state.id, {
-    expand: ['discounts.source.coupon.applies_to'],
+    expand: ['discounts.source.coupon.applies_to', 'discounts.source.coupon.currency_options'],
   });
-  const base = (renewal: number) => ({
-    ...{ kind, currency: to.currency, renewalDate: renewal * 1000 },
-    dueAfterRenewal: discounted(to, subscription, renewal),
+  const taxed = subscription.automatic_tax.enabled ? await recurring(stripe, state, price) : null;
+  const quote = (renewal: number, more: Pick<QuoteAnswer, 'dueToday' | 'prorationDate' | 'lines'>): QuoteAnswer => ({
+    kind,
+    currency: to.currency,
+    renewalDate: renewal * 1000,
+    dueAfterRenewal: taxed?.total ?? discounted(to, subscription, renewal),
+    ...more,
   });
   if (kind !== 'upgrade') {
-    return { ...base(state.periodEnd / 1000), dueToday: 0, prorationDate: null, lines: [] };
+    const later = quote(state.periodEnd / 1000, { dueToday: 0, prorationDate: null, lines: [] });
+    return taxed ? { ...later, tax: { today: null, renewal: taxOf(taxed) } } : later;
   }
-  const { items, ...params } = upgradeParams(state, price, prorationDate);
   const invoice = await stripe.invoices.createPreview({
     subscription: state.id,
-    subscription_details: { items, ...params },
+    subscription_details: upgradeParams(state, price, prorationDate),
   });
   const date = prorationDate ?? invoice.parent?.subscription_details?.subscription_proration_date ?? invoice.created;
   const ends = invoice.lines.data.filter(({ amount }) => amount >= 0).map(({ period }) => period.end);
-  return {
-    ...base(Math.max(date, ...ends)),
+  const now = quote(Math.max(date, ...ends), {
     dueToday: invoice.amount_due,
     prorationDate: date,
     lines: linesOf(invoice),
-  };
+  });
+  return taxed ? { ...now, tax: { today: taxOf(invoice), renewal: taxOf(taxed) } } : now;
 }
+
+/** The bill of a subscription with another price, without what a change adds once. */
+const recurring = (stripe: Stripe, state: StripeState, price: Price): Promise<Stripe.Invoice> =>
+  stripe.invoices.createPreview({
+    subscription: state.id,
+    preview_mode: 'recurring',
+    subscription_details: { items: [{ id: state.item, price: price.id }], proration_behavior: 'none' },
+  });

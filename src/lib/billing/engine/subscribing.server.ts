@@ -6,6 +6,7 @@
 import type Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
+import { priceIn } from '../currency.ts';
 import type { Billed } from '../service.ts';
 import { isLive, isOver } from '../status.ts';
 import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
@@ -47,7 +48,7 @@ const sameDecisionMs = 10 * 60_000;
 const atWorkMs = 60_000;
 
 export function createSubscribing(parts: Parts, paying: Paying, findCoupon: FindCoupon, inTurn: InTurn): Subscribing {
-  const { stripe, limiter, catalogue, customers, purchases, promotions, mirror, database, log, now } = parts;
+  const { stripe, limiter, catalogue, customers, purchases, promotions, mirror, database, tax, log, now } = parts;
 
   const subscriptionsOf = async (customer: string): Promise<readonly Stripe.Subscription[]> =>
     (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data;
@@ -56,7 +57,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
   function sold(body: SubscribeBody): Price {
     const price = catalogue.plan(body.plan_id);
     if (!price || price.product.metadata.zephr_product_id !== body.product_id) return refuse(400, checkoutSaid.gone);
-    return price;
+    return priceIn(price, body.currency);
   }
 
   async function adopt(purchase: Purchase): Promise<Purchase> {
@@ -137,7 +138,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     const metadata: Stripe.MetadataParam = { purchase: purchase.id, user: userId };
     if (price.promotion) metadata.promotion = price.zephrPlanId;
     const params: Stripe.SubscriptionCreateParams = {
-      ...purchaseParams(price, found),
+      ...purchaseParams(price, found, tax),
       customer,
       payment_behavior: 'default_incomplete',
       payment_settings: {
@@ -188,6 +189,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     if (price.print && !(await customers.shipping(userId))) refuse(400, checkoutSaid.address, { code: 'shipping' });
     const customer = await customers.ensure(session);
     await customers.sendShipping(userId);
+    if (tax && body.address) await customers.sendTaxAddress(customer, body.address);
     const left = await purchases.open(userId);
     const open = left && (await adopt(left));
     await mayBuy(session.email, customer, price, open);
@@ -195,7 +197,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     const code = body.discount_code ?? null;
     if (!purchase?.subscription) {
       const found = code === null ? null : await findCoupon(code, price, { session, address, customer });
-      const { dueToday: due } = await quoteNew(stripe, price, found, customer, now());
+      const { dueToday: due } = await quoteNew(stripe, price, found, { customer, address: null, tax }, now());
       if (body.expected !== undefined && due !== body.expected) {
         refuse(409, checkoutSaid.changed, { due, code: 'amount_changed' });
       }

@@ -4,9 +4,10 @@
  */
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
+import { knownIn } from '../currency.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isPaused, isRunning, type StripeState, switchKind } from '../state.ts';
+import { isEnding, isPaused, isRunning, type KnownPrice, type StripeState, switchKind } from '../state.ts';
 import { isInGoodStanding } from '../status.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
 import { dropSwitch, goOn } from './dropping.server.ts';
@@ -69,10 +70,16 @@ export function createSwitching(
     if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
   }
 
+  /** The other plan in the currency of the subscription, which stays. @throws Refused where it is not sold in it */
+  function target(state: StripeState, price: Price): KnownPrice {
+    const known = catalogue.known(price.id);
+    const to = known && knownIn(known, state.price.currency);
+    return to?.currency === state.price.currency ? to : refuse(400, checkoutSaid.gone);
+  }
+
   /** The moment for which the proration is worked out. Never far from Stripe's own: a later one would make the upgrade free. */
   async function quote(state: StripeState, price: Price, asked: number | null = null): Promise<QuoteAnswer> {
-    const to = catalogue.known(price.id);
-    if (!to) return refuse(400, checkoutSaid.gone);
+    const to = target(state, price);
     const fresh = await quoteSwitch(stripe, state, price, to, null);
     const at = fresh.prorationDate;
     if (asked === null || at === null || asked === at) return fresh;
@@ -147,11 +154,11 @@ export function createSwitching(
             { idempotencyKey: `plan:${purchase.id}` },
           );
     const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
-    const card = idOf((await stripe.subscriptions.retrieve(state.id)).default_payment_method);
+    const running = await stripe.subscriptions.retrieve(state.id);
     const params: Stripe.SubscriptionScheduleUpdateParams = {
       end_behavior: 'release',
       proration_behavior: 'none',
-      phases: phases(state, present, price, card),
+      phases: phases(state, present, price, running),
     };
     await stripe.subscriptionSchedules.update(schedule.id, params, { idempotencyKey: `planned:${purchase.id}` });
   }
@@ -180,8 +187,7 @@ export function createSwitching(
     if (!isInGoodStanding(state)) return no(409, switchSaid.unpaid, { code: 'unpaid' });
     // Stripe collects no invoice of a paused subscription: an upgrade would be had for nothing.
     if (isPaused(state)) return no(409, switchSaid.paused, { code: 'paused' });
-    const to = catalogue.known(price.id);
-    const kind = to && switchKind(state.price, to);
+    const kind = switchKind(state.price, target(state, price));
     if (kind === 'upgrade') return upgrade(session, state, price, ask);
     if (kind === 'downgrade') {
       // In another tab it has become one: the button said a sum, and nothing would be due.
@@ -206,20 +212,22 @@ export function createSwitching(
 /**
  * The present time as it is, to its end; then the new plan, which goes on by itself.
  *
- * @param card `pm_…` that the subscription is charged to. A phase without one would be charged to the customer's default, and a buyer
- *   of ours has none.
+ * @param running what each phase has to say again: a phase without a card would be charged to the customer's default, and a buyer of
+ *   ours has none
  */
 function phases(
   state: StripeState,
   present: Stripe.SubscriptionSchedule.Phase | undefined,
   price: Price,
-  card: string | null,
+  running: Stripe.Subscription,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
   const end = Math.floor(state.periodEnd / 1000);
   const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
+  const card = idOf(running.default_payment_method);
   const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: typeof kept) => {
     if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
     if (card !== null) phase.default_payment_method = card;
+    if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
     return phase;
   };
   // Without a word Stripe would begin the new plan without the discounts that the reader has.

@@ -1,5 +1,5 @@
 /** Mail about a subscription: welcome, receipt, renewal, failed payment, end. */
-import { formatMoney } from '../../money.ts';
+import { formatMoney, formatTaxed } from '../../money.ts';
 import type { Message } from '../service.ts';
 import type { Letter } from './letter.ts';
 import type { Paper } from './paper.ts';
@@ -20,6 +20,10 @@ function date(paper: Paper, at: number): string {
 /** A receipt names cents always. */
 const money = (amount: number, currency: string): string => formatMoney(amount, { currency, cents: true });
 
+/** "$12.99 ($12.00 + $0.99 tax)". */
+const taxed = (amount: number, tax: Parameters<typeof formatTaxed>[1], currency: string): string =>
+  tax ? `${money(amount, currency)} (${formatTaxed(amount, tax, currency)})` : money(amount, currency);
+
 export function billingLetter(message: BillingMessage, paper: Paper): Letter {
   switch (message.kind) {
     case 'receipt':
@@ -35,16 +39,16 @@ export function billingLetter(message: BillingMessage, paper: Paper): Letter {
   }
 }
 
-function receipt({ plan, amount, currency, paidAt, nextBill }: Of<'receipt'>, paper: Paper): Letter {
+function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'>, paper: Paper): Letter {
   const sum = money(amount, currency);
   return {
     subject: `Your receipt from ${paper.name}: ${sum}`,
     preview: `We received ${sum} for ${plan}. Thank you.`,
     heading: 'Thank you for your payment',
     opening: [
-      `We received ${sum} on ${date(paper, paidAt)} for ${plan}.`,
+      `We received ${taxed(amount, tax, currency)} on ${date(paper, paidAt)} for ${plan}.`,
       nextBill
-        ? `The next payment of ${money(nextBill.amount, currency)} is due on ${date(paper, nextBill.at)}. You may cancel your subscription at any time.`
+        ? `The next payment of ${taxed(nextBill.amount, nextBill.tax, currency)} is due on ${date(paper, nextBill.at)}. You may cancel your subscription at any time.`
         : 'Nothing more will be charged.',
     ],
     button: { label: 'See your subscription', url: `${paper.siteUrl}/dashboard/account` },
@@ -53,14 +57,14 @@ function receipt({ plan, amount, currency, paidAt, nextBill }: Of<'receipt'>, pa
   };
 }
 
-function renewal({ plan, amount, currency, at }: Of<'renewal-notice'>, paper: Paper): Letter {
+function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, paper: Paper): Letter {
   const [sum, day] = [money(amount, currency), date(paper, at)];
   return {
     subject: `Your subscription to ${paper.name} renews on ${day}`,
     preview: `${sum} will be charged on ${day}.`,
     heading: 'Your subscription will be renewed',
     opening: [
-      `On ${day} we will charge ${sum} for ${plan}, to the card that we have for you.`,
+      `On ${day} we will charge ${taxed(amount, tax, currency)} for ${plan}, to the card that we have for you.`,
       'You need not do anything. If you would rather not go on, cancel before that day, and nothing is charged.',
     ],
     button: { label: 'See your subscription', url: `${paper.siteUrl}/dashboard/account` },

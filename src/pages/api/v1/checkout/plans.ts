@@ -1,6 +1,10 @@
-/** What can be bought, and what the browser needs in order to ask for a card. */
-import { only } from '../../../../lib/accounts/http.server.ts';
+/** What can be bought, and what the browser needs to ask for a card; in the currency of where the reader seems to be. */
+import { callerOf, only } from '../../../../lib/accounts/http.server.ts';
 import { shopRead } from '../../../../lib/billing/http.server.ts';
 
-export const GET = shopRead((billing) => ({ status: 200, body: billing.plans() }));
+export const GET = shopRead((billing, context) => {
+  const { geo } = context.locals.services;
+  const { country } = geo.locate(callerOf(context).address, context.request.headers);
+  return { status: 200, body: billing.plans(country) };
+});
 export const ALL = only('GET');

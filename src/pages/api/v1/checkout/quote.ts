@@ -4,7 +4,7 @@ import { answerOf, shopCall } from '../../../../lib/billing/http.server.ts';
 import { quoteBody } from '../../../../lib/billing/wire.ts';
 
 export const POST = shopCall({ body: quoteBody }, async ({ billing, body, session, caller }) => {
-  const { plan_id: planId, couponCode } = body;
-  return answerOf(await billing.quote(session, { planId, couponCode }, caller.address));
+  const { plan_id: planId, couponCode, currency, address } = body;
+  return answerOf(await billing.quote(session, { planId, couponCode, currency, address }, caller.address));
 });
 export const ALL = only('POST');

@@ -2,5 +2,5 @@
 import { only } from '../../../../lib/accounts/http.server.ts';
 import { shopRead } from '../../../../lib/billing/http.server.ts';
 
-export const GET = shopRead((billing) => ({ status: 200, body: billing.plans().publishableKey }));
+export const GET = shopRead((billing) => ({ status: 200, body: billing.plans(null).publishableKey }));
 export const ALL = only('GET');

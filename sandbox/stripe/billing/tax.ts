@@ -1,0 +1,74 @@
+/**
+ * Stripe Tax, for a publisher who is registered in New York and the United Kingdom: 8.25 % on top in New York, by the ZIP code, 20 %
+ * included in the price in the United Kingdom, and nothing anywhere else.
+ */
+import { invalid } from '../core/errors.ts';
+import type { Customer, Invoice } from '../core/model.ts';
+
+interface Address {
+  readonly country?: string | null;
+  readonly postal_code?: string | null;
+}
+interface Rate {
+  readonly id: string;
+  /** Of ten thousand. */
+  readonly rate: number;
+  readonly behavior: 'exclusive' | 'inclusive';
+}
+
+const placeOf = ({ shipping, address }: Customer): Address =>
+  (shipping as { address?: Address } | null)?.address ?? (address as Address | null) ?? {};
+
+/** Whether it can be known what is due: a ZIP code is needed in the United States. */
+export function isLocated(customer: Customer): boolean {
+  const { country, postal_code: code } = placeOf(customer);
+  return Boolean(country) && (country !== 'US' || /^\d{5}(?:-\d{4})?$/.test(code ?? ''));
+}
+
+/** @throws {ApiError} 400 where it is not */
+export function mustBeLocated(customer: Customer): void {
+  if (isLocated(customer)) return;
+  throw invalid(
+    "The customer's location isn't recognized. Set a valid customer address in order to automatically calculate tax.",
+    'automatic_tax',
+    'customer_tax_location_invalid',
+  );
+}
+
+function rateOf(customer: Customer): Rate | null {
+  const { country, postal_code: code } = placeOf(customer);
+  if (country === 'US' && /^1[0-4]/.test(code ?? '')) return { id: 'txr_new_york', rate: 825, behavior: 'exclusive' };
+  if (country === 'GB') return { id: 'txr_united_kingdom', rate: 2000, behavior: 'inclusive' };
+  return null;
+}
+
+/** Adds tax to the total of an invoice. */
+export function addTax(invoice: Invoice, customer: Customer): void {
+  const status = isLocated(customer) ? 'complete' : 'requires_location_inputs';
+  invoice.automatic_tax = {
+    disabled_reason: null,
+    enabled: true,
+    liability: { type: 'self' },
+    provider: 'stripe',
+    status,
+  };
+  const rate = status === 'complete' ? rateOf(customer) : null;
+  invoice.total_taxes = [];
+  if (!rate) return;
+  const { rate: part, behavior } = rate;
+  const base = invoice.total;
+  const amount = Math.round(behavior === 'exclusive' ? (base * part) / 10_000 : (base * part) / (10_000 + part));
+  const taxable = behavior === 'exclusive' ? base : base - amount;
+  invoice.total_taxes = [
+    {
+      amount,
+      tax_behavior: behavior,
+      tax_rate_details: { tax_rate: rate.id },
+      taxability_reason: 'standard_rated',
+      taxable_amount: taxable,
+      type: 'tax_rate_details',
+    },
+  ];
+  if (behavior === 'exclusive') invoice.total = base + amount;
+  invoice.total_excluding_tax = taxable;
+}

@@ -1,0 +1,136 @@
+/** Tax by Stripe, and prices in the reader's currency: what is shown is what is charged. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { prepare } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+import type { BillingOptions } from './billing.server.ts';
+
+const engines = prepare('sqlite');
+let house: BillingBench;
+afterEach(() => house?.stop());
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+const newYork = { country: 'US', postal_code: '10007' };
+const london = { country: 'GB', postal_code: 'SW1A 1AA' };
+
+async function open(tax: boolean): Promise<Session> {
+  house = await billingBench(await engines.open());
+  if (tax) {
+    const access = {
+      ...{ secretKey: house.stripe.keys.secret, publishableKey: house.stripe.keys.publishable, tax },
+      ...{ webhookSecret: 'whsec_x', apiUrl: 'http://stripe.test', scriptUrl: 'http://stripe.test/stripe.js' },
+    } satisfies BillingOptions['access'];
+    Object.assign(house, { billing: await house.another({ access }) });
+  }
+  return house.readers.join('ada@example.com');
+}
+const charged = async () =>
+  (await house.dashboard.charges.list()).data.map(({ amount, currency }) => [amount, currency]);
+
+it('asks where the buyer lives before it says a sum, and charges the sum with the tax that it said', async () => {
+  const session = await open(true);
+  expect(house.billing.plans(null)).toMatchObject({ tax: true });
+  expect(paid(await house.billing.quote(session, { planId: 'reader-monthly' }))).toMatchObject({ needs: 'address' });
+  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
+  const tax = { amount: 99, included: false };
+  expect(quote).toMatchObject({ dueToday: 1299, dueAfterRenewal: 1299, tax: { today: tax, renewal: tax } });
+  expect(quote).not.toHaveProperty('needs');
+  paid(await house.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
+  expect(await charged()).toEqual([[1299, 'usd']]);
+  expect(await house.billing.subscription(session)).toMatchObject({ price: 1299, tax, preDiscountPrice: 1200 });
+  const receipt = house.mail.find(({ kind }) => kind === 'receipt');
+  expect(receipt).toMatchObject({ amount: 1299, tax, nextBill: { amount: 1299, tax } });
+});
+
+it('refuses an address that Stripe knows no place for, and charges nothing', async () => {
+  const session = await open(true);
+  const answer = await house.billing.subscribe(session, { ...monthly, address: { country: 'US' }, expected: 1200 });
+  expect(answer).toMatchObject({ ok: false, status: 400, error: { code: 'tax_address' } });
+  expect(await charged()).toEqual([]);
+});
+
+it('tells the tax of a first cheap time and of what follows, and of a coupon', async () => {
+  const session = await open(true);
+  const ask = { planId: 'reader-penny', address: newYork };
+  // 60 cents and 5 of tax; then $120 and $9.90.
+  expect(paid(await house.billing.quote(session, ask))).toMatchObject({
+    ...{ dueToday: 65, dueAfterRenewal: 12_990 },
+    tax: { today: { amount: 5, included: false }, renewal: { amount: 990, included: false } },
+  });
+  const coupon = { planId: 'reader-monthly', address: newYork, couponCode: 'SUNSHINE20' };
+  expect(paid(await house.billing.quote(session, coupon))).toMatchObject({ dueToday: 1039, dueAfterRenewal: 1299 });
+});
+
+it('works tax out for an upgrade and for a planned plan, in each phase and in the notice of the renewal', async () => {
+  const session = await open(true);
+  paid(await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-yearly', address: newYork }));
+  const up = paid(await house.billing.quote(session, { planId: 'member-yearly' }));
+  expect(up).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 21_650 });
+  expect(up.tax?.today?.amount).toBeGreaterThan(600);
+  expect(up.lines.reduce((sum, { amount }) => sum + amount, 0) + (up.tax?.today?.amount ?? 0)).toBe(up.dueToday);
+  const down = paid(await house.billing.quote(session, { planId: 'reader-monthly' }));
+  expect(down).toMatchObject({ kind: 'downgrade', dueToday: 0, dueAfterRenewal: 1299 });
+  expect(down.tax).toEqual({ today: null, renewal: { amount: 99, included: false } });
+  paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+  const planned = house.requests.findLast(({ path }) => /subscription_schedules\/sub_sched_/.test(path));
+  expect(planned?.form).toMatchObject({
+    'phases[0][automatic_tax][enabled]': 'true',
+    'phases[1][automatic_tax][enabled]': 'true',
+  });
+  expect(await house.billing.subscription(session)).toMatchObject({ price: 1299, tax: { amount: 99 } });
+});
+
+it('adds nothing, and asks nobody where they live, without the setting', async () => {
+  const session = await open(false);
+  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
+  expect(quote).toMatchObject({ dueToday: 1200, dueAfterRenewal: 1200 });
+  expect([quote.tax, quote.needs, house.billing.plans(null).tax]).toEqual([undefined, undefined, false]);
+  paid(await house.billing.subscribe(session, { ...monthly, expected: 1200 }));
+  expect(house.requests.some(({ form }) => Object.keys(form).some((name) => name.includes('automatic_tax')))).toBe(
+    false,
+  );
+});
+
+it('sells in the currency of a country, and keeps to it through switches and renewals', async () => {
+  const session = await open(false);
+  const { prices, currency } = house.billing.plans('GB');
+  expect(currency).toBe('gbp');
+  expect([
+    house.billing.plans('FR').currency,
+    house.billing.plans('US').currency,
+    house.billing.plans(null).currency,
+  ]).toEqual(['eur', 'usd', 'usd']);
+  expect(prices.find(({ zephrPlanId }) => zephrPlanId === 'reader-monthly')).toMatchObject({
+    ...{ unit_amount: 1200, currency: 'usd', currencies: { gbp: 1000, eur: 1100 } },
+  });
+  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', currency: 'gbp' }));
+  expect(quote).toMatchObject({ currency: 'gbp', dueToday: 1000, dueAfterRenewal: 1000 });
+  paid(await house.billing.subscribe(session, { ...monthly, currency: 'gbp', expected: 1000 }));
+  expect(await charged()).toEqual([[1000, 'gbp']]);
+  expect(await house.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1000 });
+  // A reader who travels asks in dollars; the subscription stays what it is.
+  const up = paid(await house.billing.quote(session, { planId: 'member-monthly', currency: 'usd' }));
+  expect(up).toMatchObject({ kind: 'upgrade', currency: 'gbp', dueAfterRenewal: 1600 });
+  paid(await house.billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
+  await house.pass(33 * day);
+  await house.deliver();
+  expect((await charged())[0]).toEqual([1600, 'gbp']);
+  expect(await house.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1600 });
+});
+
+it('is paid in its own currency where a price has no other', async () => {
+  const session = await open(false);
+  expect(paid(await house.billing.quote(session, { planId: 'reader-monthly', currency: 'jpy' }))).toMatchObject({
+    ...{ currency: 'usd', dueToday: 1200 },
+  });
+});
+
+it('says what is included where prices include it', async () => {
+  const session = await open(true);
+  const ask = { planId: 'reader-monthly', currency: 'gbp', address: london };
+  const tax = { amount: 167, included: true };
+  expect(paid(await house.billing.quote(session, ask))).toMatchObject({
+    dueToday: 1000,
+    tax: { today: tax, renewal: tax },
+  });
+});
