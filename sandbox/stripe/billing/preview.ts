@@ -4,6 +4,7 @@ import { type Ledger, token } from '../core/ledger.ts';
 import type { Customer, Invoice, Schedule, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
+import { emptyAddress } from '../resources/customers.ts';
 import { hour } from './calendar.ts';
 import { change } from './changing.ts';
 import { build, firstInvoice, readItems, readMoment, readOneOff } from './creating.ts';
@@ -21,7 +22,7 @@ export function preview(ledger: Ledger, params: Params): Wire {
     const customer = customerFor(ledger, params, subscription);
     const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
     const address = params.object('customer_details')?.allow('shipping', 'tax', 'tax_exempt', 'tax_ids').raw('address');
-    if (address) customer.address = { ...(address as object) };
+    if (address) customer.address = { ...emptyAddress, ...(address as object) };
     if (subscription && schedule) plan(ledger, subscription, schedule);
     const details = params.object('subscription_details') ?? null;
     details?.allow('billing_mode', 'default_tax_rates', 'start_date', 'resume_at');

@@ -25,7 +25,8 @@ function plain(value: string | Fields | undefined): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
 }
 
-const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
+/** Fields of an address that are not given. */
+export const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
 
 function save(ledger: Ledger, customer: Customer, params: Params): void {
   params.allow(...indifferent);

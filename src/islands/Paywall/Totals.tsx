@@ -53,8 +53,8 @@ export function Totals({ price, quote, asking }: Props) {
       {known && (
         <p className={styles.hint} data-renewal="">
           Your subscription renews on {dayOf(known.renewalDate)} for{' '}
-          {formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency)}, and again every{' '}
-          {period(price)}, until you cancel.
+          {formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency)}, and again every {period(price)}, until you
+          cancel.
         </p>
       )}
       <p className={styles.hint}>You may cancel your subscription at any time.</p>
