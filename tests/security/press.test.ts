@@ -440,8 +440,8 @@ describe('webhooks', () => {
     for (const signature of ['', 'sha256=', `sha256=${'0'.repeat(64)}`, 'sha1=abc', '{}']) {
       expect((await deliver(hook, { signature })).status).toBe(401);
     }
-    expect((await deliver(hook, { timestamp: now - 301 })).status).toBe(409);
-    expect((await deliver(hook, { timestamp: now + 400 })).status).toBe(409);
+    expect((await deliver(hook, { timestamp: now - 301 })).status).toBe(412);
+    expect((await deliver(hook, { timestamp: now + 400 })).status).toBe(412);
     expect((await deliver({ id: 'one', slug: 'story-1' })).status).toBe(422);
     expect((await deliver({ ...hook, event: 'explode' })).status).toBe(422);
     expect((await ask('/article/story-1')).text).toBe(before);
