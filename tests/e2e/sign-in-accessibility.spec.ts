@@ -92,6 +92,8 @@ test.describe('on a phone', () => {
     const field = bar.getByLabel('Email address');
     const foot = 'aside[aria-label="Subscribe to The Sun"]';
     await expect(page.locator(foot)).toBeVisible();
+    await expectClean(page, 'as it begins');
+    await bar.getByRole('button', { name: 'Subscribe to The Sun' }).click();
     await expectClean(page, 'open');
     await field.fill('ada.byron@gmial.com');
     await field.press('Enter');
