@@ -75,6 +75,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     disputes: invoices.flatMap((invoice) => disputesOf(invoice, disputes)),
     purchase: subscription.metadata?.purchase ?? null,
     promotion: subscription.metadata?.promotion ?? null,
+    planned: subscription.metadata?.planned || null,
   };
 }
 

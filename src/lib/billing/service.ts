@@ -75,7 +75,10 @@ export interface Billing {
   ): Promise<Billed<SwitchAnswer>>;
   /** Cancels at the end of what is paid. @param reason what the reader says, if something */
   cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
-  /** Goes on after a cancellation, until what is paid has ended; and goes back to the present plan where another is planned. */
+  /**
+   * Goes on after a cancellation, until what is paid has ended, with the switch that was planned before it; and goes back to the
+   * present plan where another is planned.
+   */
   resume(session: Session): Promise<Billed<Subscription>>;
 
   /** Before a cancellation: notes why, and decides on the one offer (spec section 2, "retention"). Asks for nothing else. */

@@ -112,6 +112,8 @@ export interface StripeState {
   readonly purchase: string | null;
   /** Plan of a promotion that it began with. */
   readonly promotion: string | null;
+  /** Plan that was to follow when the reader cancelled, from its metadata: resuming plans it again. */
+  readonly planned?: string | null;
 }
 
 const day = 24 * 60 * 60 * 1000;

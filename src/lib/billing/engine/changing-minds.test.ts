@@ -69,6 +69,45 @@ onBothEngines('whoever changes their mind', (engines) => {
     expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
   });
 
+  it.each(['at once', 'after a failure of Stripe’s'])(
+    'keeps the smaller plan who cancels and resumes (%s)',
+    async (how) => {
+      const { session, id } = await subscribed({ ...member, plan_id: 'member-yearly' });
+      paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+      expect(paid(await house.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+      expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+      await house.deliver();
+      if (how !== 'at once') {
+        house.stripe.faults.add({ path: '/v1/subscription_schedules/', method: 'post', status: 500, times: 1 });
+        expect(await house.billing.resume(session)).toMatchObject({ ok: false, status: 503 });
+      }
+      const resumed = paid(await house.billing.resume(session));
+      expect(resumed).toMatchObject({ cancelAtPeriodEnd: false, price: 1200, next: { planId: 'reader-monthly' } });
+      expect((await house.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
+      await house.pass(366 * day);
+      await house.deliver();
+      const charges = (await house.dashboard.charges.list()).data.filter(({ paid: was }) => was);
+      expect(charges.map(({ amount }) => amount)).toEqual([1200, 20_000]);
+      expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
+    },
+  );
+
+  it('goes back to the present plan who takes the smaller one back, also after a cancellation', async () => {
+    const { session } = await subscribed(member);
+    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    for (const change of [house.billing.cancel, house.billing.cancel, house.billing.resume])
+      paid(await change(session));
+    expect(await now(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
+    // The button beside a planned switch, and once more in another tab.
+    for (let press = 0; press < 2; press++) paid(await house.billing.resume(session));
+    expect((await now(session))?.next).toBeUndefined();
+    paid(await house.billing.cancel(session));
+    expect(paid(await house.billing.resume(session)).next).toBeUndefined();
+    await house.pass(32 * day);
+    await house.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'member-monthly', status: 'active' });
+  });
+
   it('leaves at the end of what is paid who takes a smaller plan and then cancels', async () => {
     const { session } = await subscribed(member);
     paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));

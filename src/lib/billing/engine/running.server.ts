@@ -4,7 +4,7 @@ import type { Session } from '../../accounts/service.ts';
 import type { detailsOf } from '../leaving.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed, Billing } from '../service.ts';
-import { isRunning, subscriptionOf } from '../state.ts';
+import { isEnding, isRunning, subscriptionOf } from '../state.ts';
 import { isInGoodStanding } from '../status.ts';
 import type { KeptCardAnswer, Subscription } from '../wire.ts';
 import { end, goOn } from './dropping.server.ts';
@@ -33,7 +33,7 @@ const noted = [
 
 export function createRunning(
   parts: Parts,
-  { unplan, leaveOff }: Pick<Switching, 'unplan' | 'leaveOff'>,
+  { unplan, replan, leaveOff }: Pick<Switching, 'unplan' | 'replan' | 'leaveOff'>,
   inTurn: InTurn,
 ): Running {
   const { stripe, limiter, customers, mirror, rules, siteUrl, now } = parts;
@@ -124,18 +124,27 @@ export function createRunning(
         await leaveOff(session.userId);
         const { state } = await mine(session.userId);
         const comment = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
-        await unplan(state);
         // What is not paid has no end to wait for.
         if (isInGoodStanding(state)) {
+          // Noted first: a schedule and a cancellation don't go together at Stripe, and resuming restores what was planned.
+          const planned = state.next?.plan ?? (isEnding(state) ? state.planned : null) ?? '';
+          if (planned !== (state.planned ?? '')) await stripe.subscriptions.update(state.id, { metadata: { planned } });
+          await unplan(state);
           await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...comment });
-        } else await end(stripe, state.id, comment);
+        } else {
+          await unplan(state);
+          await end(stripe, state.id, comment);
+        }
         return told(state.id);
       }),
     resume: (session) =>
       turn(session, async () => {
         const { state } = await mine(session.userId);
-        await unplan(state);
+        // A cancellation is taken back with all that it ended; else it is the planned switch that is taken back.
+        const planned = state.next === null ? state.planned : null;
+        if (!planned) await unplan(state);
         await goOn(stripe, state);
+        if (planned) await replan(state, planned);
         return told(state.id);
       }),
     saveMetadata: (session, id, given) =>

@@ -2,6 +2,7 @@
  * From one plan to another. What opens more begins now: the unused time is credited, the rest charged at once, and the plan changes
  * only when that is paid (a pending update). What opens less begins with the next bill (a schedule).
  */
+import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { knownIn } from '../currency.ts';
@@ -33,6 +34,8 @@ export interface Switching {
   quote(state: StripeState, price: Price): Promise<QuoteAnswer>;
   /** Goes back to what is, without what was planned for the next bill. */
   unplan(state: StripeState): Promise<void>;
+  /** Plans a switch again that a cancellation had ended. What is not sold any more is left out. @throws StripeError */
+  replan(state: StripeState, planId: string): Promise<void>;
   /** Gives up a change that is not paid yet. @throws StripeError */
   leaveOff(userId: string): Promise<void>;
 }
@@ -52,7 +55,7 @@ export function createSwitching(
   { abandon }: Pick<Subscribing, 'abandon'>,
   inTurn: InTurn,
 ): Switching {
-  const { stripe, catalogue, customers, purchases, mirror, database } = parts;
+  const { stripe, catalogue, customers, purchases, mirror, database, log } = parts;
 
   async function running(userId: string): Promise<Kept> {
     const one = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
@@ -124,6 +127,7 @@ export function createSwitching(
       await purchases.end(database.db, purchase.id, 'given up');
       return answer;
     }
+    await forgetPlanned(state);
     return ok<SwitchAnswer>({ ...answer.value, effective: 'now' });
   }
 
@@ -132,7 +136,8 @@ export function createSwitching(
     // Who takes a smaller plan means to stay.
     await goOn(stripe, state);
     try {
-      await plan(purchase, state, price);
+      await plan(purchase.id, state, price);
+      await forgetPlanned(state);
     } catch (error) {
       if (isEnding(state)) await stripe.subscriptions.update(state.id, { cancel_at_period_end: true }).catch(() => {});
       throw error;
@@ -144,14 +149,14 @@ export function createSwitching(
   }
 
   /** The other plan, from the next bill on. */
-  async function plan(purchase: Purchase, state: StripeState, price: Price): Promise<void> {
+  async function plan(key: string, state: StripeState, price: Price): Promise<void> {
     const expand = ['phases.discounts.discount'];
     const schedule =
       state.schedule !== null
         ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
         : await stripe.subscriptionSchedules.create(
             { from_subscription: state.id, expand },
-            { idempotencyKey: `plan:${purchase.id}` },
+            { idempotencyKey: `plan:${key}` },
           );
     const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
     const running = await stripe.subscriptions.retrieve(state.id);
@@ -160,7 +165,24 @@ export function createSwitching(
       proration_behavior: 'none',
       phases: phases(state, present, price, running),
     };
-    await stripe.subscriptionSchedules.update(schedule.id, params, { idempotencyKey: `planned:${purchase.id}` });
+    await stripe.subscriptionSchedules.update(schedule.id, params, { idempotencyKey: `planned:${key}` });
+  }
+
+  async function replan(state: StripeState, planId: string): Promise<void> {
+    const price = catalogue.plan(planId);
+    const to = price && catalogue.known(price.id);
+    if (price && to && switchKind(state.price, to) === 'downgrade') await plan(randomUUID(), state, price);
+    else
+      log.warn(
+        { subscription: state.id, plan: planId },
+        'A planned switch could not be restored: the plan is not sold',
+      );
+    await forgetPlanned(state);
+  }
+
+  /** A later decision counts, not what was planned before a cancellation. */
+  async function forgetPlanned({ id, planned }: StripeState): Promise<void> {
+    if (planned) await stripe.subscriptions.update(id, { metadata: { planned: '' } });
   }
 
   async function switchNow(session: Session, ask: SwitchAsk): Promise<Billed<SwitchAnswer>> {
@@ -202,6 +224,7 @@ export function createSwitching(
     switchPlan: (session, ask) => inTurn(session.userId, () => billed(() => switchNow(session, ask))),
     quote: (state, price) => quote(state, price),
     unplan,
+    replan,
     async leaveOff(userId) {
       const open = await purchases.open(userId);
       if (open?.kind === 'switch') await abandon(open);
