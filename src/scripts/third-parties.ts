@@ -18,6 +18,17 @@ function start(): void {
 /** Somebody has chosen, here or in another tab. */
 const chosen = () => document.cookie.includes('privacy-choices=');
 
+// A certified consent platform asks in our place, on every page: it also shows readers the way back to their choice.
+const platform = document.querySelector<HTMLElement>('[data-platform-script]')?.dataset.platformScript;
+if (platform) {
+  whenQuiet(() => {
+    import('./consent-platform.ts').then(
+      ({ followPlatform }) => followPlatform(platform).then(start),
+      () => {},
+    );
+  });
+}
+
 // `data-consent` is what is allowed; pages on which limited ads stand do not wait for it.
 // A choice that was just saved by its form is told to the other tabs, and what it denies is taken away.
 if (/[?&]saved\b/.test(location.search)) start();

@@ -1,10 +1,13 @@
 /** Settings of third parties whose scripts pages load. Each is off without its id. */
 import { z } from 'zod';
+import type { ConsentPlatform } from '../lib/consent/platform.ts';
 import { type ThirdParties, usualAddresses } from '../lib/third-party/settings.ts';
 import { apiAddress, hosts, webAddress } from './config-fields.ts';
 
 export interface ThirdPartyConfig {
   readonly thirdParties: ThirdParties;
+  /** `null`: our own banner asks what third parties are allowed. */
+  readonly consentPlatform: ConsentPlatform | null;
 }
 
 const id = (form: RegExp, what: string) => z.string().regex(form, `is no ${what}`).optional();
@@ -35,6 +38,14 @@ export const thirdPartyFields = {
   CALENDLY_SCRIPT_URL: apiAddress(usualAddresses.scheduling),
   GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'network code; copy the number from the settings of Ad Manager'),
   GPT_SCRIPT_URL: apiAddress(usualAddresses.ads),
+  CONSENT_PLATFORM_URL: z
+    .string()
+    .refine(
+      (text) => webAddress(text) !== null,
+      'is no address of a script; copy the one in the src of your platform’s snippet',
+    )
+    .optional(),
+  CONSENT_PLATFORM_HOSTS: hosts('cdn.example.com or *.example.com', { wildcards: true }),
   ADS_WITHOUT_CONSENT: z
     .enum(['house', 'limited'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give house or limited` })
     .default('house'),
@@ -45,7 +56,9 @@ type Values = z.infer<z.ZodObject<typeof thirdPartyFields>>;
 export function thirdPartiesOf(values: Values): ThirdPartyConfig {
   const { GTM_CONTAINER: container, MARFEEL_ACCOUNT: account, ONESIGNAL_APP_ID: appId } = values;
   const { GROWSURF_CAMPAIGN: campaign, CALENDLY_URL: url, GPT_NETWORK: network } = values;
+  const platform = values.CONSENT_PLATFORM_URL;
   return {
+    consentPlatform: platform ? { scriptUrl: platform, hosts: values.CONSENT_PLATFORM_HOSTS } : null,
     thirdParties: {
       tagManager: container
         ? { container, scriptUrl: values.GTM_SCRIPT_URL ?? usualAddresses.tagManager, hosts: values.TAG_HOSTS }
@@ -78,6 +91,7 @@ export function thirdPartiesTogether(given: Readonly<Record<string, string>>): s
     CALENDLY_SCRIPT_URL: 'CALENDLY_URL',
     GPT_SCRIPT_URL: 'GPT_NETWORK',
     ADS_WITHOUT_CONSENT: 'GPT_NETWORK',
+    CONSENT_PLATFORM_HOSTS: 'CONSENT_PLATFORM_URL',
   };
   return Object.entries(needed).flatMap(([name, id]) =>
     given[name] && !given[id] ? [`${id} is missing; set it beside ${name}, or remove ${name}`] : [],

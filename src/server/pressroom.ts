@@ -71,7 +71,7 @@ export function buildName(folder: string): string {
  */
 export function pagesName(
   build: string,
-  config: Pick<Config, 'zephrUrl' | 'zephr' | 'thirdParties'>,
+  config: Pick<Config, 'zephrUrl' | 'zephr' | 'thirdParties' | 'consentPlatform'>,
   { features, accounts }: Pick<Services, 'features' | 'accounts'>,
 ): string {
   const on = Object.entries(features).map(([name, feature]) => [name, feature.on]);
@@ -81,6 +81,7 @@ export function pagesName(
     config.zephrUrl !== null,
     config.zephr.codeKey,
     config.thirdParties,
+    config.consentPlatform,
   ];
   return `${build}-${createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 6)}`;
 }

@@ -31,6 +31,20 @@ const ids = {
 };
 
 describe('the policy of a page', () => {
+  it('allows a consent platform its own hosts', () => {
+    const { consentPlatform, thirdParties } = parseConfig({
+      CONSENT_PLATFORM_URL: 'https://cmp.example.com/choice.js?id=1',
+      CONSENT_PLATFORM_HOSTS: '*.consent.example.net',
+    });
+    const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [], stripe: null };
+    const policy = securityHeaders({ ...config, thirdParties, consentPlatform }).page(rendered);
+    for (const directive of ['script-src', 'connect-src', 'frame-src', 'style-src'])
+      expect(policy.split('; ').find((one) => one.startsWith(directive))).toContain(
+        ' https://cmp.example.com https://*.consent.example.net',
+      );
+    expect(() => parseConfig({ CONSENT_PLATFORM_HOSTS: 'a.example' })).toThrow(/CONSENT_PLATFORM_URL is missing/);
+  });
+
   it('names the address of reports where operators can read them, and nowhere else', () => {
     const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [] };
     const policy = (operatorToken: string | null) =>

@@ -26,12 +26,12 @@ const other = "default-src 'none'; frame-ancestors 'self'";
 
 export function securityHeaders(
   config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'thirdParties' | 'stripe'> &
-    Partial<Pick<Config, 'retention' | 'operatorToken'>>,
+    Partial<Pick<Config, 'retention' | 'operatorToken' | 'consentPlatform'>>,
 ): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
   const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
   const stripe = stripeSources(config.stripe);
-  const others = thirdPartySources(config.thirdParties);
+  const others = thirdPartySources(config.thirdParties, config.consentPlatform);
   const retention = retentionSources(config.retention?.scriptUrl);
   const base: Record<string, readonly string[]> = {
     'default-src': ["'self'"],

@@ -92,7 +92,7 @@ type Filter = Parameters<HostedEngine['query']>[1];
 const seconds = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
 
 /** The text around what was found, `''` where only the headline matched. */
-function snippetIn(result: Readonly<Record<string, unknown>> | undefined): string {
+function snippetIn(result: z.infer<typeof answer>['hits'][number]['_snippetResult']): string {
   for (const name of snippets) {
     const read = snippetResult.safeParse(result?.[name]);
     if (read.success && read.data.matchLevel !== 'none') return read.data.value;

@@ -6,6 +6,7 @@
  * Google's ad scripts come from hosts that change; its documentation promises nothing to a policy that names them, and
  * creatives are therefore framed (SafeFrame), where this policy does not reach.
  */
+import type { ConsentPlatform } from '../consent/platform.ts';
 import { type ThirdParties, type ThirdPartyName, usualAddresses } from './settings.ts';
 
 const directives = ['script-src', 'connect-src', 'frame-src', 'img-src', 'style-src', 'font-src'] as const;
@@ -97,8 +98,12 @@ function addressesOf(settings: ThirdParties): { name: ThirdPartyName; set: strin
   ];
 }
 
-/** What pages are allowed for the third parties that are set up. */
-export function thirdPartySources(settings: ThirdParties): Sources {
+/** What a consent platform is allowed: its script's host and the ones that are named, for its question is drawn by them. */
+const platformSources = (platform: ConsentPlatform | null): readonly string[] =>
+  platform ? [new URL(platform.scriptUrl).origin, ...platform.hosts.map((host) => `https://${host}`)] : [];
+
+/** What pages are allowed for the third parties that are set up, and for a consent platform. */
+export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatform | null = null): Sources {
   const allowed = new Map<Directive, Set<string>>(directives.map((directive) => [directive, new Set()]));
   for (const { name, set, usual: address } of addressesOf(settings)) {
     const origin = new URL(set).origin;
@@ -111,6 +116,8 @@ export function thirdPartySources(settings: ThirdParties): Sources {
   for (const host of settings.tagManager?.hosts ?? [])
     for (const directive of ['script-src', 'connect-src', 'img-src', 'frame-src'] as const)
       allowed.get(directive)?.add(`https://${host}`);
+  for (const source of platformSources(platform))
+    for (const directive of directives) allowed.get(directive)?.add(source);
   return Object.fromEntries(
     [...allowed].map(([directive, sources]) => [directive, [...sources]]),
   ) as unknown as Sources;

@@ -1,0 +1,64 @@
+// @vitest-environment jsdom
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { grantedByTcf, listenToPlatform } from './platform.ts';
+
+const numbered = (...numbers: readonly number[]) => Object.fromEntries(numbers.map((number) => [number, true]));
+const data = (consents: readonly number[], interests: readonly number[] = [], vendors: readonly number[] = [755]) => ({
+  gdprApplies: true,
+  eventStatus: 'useractioncomplete' as const,
+  purpose: { consents: numbered(...consents), legitimateInterests: numbered(...interests) },
+  vendor: { consents: numbered(...vendors) },
+});
+afterEach(() => {
+  delete window.__tcfapi;
+});
+
+describe('what a platform allows', () => {
+  it.each([
+    ['everything', data([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ['measurement', 'marketing', 'advertising']],
+    ['nothing', data([]), []],
+    ['nothing without storage', data([2, 3, 4, 5, 6, 7, 8]), []],
+    ['measurement alone', data([1, 8]), ['measurement']],
+    ['half of marketing', data([1, 5]), []],
+    ['advertising with legitimate interests', data([1, 3, 4], [2, 7]), ['advertising']],
+    ['no advertising by legitimate interests alone', data([1], [2, 3, 4, 7]), []],
+    ['no advertising without Google', data([1, 2, 3, 4, 7], [], [1]), []],
+    ['no data', {}, []],
+  ])('%s', (_, given, expected) => {
+    expect(grantedByTcf(given)).toEqual(expected);
+  });
+});
+
+describe('a platform', () => {
+  function arrive() {
+    let tell: (data: object, success: boolean) => void = () => {};
+    window.__tcfapi = (command, version, callback) => {
+      expect([command, version]).toEqual(['addEventListener', 2]);
+      tell = callback as typeof tell;
+    };
+    const listener = { outside: vi.fn(), answered: vi.fn() };
+    listenToPlatform(listener);
+    return { tell: (given: object, success = true) => tell(given, success), listener };
+  }
+
+  it('is heard when it knows, and not while it asks', () => {
+    const { tell, listener } = arrive();
+    tell({ ...data([1, 8]), eventStatus: 'cmpuishown' });
+    tell({}, false);
+    expect(listener.answered).not.toHaveBeenCalled();
+    tell({ ...data([1, 8]), eventStatus: 'tcloaded' });
+    tell(data([]));
+    expect(listener.answered.mock.calls).toEqual([[['measurement']], [[]]]);
+    expect(listener.outside).not.toHaveBeenCalled();
+  });
+
+  it('leaves the question to us where the framework does not apply', () => {
+    const { tell, listener } = arrive();
+    tell({ gdprApplies: false, eventStatus: 'tcloaded' });
+    expect([listener.outside.mock.calls.length, listener.answered.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  it('that has not come is no trouble', () => {
+    expect(() => listenToPlatform({ outside: vi.fn(), answered: vi.fn() })).not.toThrow();
+  });
+});
