@@ -15,7 +15,14 @@ import { coupons, prices, products, promotionCodes } from './resources/catalogue
 import { customers, paymentMethods } from './resources/customers.ts';
 import { disputes } from './resources/disputes.ts';
 import { invoiceItems, invoicePayments, invoices } from './resources/invoices.ts';
-import { account, advanceTestClock, events, testClocks, webhookEndpoints } from './resources/others.ts';
+import {
+  account,
+  advanceTestClock,
+  events,
+  paymentMethodDomains,
+  testClocks,
+  webhookEndpoints,
+} from './resources/others.ts';
 import { charges, finishChallenge, paymentIntents, refunds, setupIntents } from './resources/payments.ts';
 import type { Route } from './resources/route.ts';
 import { schedules, subscriptions } from './resources/subscriptions.ts';
@@ -30,7 +37,15 @@ export const { apiVersion } = api;
 export const routes: readonly Route[] = [
   ...[...subscriptions, ...paymentIntents, ...customers, ...paymentMethods, ...invoices, ...setupIntents, ...prices],
   ...[...products, ...coupons, ...promotionCodes, ...schedules, ...charges, ...refunds, ...disputes, ...invoiceItems],
-  ...[...invoicePayments, ...events, ...webhookEndpoints, ...testClocks, advanceTestClock, ...account],
+  ...[
+    ...invoicePayments,
+    ...events,
+    ...webhookEndpoints,
+    ...paymentMethodDomains,
+    ...testClocks,
+    advanceTestClock,
+    ...account,
+  ],
 ];
 
 export interface StripeState {

@@ -393,6 +393,7 @@ export interface Kinds {
   'test_helpers.test_clock': TestClock;
   event: Event;
   webhook_endpoint: Thing;
+  payment_method_domain: Thing;
   /** Answers that are given again to the same key. */
   answer: Thing;
   /** The clock's shift, the faults that are asked for, and the like; one each. */

@@ -26,6 +26,45 @@ export const webhookEndpoints: Route[] = [
   get('/v1/webhook_endpoints/:id', ({ ledger, id }) => ledger.need('webhook_endpoint', id)),
 ];
 
+/** Wallets that Stripe tells the state of, for each domain. */
+const wallets = ['amazon_pay', 'apple_pay', 'google_pay', 'klarna', 'link', 'paypal'];
+
+/** Domains on which wallets may show their buttons (docs.stripe.com/payments/payment-methods/pmd-registration). */
+export const paymentMethodDomains: Route[] = [
+  get('/v1/payment_method_domains', ({ ledger, params }) => {
+    const [name, enabled] = [params.text('domain_name'), params.text('enabled')];
+    const found = [...ledger.store.all('payment_method_domain')].filter(
+      (one) => (!name || one.domain_name === name) && (!enabled || String(one.enabled) === enabled),
+    );
+    return page(params, '/v1/payment_method_domains', found);
+  }),
+  post('/v1/payment_method_domains', ({ ledger, params }) => {
+    const name = params.need('domain_name');
+    const enabled = params.text('enabled') !== 'false';
+    // Stripe takes names alone, and none that the internet doesn't know.
+    if (!/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i.test(name)) {
+      throw invalid(`${name} is not a valid domain name.`, 'domain_name', 'parameter_invalid');
+    }
+    const states = Object.fromEntries(wallets.map((wallet) => [wallet, { status: enabled ? 'active' : 'inactive' }]));
+    return ledger.add('payment_method_domain', {
+      object: 'payment_method_domain',
+      created: ledger.now(),
+      domain_name: name,
+      enabled,
+      livemode: false,
+      ...states,
+    });
+  }),
+  post('/v1/payment_method_domains/:id', ({ ledger, params, id }) => {
+    const domain = ledger.need('payment_method_domain', id);
+    ledger.store.touch(domain);
+    domain.enabled = params.text('enabled') !== 'false';
+    for (const wallet of wallets) domain[wallet] = { status: domain.enabled ? 'active' : 'inactive' };
+    return domain;
+  }),
+  post('/v1/payment_method_domains/:id/validate', ({ ledger, id }) => ledger.need('payment_method_domain', id)),
+];
+
 export const testClocks: Route[] = [
   post('/v1/test_helpers/test_clocks', ({ ledger, params }) => {
     const frozen = params.int('frozen_time');
@@ -51,8 +90,9 @@ export const testClocks: Route[] = [
         end(ledger, subscription, 'cancellation_requested');
     }
     for (const customer of matching(ledger.store.all('customer'), 'test_clock', id)) {
-      customer.deleted = true;
       ledger.store.touch(customer);
+      ledger.emit('customer.deleted', customer);
+      customer.deleted = true;
     }
     ledger.store.remove('test_helpers.test_clock', id);
     return deleted(clock);

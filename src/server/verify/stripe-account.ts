@@ -1,6 +1,7 @@
-/** Stripe, what an account must have before anything can be sold: plans, webhook endpoint, script. Nothing is changed. */
+/** Stripe, what an account must have before anything can be sold: plans, webhook endpoint, domain, script. Nothing but the domain is changed. */
 import type Stripe from 'stripe';
 import { apiVersion } from '../../lib/billing/engine/api-version.ts';
+import { registerDomain } from '../../lib/billing/engine/payment-domains.server.ts';
 import { type Check, Trouble } from './checks.ts';
 import { request } from './http.ts';
 
@@ -34,6 +35,7 @@ export function stripeAccountCheck(options: StripeAccountOptions): Check[] {
       steps: [{ asks: 'GET /v1/prices: the plans of the paper', run: () => catalogue(options) }],
     },
     { service: 'stripe', missing, steps: [{ asks: 'GET /v1/webhook_endpoints', run: () => endpoint(options) }] },
+    { service: 'stripe', missing, steps: [{ asks: "the site's domain, for wallets", run: () => domain(options) }] },
     { service: 'stripe', missing, steps: [{ asks: 'GET Stripe.js', run: () => script(options.scriptUrl) }] },
   ];
 }
@@ -72,6 +74,18 @@ async function endpoint({ stripe, siteUrl }: StripeAccountOptions): Promise<stri
   if (lacking.length > 0)
     throw new Trouble(`it does not send ${lacking.join(', ')}`, 'add these events to the endpoint');
   return 'enabled, with the events that billing needs';
+}
+
+/** Registers the domain where it isn't yet: without it Stripe.js draws no wallet's button. */
+async function domain({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {
+  if (!stripe) throw new Error('Stripe is not configured');
+  if (!siteUrl.startsWith('https:')) return 'not registered: wallets need a public https:// address in SITE_URL';
+  const { domain: name, active, problems, registered } = await registerDomain(stripe, siteUrl);
+  if (problems.length > 0) {
+    const remedy = `let https://${name}/ be reached by Stripe, and see Settings, Payment method domains, in Stripe`;
+    throw new Trouble(problems.join('; '), remedy);
+  }
+  return `${name} ${registered ? 'is now registered' : 'is registered'} for ${active.join(', ')}`;
 }
 
 async function script(url: string): Promise<string> {

@@ -59,7 +59,7 @@ describe('the account', () => {
   });
 });
 
-describe('sales on test clocks', () => {
+describe('sales on test clocks', { timeout: 120_000 }, () => {
   it('are made, renewed, declined, rescued, switched, refunded and disputed, and leave nothing behind', async () => {
     const lines = await runChecks(checks().sales);
     expect(failures(lines)).toEqual([]);
