@@ -94,7 +94,12 @@ export async function compose(
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
-  const readers = await openReaders(config, emailVerification, log, onPrices);
+  const readers = await openReaders(config, emailVerification, log, onPrices, () =>
+    content
+      .reader()
+      .authors()
+      .map(({ name }) => name),
+  );
   const billing = readers?.billing ?? null;
   const images = await createImages({
     dir: join(config.dataDir, 'images'),

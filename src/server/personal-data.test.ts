@@ -162,6 +162,22 @@ onBothEngines('personal data', (engines) => {
         ...{ plan_id: print?.zephrPlanId, product_id: print?.product.metadata.zephr_product_id },
       });
       expect(here).toEqual(home);
+      // Where paid print goes is changed by the owner of the e-mail address alone.
+      const user = await database.db
+        .selectFrom('users')
+        .selectAll()
+        .where('email', '=', 'grace@example.com')
+        .executeTakeFirstOrThrow();
+      const session = {
+        ...{ id: 's', userId: user.id, trackingId: 't', email: user.email, createdAt: 0 },
+        emailVerified: false,
+      };
+      const elsewhereNow = { ...home, name: 'Eve' };
+      expect(await billing.saveShipping(session, elsewhereNow)).toMatchObject({
+        status: 403,
+        error: { code: 'unconfirmed' },
+      });
+      paid(await billing.saveShipping({ ...session, emailVerified: true }, elsewhereNow));
       expect(there).toMatchObject({ name: home.name });
     } finally {
       await stop();

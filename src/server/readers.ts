@@ -64,6 +64,7 @@ export const accountsSecret = ({ accounts, dataDir }: Pick<Config, 'accounts' | 
 
 /**
  * @param onPrices told when the prices on the pages have changed
+ * @param authors names under which readers may not write
  * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
  * @throws Error with a sentence for the operator; a PostgreSQL that does not answer stops nothing
  */
@@ -72,6 +73,7 @@ export async function openReaders(
   verification: EmailVerification,
   log: Logger,
   onPrices?: () => void,
+  authors: () => readonly string[] = () => [],
 ): Promise<Readers | null> {
   const { mail, siteUrl, dataDir } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
@@ -106,6 +108,7 @@ export async function openReaders(
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
   const comments = openComments(config, {
     ...{ database, secret, accounts, limits, log, rules: publication.comments },
+    reservedNames: () => [publication.name, ...authors()],
     isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
   });
   const kept: PersonalDataList = {

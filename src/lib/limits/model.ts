@@ -152,6 +152,7 @@ export const defaultLimits: Limits = {
   },
   /** Comments written or changed. */
   comment: {
+    reserved: true,
     address: { most: 60, seconds: minutes(10) },
     email: { most: 8, seconds: minutes(10) },
     overall: { most: 3000, seconds: minutes(10) },

@@ -243,8 +243,13 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
       return state && subscriptionOf(state, now(), rules.graceDays);
     },
     shipping: ({ userId }) => customers.shipping(userId),
-    saveShipping: ({ userId }, shipping) =>
+    saveShipping: ({ userId, emailVerified }, shipping) =>
       billed(async () => {
+        // The first address is a part of buying; where paid print goes is changed by the owner of the e-mail address alone.
+        const changes = (await customers.shipping(userId)) !== null;
+        if (!emailVerified && changes && (await mirror.ofUser(userId)).some(({ state }) => isRunning(state))) {
+          return no(403, checkoutSaid.unconfirmed, { code: 'unconfirmed' });
+        }
         await customers.saveShipping(userId, shipping);
         // Kept here in any case; Stripe hears of it now, or with the next purchase.
         await customers

@@ -28,6 +28,8 @@ export const checkoutSaid = {
   busy: 'A payment is under way. Please wait a moment, then try again.',
   changed: 'The amount has changed. Please look at it again.',
   unknown: 'We do not know this subscription.',
+  unconfirmed:
+    'Confirm your email address first: open the link that we mailed you, or sign in with your email once more to get another.',
   waiting: 'Your bank has not confirmed the payment yet. Please wait a moment, then try again.',
 } as const;
 

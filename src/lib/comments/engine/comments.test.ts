@@ -27,7 +27,7 @@ function value<T>(outcome: CommentOutcome<T>): T {
 const failure = <T>(outcome: CommentOutcome<T>): unknown => (outcome.ok ? 'none' : outcome.failure.kind);
 
 onBothEngines('comments', (engines) => {
-  async function open(rules: Partial<CommentRules> = {}) {
+  async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = []) {
     const database = await engines.open();
     const own = await bench(database);
     const desk = commentDesk(fakeWordPress());
@@ -43,6 +43,7 @@ onBothEngines('comments', (engines) => {
       accounts: own.accounts,
       desk: createDesk({ url: 'https://desk.example', user: 'site', password: 'x', fetch: way }),
       isPaying: async ({ userId }) => paying.has(userId),
+      reservedNames: () => reserved,
     });
     const { session } = await own.join('ada@example.com');
     const draft = (more: Partial<Draft> = {}): Draft => ({
@@ -337,12 +338,34 @@ onBothEngines('comments', (engines) => {
     expect(kinds.slice(-2)).toEqual(['limited', 'limited']);
   });
 
-  it('waits for the editors where nobody has proved to own the address, whomever WordPress trusts there', async () => {
-    const { post, desk, session } = await open();
-    desk.trusting = true;
-    expect(value(await post({ content: 'Trusted.' })).status).toBe('published');
-    const somebody = { ...session, emailVerified: false };
-    expect(value(await post({ content: 'As somebody else.' }, somebody)).status).toBe('waiting');
+  it('is not taken before the address is confirmed, neither a new one nor a change', async () => {
+    const { post, comments, desk, session } = await open();
+    const unconfirmed = { ...session, emailVerified: false };
+    expect(failure(await post({}, unconfirmed))).toBe('unconfirmed');
+    expect(desk.all()).toEqual([]);
+    const { id } = value(await post());
+    expect(failure(await comments.edit(unconfirmed, id, 'Other words.', caller()))).toBe('unconfirmed');
+  });
+
+  it('is not taken under the name of the paper or of an author, however it is spelled', async () => {
+    const { post, desk, accounts, session } = await open({}, ['The Sun', 'Grace Miller']);
+    for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
+      expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
+    }
+    // Nor where the profile has it already.
+    await accounts.saveProfile(session, { first_name: 'Grace', last_name: 'Miller' }, 'replace');
+    expect(failure(await post({ name: undefined }))).toBe('invalid');
+    expect(desk.all()).toEqual([]);
+    expect(value(await post({ name: 'Grace Hopper' })).author).toBe('Grace Hopper');
+  });
+
+  it('that repeats another does not use up the limit', async () => {
+    const { post } = await open();
+    value(await post({ content: 'Said once.', draft: 'draft-first' }));
+    for (let time = 0; time < 20; time++) {
+      expect(failure(await post({ content: 'Said once.', draft: `draft-again-${time}` }))).toBe('duplicate');
+    }
+    value(await post({ content: 'Something new.', draft: 'draft-other' }));
   });
 
   it('counts no reports of accounts whose address nobody has shown to be theirs', async () => {

@@ -102,6 +102,7 @@ export function createOwn(parts: CommentParts): Own {
     },
 
     async edit(session, id, content, caller) {
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       const found = await changeable(session, id);
       if (!found.ok) return found;
       const words = checkedWords(content, rules.longest);

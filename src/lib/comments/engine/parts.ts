@@ -24,6 +24,8 @@ export interface CommentParts {
   readonly limiter: Limiter;
   readonly rules: CommentRules;
   readonly accounts: Pick<Accounts, 'profile' | 'saveProfile'>;
+  /** Names that readers may not write under: those of the paper and its authors. */
+  readonly reservedNames?: () => readonly string[];
   /** Whether a reader pays. */
   readonly isPaying: (session: Session) => Promise<boolean>;
   readonly log: Logger;

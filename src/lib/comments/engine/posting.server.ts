@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller, Session } from '../../accounts/service.ts';
+import { impersonates } from '../impersonation.ts';
 import type { CommentFailure, CommentOutcome, Draft } from '../service.ts';
 import type { CommentPostsTable } from '../tables.ts';
 import { asMarkup, cleanComment, cleanName, lengthOf, nameProblem } from '../text.ts';
@@ -14,6 +15,8 @@ import { type CommentParts, done, failed, failureOf, ownOf, stateOf } from './pa
 /** Longer than the desk waits for an answer: after it nobody is sending the draft any more. */
 export const claimMs = 30_000;
 const day = 24 * 60 * 60 * 1000;
+
+const reservedName = 'This name belongs to our newsroom or looks like it. Please use your own name.';
 
 /** Profile attribute of the name that a reader has chosen for comments. */
 export const nameAttribute = 'display_name';
@@ -53,12 +56,19 @@ export interface Posting {
 export function createPosting(parts: CommentParts): Posting {
   const { database, desk, limiter, rules, accounts, log, now } = parts;
 
+  function isReserved(name: string): boolean {
+    const taken = impersonates(name, parts.reservedNames?.() ?? []);
+    if (taken) log.warn({ name }, 'A comment under the name of the paper or of an author was refused');
+    return taken;
+  }
+
   async function chosenName(session: Session, given: string | undefined): Promise<CommentOutcome<string>> {
     const kept = await nameOf(parts, session);
     const name = given === undefined ? kept : cleanName(given);
-    if (name === kept && name !== '') return done(name);
+    if (name === kept && name !== '' && !isReserved(name)) return done(name);
     const problem = nameProblem(name);
     if (problem !== null) return failed({ kind: 'invalid', field: 'name', message: problem });
+    if (isReserved(name)) return failed({ kind: 'invalid', field: 'name', message: reservedName });
     await accounts.saveProfile(session, { [nameAttribute]: name }, 'merge');
     return done(name);
   }
@@ -163,6 +173,7 @@ export function createPosting(parts: CommentParts): Posting {
       const { place } = draft;
       if (place === null) return failed({ kind: 'gone' });
       if (!place.open) return failed({ kind: 'closed' });
+      if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
       if (rules.level === 'subscriber' && !(await parts.isPaying(session))) return failed({ kind: 'subscribers-only' });
       const words = checkedWords(draft.content, rules.longest);
       if (!words.ok) return words;
@@ -170,8 +181,10 @@ export function createPosting(parts: CommentParts): Posting {
       if (!name.ok) return name;
 
       const key = draft.draft ?? draftOf(place.articleId, place.parentId, words.value);
-      if (!(await find(session.userId, key))) {
-        const over = await limiter.count('comment', { address: caller.address, email: session.email });
+      const who = { address: caller.address, email: session.email };
+      const counted = !(await find(session.userId, key));
+      if (counted) {
+        const over = await limiter.count('comment', who);
         if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
       }
       const time = now();
@@ -180,7 +193,11 @@ export function createPosting(parts: CommentParts): Posting {
         ...{ article_id: place.articleId, parent_id: place.parentId, state: 'sending', wordpress_id: null },
         ...{ claimed: time, created: time, edited: null, checked: time },
       });
-      if (claimed.kind === 'failed') return failed(claimed.failure);
+      if (claimed.kind === 'failed') {
+        // What was said already is no further comment.
+        if (counted) await limiter.giveBack('comment', who);
+        return failed(claimed.failure);
+      }
       if (claimed.kind === 'settled') return done(ownOf(claimed.row, rules, now()));
 
       const { row, again } = claimed;
