@@ -1,5 +1,6 @@
 /** What browsers get: the script, the frames of the elements, and the bank's question. */
 import fs from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
@@ -12,17 +13,19 @@ const folder = path.join(import.meta.dirname, 'browser');
 const read = (name: string): string => fs.readFileSync(path.join(folder, name), 'utf8');
 
 /** Parts of the script in the order of their needs. */
-const parts = ['calls.js', 'element.js', 'elements.js', 'challenge.js', 'main.js'];
+const parts = ['calls.js', 'checks.js', 'element.js', 'elements.js', 'challenge.js', 'main.js'];
 
 /** One classic script, so that `window.Stripe` is there as soon as it has loaded. */
-const script = (): string =>
-  `(() => {\n'use strict';\n${parts
-    .map((name) =>
-      read(name)
-        .replace(/^import [^;]*;$/gm, '')
-        .replace(/^export /gm, ''),
-    )
+export const script = (): string =>
+  `(() => {\n'use strict';\n${[schema(), ...parts.map(read)]
+    .map((source) => source.replace(/^import [^;]*;$/gm, '').replace(/^export /gm, ''))
     .join('\n')}})();\n`;
+
+/** The declarations of Stripe.js and what compares with them. */
+const schema = (): string => {
+  const of = (name: string) => fs.readFileSync(path.join(import.meta.dirname, 'schema', name), 'utf8');
+  return `const declared = ${of('stripe-js.json')};\n${stripTypeScriptTypes(of('check.ts'))}`;
+};
 
 const frames: Readonly<Record<string, string>> = {
   payment: 'payment-frame.js',

@@ -11,7 +11,10 @@ beforeEach(async () => {
 afterEach(() => bench.stop());
 
 async function pay(card: string): Promise<Stripe.PaymentIntent> {
-  const { id } = await stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+  const { id } = await stripe.paymentIntents.create({
+    ...{ amount: 1200, currency: 'usd' },
+    allowed_payment_method_types: ['card'],
+  });
   return stripe.paymentIntents.confirm(id, { payment_method: card });
 }
 async function disputed(card = 'pm_card_createDispute'): Promise<Stripe.Dispute> {

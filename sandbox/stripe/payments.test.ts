@@ -25,7 +25,9 @@ const card = (number: string, more: Record<string, string> = {}) =>
     ...more,
   });
 
-const intent = () => stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+/** The way to pay never leaves the page, so that no way back is needed. */
+const ways: { allowed_payment_method_types: ['card'] } = { allowed_payment_method_types: ['card'] };
+const intent = () => stripe.paymentIntents.create({ amount: 1200, currency: 'usd', ...ways });
 
 describe('cards', () => {
   it.each([
@@ -72,7 +74,7 @@ describe('cards', () => {
 
   it('that can be kept and not charged are set up without a word', async () => {
     const { id } = await stripe.customers.create({});
-    const setup = await stripe.setupIntents.create({ customer: id });
+    const setup = await stripe.setupIntents.create({ customer: id, ...ways });
     const done = await stripe.setupIntents.confirm(setup.id, { payment_method: 'pm_card_chargeCustomerFail' });
     expect(done.status).toBe('succeeded');
     expect((await stripe.customers.listPaymentMethods(id)).data).toHaveLength(1);
@@ -143,7 +145,7 @@ describe('3-D Secure', () => {
 
   it('is not asked of an absent reader whose card is set up for it', async () => {
     const { id: customer } = await stripe.customers.create({});
-    const setup = await stripe.setupIntents.create({ customer });
+    const setup = await stripe.setupIntents.create({ customer, ...ways });
     const waiting = await stripe.setupIntents.confirm(setup.id, {
       payment_method: 'pm_card_authenticationRequiredOnSetup',
     });
@@ -151,6 +153,7 @@ describe('3-D Secure', () => {
     await bench.control('POST challenge', { intent: setup.id, passed: true });
     const { payment_method } = await stripe.setupIntents.retrieve(setup.id);
     const paid = await stripe.paymentIntents.create({
+      ...ways,
       ...{
         amount: 500,
         currency: 'usd',
@@ -165,6 +168,7 @@ describe('3-D Secure', () => {
     const always = await stripe.paymentMethods.attach('pm_card_authenticationRequired', { customer: other });
     const error = await refusal(
       stripe.paymentIntents.create({
+        ...ways,
         ...{
           amount: 500,
           currency: 'usd',

@@ -54,6 +54,7 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
   }
   const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
   if (tax) mustBeLocated(customer);
+  const settings = params.object('payment_settings')?.allow('payment_method_options');
   const subscription = build(ledger, customer, prices, {
     currency: params.text('currency') ?? null,
     tax,
@@ -61,11 +62,8 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
     metadata: params.metadata(),
     description: params.text('description') ?? null,
     method: method?.id ?? null,
-    saves:
-      params
-        .object('payment_settings')
-        ?.allow('payment_method_options', 'payment_method_types')
-        .one('save_default_payment_method', ['off', 'on_subscription']) ?? 'off',
+    saves: settings?.one('save_default_payment_method', ['off', 'on_subscription']) ?? 'off',
+    ways: settings?.texts('payment_method_types') ?? null,
     missingMethod:
       params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method') ?? 'create_invoice',
   });
@@ -132,6 +130,8 @@ interface Wanted {
   readonly description?: string | null;
   readonly method?: string | null;
   readonly saves?: string;
+  /** Ways to pay that its invoices are limited to. */
+  readonly ways?: string[] | null;
   readonly missingMethod?: string;
 }
 
@@ -200,7 +200,7 @@ export function build(
       pause_collection: null,
       payment_settings: {
         payment_method_options: null,
-        payment_method_types: null,
+        payment_method_types: wanted.ways ?? null,
         save_default_payment_method: wanted.saves ?? 'off',
       },
       pending_invoice_item_interval: null,

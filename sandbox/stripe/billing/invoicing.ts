@@ -271,7 +271,10 @@ export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
             type: 'subscription_details',
           }
         : null,
-      payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+      payment_settings: {
+        ...{ default_mandate: null, payment_method_options: null },
+        payment_method_types: subscription?.payment_settings.payment_method_types ?? null,
+      },
       period_end: draft.periodEnd ?? now,
       period_start: draft.periodStart ?? now,
       post_payment_credit_notes_amount: 0,
@@ -399,6 +402,7 @@ function openPayment(ledger: Ledger, invoice: Invoice): void {
     description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
     invoice: invoice.id,
     setupFutureUsage: invoice.parent ? 'off_session' : null,
+    allowed: (invoice.payment_settings as { payment_method_types: string[] | null }).payment_method_types,
   });
   invoice._intent = intent.id;
   ledger.add(

@@ -1,5 +1,6 @@
 /** One element: a frame from this script's own origin, and the page's side of the talk with it. */
 import { IntegrationError } from './calls.js';
+import { checkOptions } from './checks.js';
 
 const titles = {
   payment: 'Secure payment input frame',
@@ -137,6 +138,7 @@ export function makeElement(type, options, { origin, key, group, gone }) {
       return element;
     },
     update(changes) {
+      checkOptions(type, 'update', changes);
       current = { ...current, ...changes };
       send('update', { options: current });
       return element;

@@ -1,5 +1,6 @@
 /** A group of elements that belong to one payment: `stripe.elements(…)`. */
 import { IntegrationError } from './calls.js';
+import { checkCall, checkOptions } from './checks.js';
 import { elementTypes, makeElement } from './element.js';
 
 const modes = ['payment', 'setup', 'subscription'];
@@ -23,8 +24,9 @@ function check(options) {
   }
 }
 
-export function makeElements(given, { origin, key }) {
-  const options = { ...given };
+export function makeElements(given, { origin, key, locale }) {
+  checkCall('elements', [given]);
+  const options = { locale, ...given };
   check(options);
   const elements = new Map();
   let submitted = false;
@@ -41,6 +43,7 @@ export function makeElements(given, { origin, key }) {
       if (elements.has(type)) {
         throw new IntegrationError(`Can only create one Element of type ${type} through elements().`);
       }
+      checkOptions(type, 'create', own);
       if (type === 'address' && !['shipping', 'billing'].includes(own.mode)) {
         throw new IntegrationError('Invalid value for elements.create("address"): mode should be shipping or billing.');
       }
@@ -58,6 +61,7 @@ export function makeElements(given, { origin, key }) {
     },
     getElement: (what) => elements.get(typeOf(what)) ?? null,
     update(changes) {
+      checkCall('elements.update', [changes]);
       const next = { ...options, ...changes };
       check(next);
       Object.assign(options, changes);
@@ -65,7 +69,8 @@ export function makeElements(given, { origin, key }) {
     },
     fetchUpdates: async () => ({}),
     /** Checks every field and shows what is wrong. */
-    async submit() {
+    async submit(...given) {
+      if (given.length > 0) throw new IntegrationError('elements.submit() takes no arguments.');
       const answers = await Promise.all(
         [...elements.values()].filter((one) => one._isMounted()).map((one) => one._ask('validate')),
       );

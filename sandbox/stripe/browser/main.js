@@ -4,6 +4,7 @@
  */
 import { call, IntegrationError, intentOf } from './calls.js';
 import { showChallenge } from './challenge.js';
+import { checkCall, checkIntent } from './checks.js';
 import { makeElements } from './elements.js';
 
 const origin = new URL(document.currentScript.src).origin;
@@ -93,11 +94,18 @@ function Stripe(key, options = {}) {
     return handleActions ? act(intent, done.value) : told(intent, done.value);
   }
 
-  async function confirmElements({ elements, clientSecret, confirmParams = {}, redirect = 'always' }) {
+  async function confirmElements(name, given) {
+    checkCall(name, [given]);
+    const { elements, clientSecret, confirmParams = {}, redirect = 'always' } = given;
     const secret = clientSecret ?? elements?._options.clientSecret;
     const intent = intentOf(secret);
     if (redirect === 'always' && !confirmParams.return_url) {
-      throw new IntegrationError('confirmPayment(): confirmParams.return_url is required when redirect is always.');
+      throw new IntegrationError(`${name}(): confirmParams.return_url is required when redirect is always.`);
+    }
+    if (elements?._options.mode) {
+      const meant = await read(intent);
+      if (meant.error) return { error: meant.error };
+      checkIntent(elements._options, meant.value, intent.setup);
     }
     let method = confirmParams.payment_method;
     if (!method) {
@@ -109,7 +117,10 @@ function Stripe(key, options = {}) {
       if (made.error) return { error: made.error };
       method = made.paymentMethod.id;
     }
-    const done = await confirm(intent, { payment_method: method });
+    const done = await confirm(intent, {
+      payment_method: method,
+      ...(confirmParams.return_url && { return_url: confirmParams.return_url }),
+    });
     const result = done.error ? { error: done.error } : await act(intent, done.value);
     if (result.error || redirect !== 'always') return result;
     const back = new URL(confirmParams.return_url);
@@ -128,8 +139,9 @@ function Stripe(key, options = {}) {
   }
 
   return {
-    elements: (given = {}) => makeElements({ locale: options.locale, ...given }, { origin, key }),
+    elements: (given = {}) => makeElements(given, { origin, key, locale: options.locale }),
     async createPaymentMethod(given) {
+      checkCall('createPaymentMethod', [given]);
       if (given.elements) {
         if (given.elements._options.mode && given.elements._options.paymentMethodCreation !== 'manual') {
           throw new IntegrationError(
@@ -143,11 +155,13 @@ function Stripe(key, options = {}) {
       }
       return makeMethod(given.card, given.billing_details, { metadata: given.metadata });
     },
-    confirmPayment: confirmElements,
-    confirmSetup: confirmElements,
+    confirmPayment: (given) => confirmElements('confirmPayment', given),
+    confirmSetup: (given) => confirmElements('confirmSetup', given),
     confirmCardPayment: confirmCard,
     confirmCardSetup: confirmCard,
-    async handleNextAction({ clientSecret }) {
+    async handleNextAction(given) {
+      checkCall('handleNextAction', [given]);
+      const { clientSecret } = given;
       const intent = intentOf(clientSecret);
       const now = await read(intent);
       return now.error ? { error: now.error } : act(intent, now.value);

@@ -150,7 +150,7 @@ export interface Subscription extends Thing {
   test_clock: string | null;
   trial_end: number | null;
   trial_start: number | null;
-  trial_settings: { end_behavior: { missing_payment_method: string } };
+  trial_settings: { end_behavior: { billing_cycle_anchor: null; missing_payment_method: string } };
   /** Moments whose announcement has been made: of the end of the trial, and of the next invoice. */
   _announced: { trial?: number; invoice?: number };
 }

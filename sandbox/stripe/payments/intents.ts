@@ -40,6 +40,8 @@ interface NewIntent {
   readonly setupFutureUsage?: string | null;
   readonly metadata?: Record<string, string>;
   readonly receiptEmail?: string | null;
+  /** The ways to pay that it is limited to; those of the dashboard without. */
+  readonly allowed?: string[] | null;
 }
 
 export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentIntent {
@@ -50,7 +52,7 @@ export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentInt
     {
       id,
       object: 'payment_intent',
-      allowed_payment_method_types: null,
+      allowed_payment_method_types: wanted.allowed ?? null,
       amount: wanted.amount,
       amount_capturable: 0,
       amount_details: { tip: {} },
@@ -80,7 +82,7 @@ export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentInt
       payment_method_options: {
         card: { installments: null, mandate_options: null, network: null, request_three_d_secure: 'automatic' },
       },
-      payment_method_types: ['card', 'link'],
+      payment_method_types: wanted.allowed ?? ['card', 'link'],
       payment_record: null,
       processing: null,
       receipt_email: wanted.receiptEmail ?? null,
@@ -102,7 +104,7 @@ export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentInt
 
 export function makeSetupIntent(
   ledger: Ledger,
-  wanted: { customer: string | null; subscription?: string; metadata?: Record<string, string>; usage?: string },
+  wanted: Pick<NewIntent, 'customer' | 'metadata' | 'allowed'> & { subscription?: string; usage?: string },
 ): SetupIntent {
   const id = `seti_${token(24)}`;
   const owner = wanted.customer ? ledger.store.find('customer', wanted.customer) : null;
@@ -111,7 +113,7 @@ export function makeSetupIntent(
     {
       id,
       object: 'setup_intent',
-      allowed_payment_method_types: null,
+      allowed_payment_method_types: wanted.allowed ?? null,
       application: null,
       attach_to_self: false,
       automatic_payment_methods: null,
@@ -132,7 +134,7 @@ export function makeSetupIntent(
       payment_method: null,
       payment_method_configuration_details: null,
       payment_method_options: { card: { mandate_options: null, network: null, request_three_d_secure: 'automatic' } },
-      payment_method_types: ['card', 'link'],
+      payment_method_types: wanted.allowed ?? ['card', 'link'],
       single_use_mandate: null,
       status: 'requires_payment_method',
       usage: wanted.usage ?? 'off_session',

@@ -21,13 +21,7 @@ import { type Ask, get, matching, page, post, type Route } from './route.ts';
 
 const indifferent = [
   ...['expand', 'mandate', 'mandate_data', 'receipt_email', 'payment_method_options', 'payment_method_types', 'key'],
-  ...[
-    'error_on_requires_action',
-    'radar_options',
-    'automatic_payment_methods',
-    'confirmation_method',
-    'capture_method',
-  ],
+  ...['error_on_requires_action', 'radar_options', 'confirmation_method', 'capture_method'],
   ...[
     'statement_descriptor',
     'statement_descriptor_suffix',
@@ -75,11 +69,41 @@ function belongs(method: PaymentMethod, intent: PaymentIntent | SetupIntent): vo
   );
 }
 
+/** Ways to pay are chosen by the dashboard's settings unless the call says otherwise. */
+function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): void {
+  const given = params.object('automatic_payment_methods');
+  if (!given) return;
+  const [enabled, redirects] = [given.bool('enabled') ?? true, given.one('allow_redirects', ['always', 'never'])];
+  intent.automatic_payment_methods = { allow_redirects: redirects ?? 'always', enabled };
+}
+
+/** Ways to pay that never leave the page. */
+const staying = ['card', 'link'];
+
+/**
+ * Whoever may be sent to another page needs a way back (docs.stripe.com/api/setup_intents/confirm, `return_url`). An invoice's intent
+ * is limited by its invoice.
+ * @throws {ApiError} 400
+ */
+function needsReturn({ params, browser }: Ask, intent: PaymentIntent | SetupIntent): void {
+  const { automatic_payment_methods: automatic, allowed_payment_method_types: allowed } = intent;
+  if (browser || intent._invoice || intent._subscription || params.has('return_url') || params.bool('use_stripe_sdk'))
+    return;
+  if ((automatic as { allow_redirects?: string } | null)?.allow_redirects === 'never') return;
+  if (Array.isArray(allowed) && allowed.every((type) => staying.includes(type))) return;
+  const name = intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent';
+  throw invalid(
+    `This ${name} is configured to accept payment methods enabled in your Dashboard. Because some of these payment methods might redirect your customer off of your page, you must provide a \`return_url\`. If you don't want to accept redirect-based payment methods, set \`automatic_payment_methods[enabled]\` to \`true\` and \`automatic_payment_methods[allow_redirects]\` to \`never\` when creating Setup Intents and Payment Intents.`,
+    'return_url',
+  );
+}
+
 /** @throws {ApiError} 402 when the bank refuses */
 function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
   const { ledger, params, browser } = ask;
   params.allow(...indifferent);
   mayConfirm(intent);
+  needsReturn(ask, intent);
   const usage = params.one('setup_future_usage', ['off_session', 'on_session']);
   if (usage) intent.setup_future_usage = usage;
   const [returnUrl, sdk, off] = [params.text('return_url'), params.bool('use_stripe_sdk'), params.text('off_session')];
@@ -122,7 +146,9 @@ export const paymentIntents: Route[] = [
         setupFutureUsage: params.one('setup_future_usage', ['off_session', 'on_session']) ?? null,
         metadata: params.metadata(),
       },
+      allowed: params.texts('allowed_payment_method_types') ?? null,
     });
+    readAutomatic(params, intent);
     if (params.bool('confirm')) return confirm(ask, intent);
     params.allow('return_url', 'use_stripe_sdk', 'off_session');
     const method = methodOf(ask, null);
@@ -192,6 +218,7 @@ export const paymentIntents: Route[] = [
 function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
   const { ledger, params, browser } = ask;
   params.allow(...indifferent);
+  needsReturn(ask, intent);
   const [returnUrl, sdk] = [params.text('return_url'), params.bool('use_stripe_sdk')];
   const method = methodOf(ask, intent.payment_method);
   if (!method) {
@@ -224,7 +251,9 @@ export const setupIntents: Route[] = [
       customer: customer ? ledger.need('customer', customer, 'customer').id : null,
       metadata: params.metadata(),
       usage: params.one('usage', ['off_session', 'on_session']) ?? 'off_session',
+      allowed: params.texts('allowed_payment_method_types') ?? null,
     });
+    readAutomatic(params, intent);
     intent.description = params.text('description') ?? null;
     if (params.bool('confirm')) return confirmSetupIntent(ask, intent);
     params.allow('return_url', 'use_stripe_sdk');

@@ -49,7 +49,9 @@ function update(ledger: Ledger, params: Params, subscription: Subscription): Sub
     }
     subscription.default_payment_method = method.id;
   }
-  const settings = params.object('payment_settings')?.allow('payment_method_options', 'payment_method_types');
+  const settings = params.object('payment_settings')?.allow('payment_method_options');
+  const ways = settings?.texts('payment_method_types');
+  if (ways) subscription.payment_settings = { ...subscription.payment_settings, payment_method_types: ways };
   const saves = settings?.one('save_default_payment_method', ['off', 'on_subscription']);
   if (saves) subscription.payment_settings = { ...subscription.payment_settings, save_default_payment_method: saves };
   const missing = params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method');

@@ -65,17 +65,22 @@ function unionDifference(value: unknown, shapes: readonly Shape[], checking: Che
   if (found.includes(null)) return null;
   const scores = shapes.map((shape) => likeness(value, shape, checking));
   const best = Math.max(...scores);
-  return (best > 0 && found[scores.indexOf(best)]) || wrong(path, value, 'what is declared');
+  return (best !== 0 && found[scores.indexOf(best)]) || wrong(path, value, 'what is declared');
 }
 
-/** How many fields of an object a shape declares. */
-function likeness(value: unknown, shape: Shape, { shapes }: Checking): number {
+/** How much an object is like a shape: the fields that it declares, and above all the word that tells shapes apart. */
+export function likeness(value: unknown, shape: Shape, checking: Checking): number {
   if (value === null || typeof value !== 'object' || typeof shape !== 'object') return 0;
+  if ('any' in shape) return Math.max(...shape.any.map((one) => likeness(value, one, checking)));
   if ('list' in shape) return Array.isArray(value) ? 1 : 0;
-  const fields = 'ref' in shape ? shapes[shape.ref] : 'object' in shape ? shape.object : {};
-  return Object.keys(value).filter(
-    (name) => fields && (Object.hasOwn(fields, name) || Object.hasOwn(fields, `${name}?`)),
-  ).length;
+  const fields = ('ref' in shape ? checking.shapes[shape.ref] : 'object' in shape ? shape.object : null) ?? {};
+  return Object.entries(value).reduce((sum, [name, member]) => {
+    const declared = fields[name] ?? fields[`${name}?`];
+    if (declared === undefined || member === undefined) return sum;
+    if (declared === 'undefined') return sum - 10;
+    const word = typeof declared === 'object' && 'is' in declared && declared.is.length === 1 ? declared.is[0] : null;
+    return sum + (word === null ? 1 : word === member ? 10 : -10);
+  }, 0);
 }
 
 function first<T>(

@@ -1,0 +1,160 @@
+/** The stand-in for Stripe.js as far as it needs no page: what it refuses before anything is drawn or sent. */
+import type { StripeElements, Stripe as StripeJs } from '@stripe/stripe-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { script } from './browser.ts';
+import { type Bench, openBench, refusal } from './testing.ts';
+
+let bench: Bench;
+let stripeJs: StripeJs;
+beforeAll(async () => {
+  bench = await openBench();
+  stripeJs = load(bench)(bench.access.publishableKey);
+});
+afterAll(() => bench.stop());
+
+/** Runs the script as a page would. */
+function load({ access }: Bench): (key: string) => StripeJs {
+  const window: { Stripe?: (key: string) => StripeJs } = {};
+  const page = { currentScript: { src: access.scriptUrl } };
+  new Function('window', 'document', script())(window, page);
+  if (!window.Stripe) throw new Error('The script has left no Stripe.');
+  return window.Stripe;
+}
+
+const group = {
+  ...{ mode: 'setup' as const, currency: 'usd' },
+  allowedPaymentMethodTypes: ['card'],
+};
+/** Options that the declarations refuse, as old code would still give them. */
+const old = <T>(options: unknown): T => options as T;
+const made = (): StripeElements => stripeJs.elements({ ...group });
+
+type Refused = [name: string, call: () => unknown, message: RegExp];
+const refused: Refused[] = [
+  // S1: the way to pay's old name.
+  [
+    'elements() with paymentMethodTypes',
+    () => stripeJs.elements(old({ ...group, allowedPaymentMethodTypes: undefined, paymentMethodTypes: ['card'] })),
+    /paymentMethodTypes/,
+  ],
+  ['elements() with a mode that is none', () => stripeJs.elements(old({ ...group, mode: 'gift' })), /mode/],
+  [
+    'elements() with an amount as text',
+    () => stripeJs.elements(old({ ...group, mode: 'payment', amount: '100' })),
+    /amount/,
+  ],
+  ['elements.update() with an unknown option', () => made().update(old({ banana: 1 })), /banana/],
+  ['elements.create() of an element that is none', () => made().create(old('banana')), /valid Element name/],
+  ['elements.create() with an unknown option', () => made().create('payment', old({ banana: 1 })), /banana/],
+  [
+    'elements.create() with a word that is none',
+    () => made().create('payment', old({ wallets: { applePay: 'perhaps' } })),
+    /applePay/,
+  ],
+  [
+    'update() of an element',
+    () =>
+      made()
+        .create('payment')
+        .update(old({ banana: 1 })),
+    /banana/,
+  ],
+  ['submit() with an argument', () => (made().submit as (given: unknown) => unknown)({}), /no arguments/],
+  [
+    'createPaymentMethod() with an unknown option',
+    () => stripeJs.createPaymentMethod(old({ elements: made(), banana: 1 })),
+    /banana/,
+  ],
+  [
+    'confirmPayment() with an unknown option',
+    () =>
+      stripeJs.confirmPayment(
+        old({ elements: made(), clientSecret: 'pi_1_secret_1', redirect: 'if_required', banana: 1 }),
+      ),
+    /banana/,
+  ],
+  [
+    'confirmSetup() with an unknown parameter',
+    () =>
+      stripeJs.confirmSetup(
+        old({
+          elements: made(),
+          clientSecret: 'seti_1_secret_1',
+          redirect: 'if_required',
+          confirmParams: { banana: 1 },
+        }),
+      ),
+    /banana/,
+  ],
+];
+
+/** What a call is refused with, at once or later. */
+async function refusalOf(call: () => unknown): Promise<Error> {
+  try {
+    await call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('Nothing was refused.');
+}
+
+describe('Stripe.js', () => {
+  it.each(refused)('refuses %s', async (_name, call, message) => {
+    const error = await refusalOf(call);
+    expect(error.name).toBe('IntegrationError');
+    expect(error.message).toMatch(message);
+  });
+
+  it('takes what the declarations allow', () => {
+    const elements = stripeJs.elements({ ...group, appearance: { theme: 'stripe' }, paymentMethodCreation: 'manual' });
+    elements.create('payment', { layout: 'tabs', wallets: { applePay: 'never', googlePay: 'auto' } });
+    elements.update({ locale: 'en' });
+    expect(elements.getElement('payment')).not.toBeNull();
+  });
+});
+
+describe('an intent', () => {
+  const confirm = (elements: StripeElements, clientSecret: string | null) => () =>
+    stripeJs.confirmSetup({ elements, clientSecret: clientSecret ?? '', redirect: 'if_required' });
+  const setup = async (more: object) => {
+    const { id: customer } = await bench.payer();
+    return (await bench.stripe.setupIntents.create({ customer, ...more })).client_secret;
+  };
+
+  it('has to allow the same ways to pay as the elements (S2)', async () => {
+    const error = await refusalOf(confirm(made(), await setup({})));
+    expect(error).toMatchObject({
+      name: 'IntegrationError',
+      message: expect.stringMatching(/allowedPaymentMethodTypes/),
+    });
+  });
+
+  it('that is confirmed by the server needs a way back, or ways to pay that stay on the page', async () => {
+    const { stripe } = bench;
+    const { id: customer } = await bench.payer();
+    const confirm = { customer, confirm: true, payment_method: 'pm_card_visa' };
+    expect(await refusal(stripe.setupIntents.create(confirm))).toMatchObject({ statusCode: 400, param: 'return_url' });
+    const made = await stripe.setupIntents.create({ ...confirm, allowed_payment_method_types: ['card'] });
+    expect(made.status).toBe('succeeded');
+    expect(made.allowed_payment_method_types).toEqual(['card']);
+  });
+
+  it('has to be kept for the same use as the elements', async () => {
+    const secret = await setup({ allowed_payment_method_types: ['card'], usage: 'on_session' });
+    expect((await refusalOf(confirm(made(), secret))).message).toMatch(/setupFutureUsage/);
+  });
+
+  it('has to be of the same amount and currency as the elements', async () => {
+    const { client_secret: clientSecret } = await bench.stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+    for (const [given, message] of [
+      [{ mode: 'payment', amount: 1300, currency: 'usd' }, /amount/],
+      [{ mode: 'payment', amount: 1200, currency: 'eur' }, /currency/],
+      [{ mode: 'setup', currency: 'usd' }, /mode/],
+    ] as const) {
+      const elements = stripeJs.elements(given);
+      const call = () =>
+        stripeJs.confirmPayment({ elements, clientSecret: clientSecret ?? '', redirect: 'if_required' });
+      expect((await refusalOf(call)).message).toMatch(message);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * What the declarations of `@stripe/stripe-js` allow: any other option is refused. The shapes come from schema/stripe-js.json, the
+ * comparison from schema/check.ts; both are put before this script.
+ */
+import { IntegrationError } from './calls.js';
+
+/** Refuses arguments that fit none of a function's overloads. */
+export function checkCall(name, given) {
+  const problems = declared.functions[name].map((shapes) => {
+    for (const [index, shape] of shapes.entries()) {
+      const found = difference(given[index], shape, declared);
+      if (found) return found;
+    }
+    return null;
+  });
+  if (problems.includes(null)) return;
+  // The overload that was meant is the one that the arguments are most like.
+  const like = (shapes) => shapes.reduce((sum, shape, index) => sum + likeness(given[index], shape, declared), 0);
+  const scores = declared.functions[name].map(like);
+  refuse(name, problems[scores.indexOf(Math.max(...scores))]);
+}
+
+/** Options of an element, at its creation or at an update. */
+export function checkOptions(type, when, options) {
+  const shape = declared.elements[type]?.[when];
+  const found = shape && options !== undefined && difference(options, shape, declared);
+  if (found) refuse(when === 'create' ? `elements.create("${type}")` : `${type}Element.update`, found);
+}
+
+function refuse(name, problem) {
+  throw new IntegrationError(`Invalid value for ${name}(): ${problem}.`);
+}
+
+/**
+ * Elements that were made without an intent have to fit the one that they are confirmed with: Stripe.js compares mode, amount,
+ * currency, the ways to pay and what the method is kept for (docs.stripe.com/payments/accept-a-payment-deferred).
+ */
+export function checkIntent(options, intent, setup) {
+  if (!options?.mode) return;
+  const wanted = setup ? ['setup', 'subscription'] : ['payment', 'subscription'];
+  const name = setup ? 'SetupIntent' : 'PaymentIntent';
+  const differs = (what, own, other) => {
+    throw new IntegrationError(
+      `The ${what} that was given to elements() (${own}) does not match the ${what} of the ${name} (${other}).`,
+    );
+  };
+  if (!wanted.includes(options.mode)) differs('mode', options.mode, wanted[0]);
+  if (!setup && options.amount !== intent.amount) differs('amount', options.amount, intent.amount);
+  if (!setup && options.currency !== intent.currency) differs('currency', options.currency, intent.currency);
+  const [own, other] = [options.allowedPaymentMethodTypes, intent.allowed_payment_method_types].map(
+    (types) => types && [...types].sort().join(', '),
+  );
+  if ((own ?? null) !== (other ?? null)) differs('allowedPaymentMethodTypes', own ?? 'any', other ?? 'any');
+  const usage = setup ? intent.usage : intent.setup_future_usage;
+  const planned = options.setupFutureUsage ?? (setup || options.mode === 'subscription' ? 'off_session' : null);
+  if (planned !== (usage ?? null)) differs('setupFutureUsage', planned ?? 'none', usage ?? 'none');
+}
