@@ -2,6 +2,7 @@
 import { type HttpHandler, HttpResponse, http } from 'msw';
 import { token } from './core/ledger.ts';
 import type { Fault } from './faults.ts';
+import { fingerprint } from './idempotency.ts';
 import type { Route } from './resources/route.ts';
 import { answer, routes, type StripeState } from './state.ts';
 
@@ -27,12 +28,20 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     const url = new URL(request.url);
     const fault = state.faults.take(request.method, url.pathname);
     const key = request.headers.get('idempotency-key');
+    const body = await request.text();
+    /** Stripe gives a 500 of its own again to the same key (docs.stripe.com/api/idempotent_requests). */
+    const keepFailure = async (failure: Response): Promise<Response> => {
+      if (key === null || route.method === 'get' || failure.status !== 500) return failure;
+      const told = { status: 500, body: await failure.clone().text() };
+      const print = fingerprint(route.method, url.pathname, body);
+      state.ledger.run(() => state.idempotency.keep(key, print, told));
+      return failure;
+    };
     if (fault && fault.when !== 'after') {
       const held = key !== null && state.idempotency.hold(key);
       const failure = await suffer(fault).finally(() => held && state.idempotency.finish(key));
-      if (failure) return failure;
+      if (failure) return keepFailure(failure);
     }
-    const body = await request.text();
     const {
       status,
       headers,
@@ -50,10 +59,21 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     });
     if (fault?.when === 'after') {
       const failure = await suffer(fault);
-      if (failure) return failure;
+      if (failure) return keepFailure(failure);
     }
     return new HttpResponse(text, { status, headers });
   });
+
+const unknownFailure = { type: 'api_error', message: 'An unknown error occurred, as the sandbox was asked for.' };
+
+/** docs.stripe.com/rate-limits */
+const rateLimited = {
+  type: 'invalid_request_error',
+  code: 'rate_limit',
+  message:
+    'Request rate limit exceeded. You can learn more about rate limits here https://stripe.com/docs/rate-limits.',
+  doc_url: 'https://stripe.com/docs/error-codes/rate-limit',
+};
 
 /** Waits as long as asked, then fails if asked. */
 async function suffer({ delay = 0, hang, status, error }: Fault): Promise<Response | null> {
@@ -62,7 +82,13 @@ async function suffer({ delay = 0, hang, status, error }: Fault): Promise<Respon
   if (status === undefined) return null;
   if (status === 0) return HttpResponse.error();
   return HttpResponse.json(
-    { error: error ?? { type: 'api_error', message: 'An unknown error occurred, as the sandbox was asked for.' } },
-    { status, headers: { 'request-id': `req_${token(14)}` } },
+    { error: error ?? (status === 429 ? rateLimited : unknownFailure) },
+    {
+      status,
+      headers: {
+        'request-id': `req_${token(14)}`,
+        ...(status === 429 && { 'stripe-rate-limited-reason': 'global-rate', 'stripe-should-retry': 'true' }),
+      },
+    },
   );
 }

@@ -281,7 +281,8 @@ describe('faults', () => {
   it('strike before or after a call has taken effect', async () => {
     const options = { idempotencyKey: 'struck' };
     await bench.control('POST faults', { path: '/v1/customers', status: 500, when: 'before' });
-    expect((await refusal(stripe.customers.create({}, options))).statusCode).toBe(500);
+    const broken = { idempotencyKey: 'broken' };
+    expect((await refusal(stripe.customers.create({}, broken))).statusCode).toBe(500);
     expect((await stripe.customers.list()).data).toEqual([]);
     await bench.control('POST faults', { method: 'POST', path: '/v1/customers', status: 0, when: 'after' });
     const error = await refusal(stripe.customers.create({}, { ...options, maxNetworkRetries: 0 })).catch(() => null);

@@ -8,6 +8,7 @@ import { addIntervals, boundaryAfter, day, hour } from './calendar.ts';
 import { collect, end, expire, voidInvoice } from './collecting.ts';
 import { recurring } from './creating.ts';
 import { finalize, makeInvoice, periodLine, reckon } from './invoicing.ts';
+import { holdBack, pauseOf, resume } from './pausing.ts';
 import { nextPhase, phaseEnd } from './scheduling.ts';
 
 /** Days before a renewal on which it is announced. */
@@ -53,7 +54,10 @@ function* subscriptionTasks(ledger: Ledger, subscription: Subscription): Generat
       work: () => announceTrialEnd(ledger, subscription),
     };
   }
-  if (announced.invoice !== at && subscription.cancel_at === null) {
+  const pause = pauseOf(subscription);
+  if (pause && pause.resumes_at !== null) yield { at: pause.resumes_at, work: () => resume(ledger, subscription) };
+  // Of an invoice that will be void nothing is announced.
+  if (announced.invoice !== at && subscription.cancel_at === null && pause?.behavior !== 'void') {
     yield {
       at: Math.max(at - announcedAhead, subscription.created + 1),
       work: () => announceInvoice(ledger, subscription, at),
@@ -69,7 +73,7 @@ function* subscriptionTasks(ledger: Ledger, subscription: Subscription): Generat
   const phase = schedule ? phaseEnd(schedule) : null;
   // A phase that ends with the period is left before the renewal.
   if (phase !== null && phase <= at) return;
-  yield { at, work: () => renew(ledger, subscription) };
+  yield { at, work: () => holdBack(ledger, subscription, renew(ledger, subscription)) };
 }
 
 function invoiceTask(ledger: Ledger, invoice: Invoice): Task | null {

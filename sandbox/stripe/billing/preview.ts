@@ -107,7 +107,7 @@ function ofChange(
         items: readChanges(ledger, details),
         proration,
         prorationDate: details.int('proration_date'),
-        restart: details.text('billing_cycle_anchor') === 'now',
+        restart: details.object('billing_cycle_anchor')?.one('type', ['now', 'unchanged', 'timestamp']) === 'now',
         trialEnd: trial === 'now' ? 'now' : trial ? Number(trial) : undefined,
       })
     : null;

@@ -1,13 +1,14 @@
 /** Subscription schedules: phases that follow each other, and what the subscription becomes at each of their ends. */
 import { invalid, missing } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
-import type { Interval, Phase, Schedule, Subscription } from '../core/model.ts';
+import type { Interval, Phase, Price, Schedule, Subscription, SubscriptionItem } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { addIntervals } from './calendar.ts';
 import { before, change, settleChange } from './changing.ts';
 import { end } from './collecting.ts';
 import { recurring } from './creating.ts';
 import { grantDiscounts } from './discounts.ts';
+import { addItem } from './invoicing.ts';
 
 const intervals: readonly Interval[] = ['day', 'week', 'month', 'year'];
 
@@ -29,6 +30,7 @@ export const emptyPhase = {
 export const phaseOf = (subscription: Subscription): Phase => ({
   ...emptyPhase,
   currency: subscription.currency,
+  default_payment_method: subscription.default_payment_method,
   discounts: subscription.discounts.map((discount) => ({ coupon: null, promotion_code: null, discount })),
   start_date: subscription.items.data[0]?.current_period_start ?? subscription.created,
   end_date: subscription.items.data[0]?.current_period_end ?? subscription.created,
@@ -46,22 +48,15 @@ const phaseItem = (price: string, quantity: number): Phase['items'][number] => (
 export function readPhases(
   ledger: Ledger,
   params: Params,
-  running: { start_date: number } | null,
+  { current_phase: running, customer }: Pick<Schedule, 'current_phase' | 'customer'>,
   now: number,
 ): Phase[] {
   const given = params.list('phases');
   if (!given || given.length === 0) throw missing('phases');
   let start = running?.start_date ?? now;
   return given.map((one, index) => {
-    one.allow(
-      'billing_cycle_anchor',
-      'collection_method',
-      'automatic_tax',
-      'invoice_settings',
-      'description',
-      'currency',
-    );
-    one.allow('default_payment_method', 'add_invoice_items', 'trial', 'iterations', 'transfer_data');
+    one.allow('collection_method', 'automatic_tax', 'invoice_settings', 'description', 'currency');
+    one.allow('add_invoice_items', 'trial', 'iterations', 'transfer_data');
     const from = one.text('start_date');
     const startDate = !from || from === 'now' ? start : Number(from);
     if (index > 0 && startDate !== start) {
@@ -93,7 +88,9 @@ export function readPhases(
     start = endDate;
     return {
       ...emptyPhase,
+      billing_cycle_anchor: one.one('billing_cycle_anchor', ['automatic', 'phase_start']) ?? null,
       currency: first.price.currency,
+      default_payment_method: methodOf(ledger, one, customer),
       discounts: (one.list('discounts') ?? []).map((discount) => ({
         coupon: discount.text('coupon') ?? null,
         promotion_code: discount.text('promotion_code') ?? null,
@@ -108,6 +105,20 @@ export function readPhases(
       trial_end: trialEnd,
     };
   });
+}
+
+/** @throws {ApiError} 400 for another's card */
+function methodOf(ledger: Ledger, phase: Params, customer: string): string | null {
+  const id = phase.text('default_payment_method');
+  if (!id) return null;
+  const param = phase.name('default_payment_method');
+  const method = ledger.need('payment_method', id, param);
+  if (method.customer === customer) return id;
+  throw invalid(
+    `The customer does not have a payment method with the ID ${id}. The payment method must be attached to the customer.`,
+    param,
+    'resource_missing',
+  );
 }
 
 /** The phase that holds at a moment. */
@@ -171,6 +182,8 @@ export function enter(
     );
   }
   subscription.metadata = { ...subscription.metadata, ...phase.metadata };
+  // Without a card of its own a phase falls back on the customer's (docs.stripe.com/api/subscription_schedules/create).
+  subscription.default_payment_method = phase.default_payment_method as string | null;
   if (same) return;
   const items = subscription.items.data.map((item, index) => ({
     id: item.id,
@@ -179,19 +192,49 @@ export function enter(
   // At the very end of a period nothing is left to credit; the renewal that follows charges the new price.
   const boundary = subscription.items.data.every((item) => item.current_period_end <= now);
   if (boundary) {
-    subscription.items.data.forEach((item, index) => {
-      const next = wanted[index];
-      if (!next) return;
-      item.price = next.price.id;
-      item.quantity = next.quantity;
-      item._billed = null;
-    });
-    subscription.billing_cycle_anchor = now;
+    swapItems(ledger, subscription, wanted, phase);
     return;
   }
   const invoice = change(ledger, subscription, { items, proration });
   if (invoice)
     settleChange(ledger, subscription, invoice, { behaviour: 'allow_incomplete', offSession: true, before: old });
+}
+
+/**
+ * The items of the next phase, at the end of a period. With `phase_start` a new cycle begins, which the renewal of this moment
+ * charges. Without, a price of another interval is not collected by itself: its amount waits for the next invoice, as readers of
+ * github.com/better-auth/better-auth/issues/11336 found out.
+ */
+function swapItems(
+  ledger: Ledger,
+  subscription: Subscription,
+  wanted: readonly { price: Price; quantity: number }[],
+  phase: Phase,
+): void {
+  const now = ledger.now(subscription);
+  subscription.items.data.forEach((item, index) => {
+    const next = wanted[index];
+    if (!next) return;
+    const [old, young] = [recurring(ledger.need('price', item.price)), recurring(next.price)];
+    const sameInterval = old.interval === young.interval && old.interval_count === young.interval_count;
+    item.price = next.price.id;
+    item.quantity = next.quantity;
+    item._billed = null;
+    if (phase.billing_cycle_anchor === 'phase_start') subscription.billing_cycle_anchor = now;
+    else if (!sameInterval) waitForNextInvoice(ledger, subscription, item, next.price);
+  });
+}
+
+function waitForNextInvoice(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, price: Price): void {
+  const now = ledger.now(subscription);
+  item.current_period_start = now;
+  item.current_period_end = addIntervals(now, recurring(price));
+  addItem(ledger, {
+    ...{ customer: subscription.customer, amount: price.unit_amount * item.quantity, currency: price.currency },
+    ...{ description: `Remaining time on ${price.nickname ?? price.id}`, quantity: item.quantity, proration: true },
+    ...{ period: { start: now, end: item.current_period_end }, _subscription: subscription.id, _item: item.id },
+    ...{ _price: price.id, _product: price.product },
+  });
 }
 
 export function release(ledger: Ledger, schedule: Schedule): void {

@@ -11,6 +11,7 @@ import {
 } from '../billing/creating.ts';
 import { grantDiscounts, readDiscounts, round } from '../billing/discounts.ts';
 import { addItem, finalize, makeInvoice } from '../billing/invoicing.ts';
+import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
 import { enter, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
 import { invalid } from '../core/errors.ts';
@@ -23,7 +24,8 @@ import { del, get, matching, page, post, type Route } from './route.ts';
 const over = ['canceled', 'incomplete_expired'];
 
 function update(ledger: Ledger, params: Params, subscription: Subscription): Subscription {
-  params.allow(...indifferent.filter((name) => name !== 'proration_behavior'), 'automatic_tax');
+  const read = ['proration_behavior', 'pause_collection'];
+  params.allow(...indifferent.filter((name) => !read.includes(name)), 'automatic_tax');
   if (over.includes(subscription.status)) {
     params.allow(...params.keys());
     if (params.keys().some((key) => !['metadata', 'cancellation_details', 'expand'].includes(key))) {
@@ -55,7 +57,10 @@ function update(ledger: Ledger, params: Params, subscription: Subscription): Sub
   const saves = settings?.one('save_default_payment_method', ['off', 'on_subscription']);
   if (saves) subscription.payment_settings = { ...subscription.payment_settings, save_default_payment_method: saves };
   const missing = params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method');
-  if (missing) subscription.trial_settings = { end_behavior: { missing_payment_method: missing } };
+  if (missing) {
+    subscription.trial_settings = { end_behavior: { billing_cycle_anchor: null, missing_payment_method: missing } };
+  }
+  readPause(ledger, subscription, params);
   setCancellation(ledger, subscription, params);
   const granted = readDiscounts(ledger, params, customer);
   if (granted) grantDiscounts(ledger, subscription, granted);
@@ -68,7 +73,7 @@ function update(ledger: Ledger, params: Params, subscription: Subscription): Sub
   const trial = params.text('trial_end');
   const items = readChanges(ledger, params);
   const prorationDate = params.int('proration_date');
-  const restart = params.one('billing_cycle_anchor', ['now', 'unchanged']) === 'now';
+  const restart = params.object('billing_cycle_anchor')?.one('type', ['now', 'unchanged']) === 'now';
   if (!items && !restart && !trial) return subscription;
   if (subscription.status === 'incomplete') {
     throw invalid(
@@ -185,7 +190,7 @@ export const schedules: Route[] = [
         current_phase: { start_date: phase.start_date, end_date: phase.end_date },
         default_settings: {
           ...{ application_fee_percent: null, billing_cycle_anchor: 'automatic', billing_thresholds: null },
-          ...{ collection_method: 'charge_automatically', default_payment_method: subscription.default_payment_method },
+          ...{ collection_method: 'charge_automatically', default_payment_method: null },
           ...{
             description: null,
             invoice_settings: {
@@ -229,7 +234,7 @@ export const schedules: Route[] = [
       params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
     if (!params.has('phases')) return schedule;
     const now = ledger.now(schedule);
-    schedule.phases = readPhases(ledger, params, schedule.current_phase, now);
+    schedule.phases = readPhases(ledger, params, schedule, now);
     const running = phaseAt(schedule, now);
     const subscription = ledger.need('subscription', schedule.subscription ?? '');
     if (!running) throw invalid('One phase has to hold now.', 'phases');

@@ -1,0 +1,124 @@
+/** Rules of Stripe's that money depends on: schedules and their anchors, cards of phases, pauses, replays and rate limits. */
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { amounts, type Bench, day, itemOf, openBench, refusal } from './testing.ts';
+
+let bench: Bench;
+let stripe: Stripe;
+beforeEach(async () => {
+  bench = await openBench();
+  stripe = bench.stripe;
+});
+afterEach(() => bench.stop());
+
+const invoicesOf = async (customer: string) => (await stripe.invoices.list({ customer, limit: 100 })).data;
+
+/** A monthly subscription whose card is its own, and a schedule that makes it yearly after this month. */
+async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdateParams.Phase>) {
+  const { id: customer } = await stripe.customers.create({});
+  const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
+  const made = await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
+  const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+  const { current_period_start: start_date, current_period_end: end_date } = itemOf(made);
+  await stripe.subscriptionSchedules.update(schedule.id, {
+    phases: [
+      { items: [{ price: 'price_reader_monthly' }], start_date, end_date, default_payment_method: card.id },
+      { items: [{ price: 'price_reader_yearly' }], duration: { interval: 'year', interval_count: 1 }, ...phase },
+    ],
+  });
+  bench.state.advance(35 * day);
+  const [last] = await invoicesOf(customer);
+  if (!last) throw new Error('There is no invoice.');
+  return { customer, card: card.id, last, after: await stripe.subscriptions.retrieve(made.id) };
+}
+
+describe('a planned switch to another interval', () => {
+  it('is collected at the boundary with phase_start and a card (S3)', async () => {
+    const { last, after, card } = await plannedSwitch({ billing_cycle_anchor: 'phase_start' });
+    expect(amounts(last)).toEqual([12_000]);
+    // Without a card of its own the phase has none to charge (S4).
+    expect(after).toMatchObject({ status: 'past_due', default_payment_method: null });
+    expect(last.status).toBe('open');
+    expect(card).toMatch(/^pm_/);
+  });
+
+  it('is paid where the phase carries the card (S4)', async () => {
+    const { id: customer } = await stripe.customers.create({});
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
+    const made = await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
+    const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    const { current_period_start: start_date, current_period_end: end_date } = itemOf(made);
+    const own = { default_payment_method: card.id };
+    const updated = await stripe.subscriptionSchedules.update(schedule.id, {
+      phases: [
+        { items: [{ price: 'price_reader_monthly' }], start_date, end_date, ...own },
+        {
+          ...{ items: [{ price: 'price_reader_yearly' }], duration: { interval: 'year', interval_count: 1 }, ...own },
+          billing_cycle_anchor: 'phase_start',
+        },
+      ],
+    });
+    expect(updated.phases[1]).toMatchObject({ billing_cycle_anchor: 'phase_start', default_payment_method: card.id });
+    bench.state.advance(35 * day);
+    const [last] = await invoicesOf(customer);
+    expect(last).toMatchObject({ status: 'paid', amount_paid: 12_000 });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
+  });
+
+  it('is not collected by itself without phase_start', async () => {
+    const { customer, after } = await plannedSwitch({});
+    expect(itemOf(after).price.id).toBe('price_reader_yearly');
+    // The first month alone has been charged; the year waits for the next invoice.
+    expect((await invoicesOf(customer)).map(({ amount_due }) => amount_due)).toEqual([1200]);
+    const { data } = await stripe.invoiceItems.list({ customer, pending: true });
+    expect(data.map(({ amount }) => amount)).toEqual([12_000]);
+  });
+
+  it('takes no card of another customer', async () => {
+    const other = await bench.payer();
+    const card = other.invoice_settings.default_payment_method as string;
+    const error = await refusal(plannedSwitch({ default_payment_method: card }));
+    expect(error).toMatchObject({ statusCode: 400, param: 'phases[1][default_payment_method]' });
+  });
+});
+
+describe('a pause of collection (S7)', () => {
+  it.each([
+    ['void', 'void'],
+    ['mark_uncollectible', 'uncollectible'],
+    ['keep_as_draft', 'draft'],
+  ] as const)('%s leaves an invoice %s', async (behavior, status) => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const resumes_at = bench.state.now() + 40 * day;
+    const paused = await stripe.subscriptions.update(made.id, { pause_collection: { behavior, resumes_at } });
+    expect(paused).toMatchObject({ status: 'active', pause_collection: { behavior, resumes_at } });
+    bench.state.advance(35 * day);
+    expect((await invoicesOf(id))[0]).toMatchObject({ status, amount_paid: 0 });
+    bench.state.advance(30 * day);
+    const after = await stripe.subscriptions.retrieve(made.id);
+    expect(after).toMatchObject({ status: 'active', pause_collection: null });
+    expect((await invoicesOf(id)).map((invoice) => invoice.status)).toEqual(['paid', status, 'paid']);
+  });
+});
+
+describe('a failure of Stripe’s own', () => {
+  it('with status 500 is given again to the same key, and to no other', async () => {
+    const options = { idempotencyKey: 'broken' };
+    await bench.control('POST faults', { path: '/v1/customers', method: 'POST', status: 500 });
+    expect((await refusal(stripe.customers.create({}, options))).statusCode).toBe(500);
+    const again = await refusal(stripe.customers.create({}, options));
+    expect(again).toMatchObject({ statusCode: 500 });
+    expect(again.headers?.['idempotent-replayed']).toBe('true');
+    expect((await stripe.customers.create({}, { idempotencyKey: 'another' })).object).toBe('customer');
+  });
+
+  it('for too many calls names why, and is not kept', async () => {
+    const options = { idempotencyKey: 'hurried' };
+    await bench.control('POST faults', { path: '/v1/customers', status: 429 });
+    const error = await refusal(stripe.customers.create({}, options));
+    expect(error).toMatchObject({ statusCode: 429, type: 'StripeRateLimitError', code: 'rate_limit' });
+    expect(error.headers?.['stripe-rate-limited-reason']).toBe('global-rate');
+    expect((await stripe.customers.create({}, options)).object).toBe('customer');
+  });
+});
