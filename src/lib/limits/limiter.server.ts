@@ -65,13 +65,17 @@ class Refusal extends Error {
   }
 }
 
-/** @param now epoch milliseconds */
+/**
+ * @param now epoch milliseconds
+ * @param fairnessPatienceMs longest wait for a count of fairness before memory counts instead
+ */
 export function createLimiter(
   database: Database,
   keys: Keys,
   limits: Limits,
   now: () => number,
   log?: Pick<Logger, 'warn'>,
+  fairnessPatienceMs: number = patienceMs,
 ): Limiter {
   const inDatabase = new Map<string, DatabaseWindows>();
   const inMemory = new Map<string, MemoryWindows>();
@@ -109,7 +113,7 @@ export function createLimiter(
   async function patiently(work: Work): Promise<void> {
     if (performance.now() < restUntil) throw new Error('Limits are counted in memory just now.');
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('PostgreSQL took too long to count.')), patienceMs);
+    const timer = setTimeout(() => late.reject(new Error('PostgreSQL took too long to count.')), fairnessPatienceMs);
     try {
       await Promise.race([database.transaction(work), late.promise]);
     } catch (error) {

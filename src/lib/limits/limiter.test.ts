@@ -102,7 +102,11 @@ onBothEngines('limits', (engines) => {
   it('of fairness hold across processes where PostgreSQL is shared, and need no disk elsewhere', async () => {
     const place = await engines.place();
     const databases = [await engines.open(place), await engines.open(place)];
-    const processes = databases.map((one) => createLimiter(one, createKeyed(secret), defaultLimits, Date.now));
+    // A machine that is busy with other tests must not make memory count.
+    const patient = [undefined, 60_000] as const;
+    const processes = databases.map((one) =>
+      createLimiter(one, createKeyed(secret), defaultLimits, Date.now, ...patient),
+    );
     const counts = [];
     for (const limiter of processes) counts.push(await passed(limiter, 'search', 120));
     expect(counts).toEqual(engines.engine === 'postgres' ? [120, 0] : [120, 120]);
