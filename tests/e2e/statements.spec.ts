@@ -1,7 +1,16 @@
 /** Statements of the specification that hold for the paper as a whole, and belong to none of its tools (docs/spec-coverage.md). */
+import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { root } from '../../scripts/setup/places.mjs';
+import { silent } from '../../src/lib/logging.ts';
 import { publication } from '../../src/publication.ts';
+import { parseConfig } from '../../src/server/config.ts';
+import type { Answer } from '../../src/server/exchange.ts';
+import { describeFeatures } from '../../src/server/features.ts';
+import { loadPages } from '../../src/server/renderer.ts';
 import { violationsOn } from '../world/axe.ts';
+
+const siteUrl = 'https://paper.example';
 
 test('the links of the specification to other sites are there', async ({ request }) => {
   const { shop, advertise, founderJoin } = publication.links;
@@ -25,16 +34,39 @@ test('every page has the paper’s four families of type', async ({ request }) =
   }
 });
 
+/** What the built pages answer where the content of a page fails; nothing of the running site is broken for it. */
+async function failedPage(path: string): Promise<Answer> {
+  const config = parseConfig({ SITE_URL: siteUrl });
+  const content = new Proxy({} as App.Locals['content'], {
+    get() {
+      throw new Error('The content cannot be read.');
+    },
+  });
+  const services = { log: silent, features: describeFeatures(config) } as unknown as App.Locals['services'];
+  const locals: App.Locals = { content, services, config, variant: 'public', markAccess: () => {} };
+  const render = await loadPages(join(root, 'dist', 'server', 'entry.mjs'));
+  return render(new Request(new URL(path, siteUrl)), locals, '127.0.0.1');
+}
+
 test('a page that fails says so in the words of the specification, and leads home', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
-  const answer = await page.goto('/500');
+  const failed = await failedPage('/about');
+  await page.route('**/about', (route) =>
+    route.fulfill({ status: failed.status, headers: Object.fromEntries(failed.headers), body: failed.body }),
+  );
+  const answer = await page.goto('/about');
   expect(answer?.status()).toBe(500);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(
     "We're inspecting the presses and will be back soon!",
   );
+  expect(await answer?.text()).not.toContain('cannot be read');
   expect(await violationsOn(page)).toEqual([]);
   await page.getByRole('link', { name: 'Go to Homepage' }).click();
   await expect(page).toHaveURL(/\/$/);
+});
+
+test('nothing stands at the address of the page for failures', async ({ request }) => {
+  expect((await request.get('/500')).status()).toBe(404);
 });
 
 test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe bar 2 or 6 more', async ({ page }) => {
