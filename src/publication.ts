@@ -183,6 +183,8 @@ export const publication = {
     level: 'registered' as 'registered' | 'subscriber',
     /** Characters of a comment. */
     longest: 3000,
+    /** Links of a comment that can be followed; further ones are plain text. */
+    links: 2,
     /** Minutes for which its author may change or take back a comment. */
     editMinutes: 5,
     /** Readers whose reports take a comment off the page until the editors have looked at it (again). */

@@ -2,6 +2,7 @@
  * What happens to a body between the two passes of the sanitiser: it takes the paper's own shape. Pictures go through the
  * image path, links lead to the site's own pages, frames become click-to-load shells, structure is put right.
  */
+import { publication } from '../publication.ts';
 import { type BodyContext, unwrap } from './body-context.server.ts';
 import { embedBlocks } from './body-embeds.server.ts';
 import { originalOfLink } from './body-links.ts';
@@ -69,11 +70,19 @@ export function shapeComment(
   dropStrayAddresses(body);
   settleLinks(body, context);
   for (const link of body.querySelectorAll(`a[${originalOfLink}]`)) link.removeAttribute(originalOfLink);
-  for (const link of body.querySelectorAll('a[rel]')) link.setAttribute('rel', 'ugc nofollow noopener noreferrer');
   removeJunk(body);
+  settleCommentLinks(body);
   wrapLooseText(body);
   markDirections(body);
   return body.innerHTML.trim();
+}
+
+/** No link of a reader's counts for search engines, and a comment full of them has only its first ones as links. */
+function settleCommentLinks(body: HTMLElement): void {
+  for (const [at, link] of [...body.querySelectorAll('a[href]')].entries()) {
+    if (at < publication.comments.links) link.setAttribute('rel', 'nofollow ugc noopener noreferrer');
+    else unwrap(link);
+  }
 }
 
 function dropComments(body: HTMLElement): void {

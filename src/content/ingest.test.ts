@@ -3,6 +3,7 @@ import { JSDOM } from 'jsdom';
 import { describe, expect, it } from 'vitest';
 import { type Json, wireComment, wirePost } from '../../tests/fixtures/wordpress.ts';
 import { countWords } from '../lib/text.ts';
+import { publication } from '../publication.ts';
 import type { IngestedDocument } from './documents.ts';
 import { type IngestContext, ingestComment, ingestDocument } from './ingest.server.ts';
 import type { DocumentType } from './model.ts';
@@ -407,7 +408,7 @@ describe('comments', () => {
       document: {
         author: 'A B',
         contentHtml:
-          '<p>x <a href="https://spam.example/" rel="ugc nofollow noopener noreferrer">y</a> <code>c</code></p><p>big</p>',
+          '<p>x <a href="https://spam.example/" rel="nofollow ugc noopener noreferrer">y</a> <code>c</code></p><p>big</p>',
       },
     });
     expect(ingestComment(sanitiser, wireComment({ id: 1, post: 2, status: 'hold' }), context).kind).toBe('withheld');
@@ -415,5 +416,33 @@ describe('comments', () => {
       kind: 'rejected',
       rejection: { field: 'date_gmt' },
     });
+  });
+
+  it('have few links, none of which counts for search engines, wherever they lead', () => {
+    const { links } = publication.comments;
+    const addresses = [
+      'https://spam.example/a',
+      'https://cms.example/articles/one/',
+      '#part',
+      'mailto:a@spam.example',
+      'https://spam.example/b',
+    ];
+    const rendered = addresses.map((href, at) => `<p><a href="${href}" rel="follow">word ${at}</a></p>`).join('');
+    // A link without words isn't shown, and doesn't take the place of one that is.
+    const raw = wireComment({
+      id: 1,
+      post: 2,
+      content: { rendered: `<a href="https://spam.example/c"> </a>${rendered}` },
+    });
+    const taken = ingestComment(sanitiser, raw, context);
+    const contentHtml = taken.kind === 'document' ? taken.document.contentHtml : '';
+    const { body } = new JSDOM(contentHtml).window.document;
+    const live = [...body.querySelectorAll('a')];
+    expect(live.map(({ textContent }) => textContent)).toEqual(addresses.slice(0, links).map((_, at) => `word ${at}`));
+    for (const link of live)
+      expect(link.getAttribute('rel')?.split(' ')).toEqual(expect.arrayContaining(['nofollow', 'ugc', 'noopener']));
+    expect([...body.querySelectorAll('p')].map(({ textContent }) => textContent)).toEqual(
+      addresses.map((_, at) => `word ${at}`),
+    );
   });
 });

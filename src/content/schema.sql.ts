@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of what ingest writes into them. */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 /**
  * `documents` holds what lists show; bodies lie apart so that a list reads small rows. WordPress numbers all posts from

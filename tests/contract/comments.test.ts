@@ -3,6 +3,7 @@
  * memory. What nobody may do stands here too: another reader's comments, other sites' forms, and addresses in any answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publication } from '../../src/publication.ts';
 import { type AccountSite, type Answer, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 import { wireComment } from '../fixtures/wordpress.ts';
 import { formOf } from './fixtures/accounts.ts';
@@ -13,7 +14,8 @@ beforeAll(async () => {
     write(wordpress) {
       wordpress.put('comments', { ...wireComment({ id: 90, post: 1, author_name: 'Ben Early' }), id: 90 });
       const hostile =
-        '<p onclick="x()">Read <a href="https://spam.example" rel="follow">this</a><script>alert(1)</script></p>';
+        '<p onclick="x()">Read <a href="https://spam.example" rel="follow">this</a><script>alert(1)</script></p>' +
+        Array.from({ length: 6 }, (_, at) => `<p><a href="https://spam.example/${at}">offer ${at}</a></p>`).join('');
       wordpress.put('comments', {
         ...wireComment({
           id: 91,
@@ -282,7 +284,9 @@ describe('without a script', () => {
 
 it('shows hostile words as words, and marks readers’ links as theirs', async () => {
   const page = await article('/article/story-1/comments/90');
-  expect(holds(page, 'rel="ugc nofollow noopener noreferrer"', 'Mallory')).toBe(true);
+  expect(holds(page, 'rel="nofollow ugc noopener noreferrer"', 'Mallory')).toBe(true);
+  expect(page.match(/href="https:\/\/spam\.example/g)).toHaveLength(publication.comments.links);
+  expect(holds(page, '<p>offer 5</p>')).toBe(true);
   expect(/onerror=|alert\(1\)|onclick=|\u202e/.test(page)).toBe(false);
 });
 
