@@ -110,7 +110,7 @@ function Address({ state, step }: Pick<Props, 'state' | 'step'>) {
 
 /** The sign-in by link or code, in place: what was typed for the order stays where it is. */
 function SignInHere({ email, returnTo, onBack }: { email: string; returnTo: string; onBack(): void }) {
-  const flow = useFlow({ redirect: returnTo, initial: { email }, onSignedIn: () => {} });
+  const flow = useFlow({ redirect: returnTo, initial: { email }, surface: 'paywall', onSignedIn: () => {} });
   return (
     <div className={styles.stack} data-sign-in="">
       <SignInPanel flow={flow} providers={[]} returnTo={returnTo} focused />

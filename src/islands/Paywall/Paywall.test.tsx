@@ -169,6 +169,29 @@ describe('the account step', () => {
     expect(field('Email address').value).toBe('ada@example.com');
   });
 
+  it('goes on with a code that a reader was looking for when the page was loaded again', async () => {
+    answers['/zephr/media/user/info'] = () => json({});
+    answers['/blaize/token-exchange'] = () => json({ message: 'sent' }, 201);
+    answers['/blaize/two-factor-authentication'] = () => json({ message: 'sent' }, 201);
+    await open();
+    await click(button('Sign In'));
+    await type(field('Please enter your email address below:'), 'ada@example.com');
+    await submit(step('account').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(button('Login with code instead')).toBeTruthy());
+    await click(button('Login with code instead'));
+    await settle(() => expect(text(sheet())).toContain('A verification code was sent to ada@example.com'));
+    // A page that is left runs nothing of ours: what the tab keeps stays.
+    const kept = { ...sessionStorage };
+    await act(async () => closePaywall());
+    await drawn.remove();
+    expect(sessionStorage.getItem('pending-sign-in')).toBeNull();
+    for (const [name, value] of Object.entries(kept)) sessionStorage.setItem(name, value);
+    const before = asked.length;
+    await open();
+    expect(text(sheet())).toContain('A verification code was sent to ada@example.com');
+    expect(asked.slice(before).map(({ path }) => path)).not.toContain('POST /blaize/two-factor-authentication');
+  });
+
   it('offers what was probably meant', async () => {
     answers['/api/verification'] = () => json({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'x' });
     await open();

@@ -4,6 +4,7 @@
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
+import { readPending } from '../../lib/accounts/pending.ts';
 import { complaintAbout } from '../parts/check-email.ts';
 import { wordsFor } from '../parts/messages.ts';
 import { messages } from './messages.ts';
@@ -40,7 +41,9 @@ interface Options {
 }
 
 export function createAccountStep({ calls, email, onTyped, onEntered }: Options): AccountStep {
-  const $state = atom<AccountState>({ email, busy: false, error: null, exists: false, signingIn: false });
+  // A sign-in that this page had begun before it was loaded again goes on.
+  const signingIn = readPending('paywall') !== null;
+  const $state = atom<AccountState>({ email, busy: false, error: null, exists: false, signingIn });
   const set = (change: Partial<AccountState>) => $state.set({ ...$state.get(), ...change });
 
   return {

@@ -2,8 +2,8 @@
  * A sign-in that waits for its mail, kept for this tab: a phone that puts the page away while its reader looks for the code brings it
  * back at the same step. Nothing secret is kept, and nothing longer than a code lasts.
  */
-/** Where the sign-in stands: on its page, or in the popup. Each goes on with its own alone. */
-export type Surface = 'page' | 'popup';
+/** Where the sign-in stands: on its page, in the popup, or within the paywall. Each goes on with its own alone. */
+export type Surface = 'page' | 'popup' | 'paywall';
 
 export interface Pending {
   readonly step: 'sent' | 'code';
