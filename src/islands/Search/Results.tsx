@@ -1,7 +1,6 @@
 /** Stories in the overlay: what was found, and what is offered where nothing was. */
 import type { CardsAnswer } from '../../lib/cards/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
-import { imageUrl } from '../../lib/images/url.ts';
 import { searchPage } from '../../lib/search/client.ts';
 import type { SearchAnswer } from '../../lib/search/wire.ts';
 import styles from './Search.module.css';
@@ -34,7 +33,7 @@ export function Hits({ answer, stale }: { answer: SearchAnswer; stale: boolean }
             {hit.image_url && (
               <img
                 className={styles.picture}
-                src={imageUrl(hit.image_url, 384)}
+                src={hit.image_url}
                 alt=""
                 width="144"
                 height="96"
@@ -64,9 +63,7 @@ export function Grid({ name, cards }: { name: string; cards: CardsAnswer['articl
       <ul className={styles.grid}>
         {cards.map(({ id, slug, title, image, author, section }) => (
           <li key={id} className={styles.card}>
-            {image && (
-              <img src={imageUrl(image.url, 640)} alt="" width="300" height="200" loading="lazy" decoding="async" />
-            )}
+            {image && <img src={image.url} alt="" width="300" height="200" loading="lazy" decoding="async" />}
             {section && <span className={`label ${styles.kicker}`}>{section.label}</span>}
             <h3 className={styles.title}>
               <a href={`/article/${slug}`} data-result>

@@ -1,11 +1,16 @@
 /** A card of an article as the site's JSON calls give it (spec section 3, "Article card"): search, popular, featured, saved. */
 import { z } from 'zod';
 import type { Card } from '../../content/model.ts';
+import { imageUrl } from '../images/url.ts';
+
+/** Pixels; the widest that a card is shown at, on a dense screen. */
+const cardPictureWidth = 640;
 
 export const articleCard = z.object({
   id: z.number().int(),
   slug: z.string(),
   title: z.string(),
+  /** `url` is a path of the picture service: originals may say where they were taken. */
   image: z.object({ url: z.string(), alt: z.string() }).nullable(),
   author: z.object({ name: z.string() }).nullable(),
   /** Beyond the specification, for the line above a headline. */
@@ -19,10 +24,10 @@ export type ArticleCard = z.infer<typeof articleCard>;
 export const cardsAnswer = z.object({ articles: z.array(articleCard) });
 export type CardsAnswer = z.infer<typeof cardsAnswer>;
 
-/** The part of a card of the mirror that browsers are told. `image.url` is the original's; show it through `imageUrl`. */
+/** The part of a card of the mirror that browsers are told. */
 export const articleCardOf = ({ id, slug, title, image, author, section, date }: Card): ArticleCard => ({
   ...{ id, slug, title, date },
-  image: image && { url: image.url, alt: image.alt },
+  image: image && { url: imageUrl(image.url, cardPictureWidth), alt: image.alt },
   author: author && { name: author.name },
   section: section && { slug: section.slug, label: section.label },
 });

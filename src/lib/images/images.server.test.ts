@@ -60,6 +60,27 @@ function bomb(): Buffer {
   ]);
 }
 
+/** Pictures of every kind that say where they were taken, smaller than the widest that is served. */
+async function fileTaken(): Promise<void> {
+  for (const kind of ['jpeg', 'png', 'webp', 'avif'] as const) {
+    const channels = kind === 'jpeg' ? 3 : 4;
+    const background = kind === 'jpeg' ? '#393' : '#3938';
+    const picture = await sharp({ create: { width: 800, height: 600, channels, background } })
+      .withExif({
+        IFD0: { Make: 'Canary camera' },
+        IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 0/1', GPSLongitudeRef: 'W', GPSLongitude: '0/1 7/1 0/1' },
+      })
+      .withXmp(
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:GPSLatitude="51,30N"/></rdf:RDF></x:xmpmeta>',
+      )
+      .toFormat(kind)
+      .toBuffer();
+    const { exif, xmp } = await sharp(picture).metadata();
+    if (!exif || !xmp) throw new Error(`The ${kind} says nothing of where it was taken`);
+    files.set(`/taken.${kind === 'jpeg' ? 'jpg' : kind}`, send(`image/${kind}`, picture));
+  }
+}
+
 beforeAll(async () => {
   const photo = await sharp({ create: { width: 1600, height: 900, channels: 3, background: '#c93' } })
     .jpeg()
@@ -79,6 +100,7 @@ beforeAll(async () => {
     .jpeg()
     .toBuffer();
   files.set('/turned.jpg', send('image/jpeg', turned));
+  await fileTaken();
   files.set('/bomb.png', send('image/png', bomb()));
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>';
   files.set('/honest.svg', send('image/svg+xml', svg));
@@ -180,6 +202,26 @@ describe('what is served', () => {
       width: 1280,
       height: 720,
     });
+  });
+  test.each([
+    ['/taken.jpg', { width: '256' }],
+    ['/taken.jpg', { width: '640' }],
+    ['/taken.jpg', { width: '3840' }],
+    ['/taken.jpg', { crop: 'social' }],
+    ['/taken.png', { width: '256' }],
+    ['/taken.png', { width: '3840' }],
+    ['/taken.webp', { width: '640' }],
+    ['/taken.avif', { width: '640' }],
+  ])('nothing says where %s was taken, in any format, at %j', async (name, size) => {
+    for (const accept of ['image/avif', 'image/webp', '*/*']) {
+      const url = `http://${host}${uploads}${name}`;
+      const answer = await images.handle(new URLSearchParams({ url, ...size }), accept);
+      expect(answer.status).toBe(200);
+      const { exif, xmp, iptc, comments } = await sharp(answer.body as Uint8Array).metadata();
+      expect({ exif, xmp, iptc, comments: comments ?? [] }).toEqual({ comments: [] });
+      expect(Buffer.from(answer.body as Uint8Array).includes('GPS')).toBe(false);
+      expect(Buffer.from(answer.body as Uint8Array).includes('Canary camera')).toBe(false);
+    }
   });
   test('a redirect within the host is followed', async () => expect((await ask('/moved.jpg')).status).toBe(200));
   test('an unchanged picture answers 304', async () => {

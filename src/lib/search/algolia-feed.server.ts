@@ -14,7 +14,7 @@ import { createDeliveryQueue, type Outcome } from '../outbound/delivery-queue.se
 import { postJson } from '../outbound/post.server.ts';
 import type { AlgoliaAccess } from './algolia-access.ts';
 import type { HostedFeed } from './hosted.ts';
-import { type Action, actionFor } from './record.ts';
+import { type Action, actionFor, recordVersion } from './record.ts';
 
 export interface FeedTuning {
   /** Milliseconds in which changes are collected, 1,000 by default. */
@@ -42,8 +42,8 @@ export interface FeedOptions {
   readonly tuning?: FeedTuning;
 }
 
-/** `''` where no section has a level. */
-const rulesOf = (sections: object): string => (Object.keys(sections).length === 0 ? '' : JSON.stringify(sections));
+/** What an index was filled by: the shape of its records, and the levels of sections. */
+const rulesOf = (sections: object): string => JSON.stringify([recordVersion, sections]);
 
 /** Stories that may wait; a paper has fewer. */
 const most = 500_000;

@@ -2,6 +2,7 @@
 import type { ContentReader, SearchHit } from '../../content/model.ts';
 import { leadStory } from '../front-page.ts';
 import { snippetOf, snippetParts } from '../snippet.ts';
+import { pictureOf } from './record.ts';
 import type { Found } from './service.ts';
 import type { SearchAnswer, SearchHitAnswer } from './wire.ts';
 
@@ -9,7 +10,7 @@ const hitOf = (hit: SearchHit): SearchHitAnswer => ({
   slug: hit.slug,
   post_id: hit.id,
   post_title: hit.title,
-  image_url: hit.image?.url ?? null,
+  image_url: pictureOf(hit.image),
   author: { post_title: hit.author?.name ?? '' },
   snippet: snippetParts(snippetOf(hit)),
   section: hit.section && { slug: hit.section.slug, label: hit.section.label },

@@ -1,6 +1,7 @@
 /** What a hosted engine is told of a story. Pure but for the reader that it asks. */
-import type { Article, ContentReader } from '../../content/model.ts';
+import type { Article, ContentReader, Picture } from '../../content/model.ts';
 import { isWalled } from '../access/level.ts';
+import { imageUrl } from '../images/url.ts';
 import { cutToBytes, plainText } from '../text.ts';
 
 /** A type and not an interface: the vendor's type of a record takes any property. */
@@ -9,6 +10,7 @@ export type SearchRecord = {
   readonly slug: string;
   readonly post_id: number;
   readonly post_title: string;
+  /** Path on this site. */
   readonly image_url: string | null;
   readonly author: { readonly post_title: string };
   readonly standfirst: string;
@@ -21,6 +23,9 @@ export type SearchRecord = {
   /** Path on this site. */
   readonly url: string;
 };
+
+/** Raised when records change: an index that holds others is filled again. */
+export const recordVersion = 2;
 
 export type Action =
   | { readonly action: 'updateObject'; readonly body: SearchRecord }
@@ -35,13 +40,16 @@ const longestRecord = 9800;
 const longestTitle = 600;
 const longestStandfirst = 1200;
 
+/** How search names a picture: by the picture service, for an original may say where it was taken. */
+export const pictureOf = (image: Pick<Picture, 'url'> | null): string | null => image && imageUrl(image.url, 384);
+
 export function recordOf(article: Article): SearchRecord {
   const record = (text: string): SearchRecord => ({
     objectID: String(article.id),
     slug: article.slug,
     post_id: article.id,
     post_title: cutToBytes(article.title, longestTitle),
-    image_url: article.image?.url ?? null,
+    image_url: pictureOf(article.image),
     author: { post_title: cutToBytes(article.author?.name ?? '', longestTitle) },
     standfirst: cutToBytes(article.excerpt, longestStandfirst),
     text,

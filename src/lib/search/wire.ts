@@ -5,7 +5,7 @@ export const searchHit = z.object({
   slug: z.string(),
   post_id: z.number().int(),
   post_title: z.string(),
-  /** The original's address; show it through `imageUrl`. */
+  /** Path of the picture service: originals may say where they were taken. */
   image_url: z.string().nullable(),
   /** The author's name, `''` where nobody is named. */
   author: z.object({ post_title: z.string() }),
