@@ -37,14 +37,25 @@ describe('what every answer has', () => {
   it.each([
     ['GET', '/blaize/login', 'POST'],
     ['GET', '/blaize/logout', 'POST'],
-    ['DELETE', '/blaize/profile', 'GET, POST, PATCH, PUT'],
-    ['POST', '/blaize/account', 'GET'],
+    ['DELETE', '/blaize/profile', 'GET, HEAD, POST, PATCH, PUT'],
+    ['POST', '/blaize/account', 'GET, HEAD'],
     ['GET', '/zephr/feature-decisions', 'POST'],
-    ['PUT', '/blaize/token-exchange', 'GET, POST'],
+    ['PUT', '/blaize/token-exchange', 'GET, HEAD, POST'],
   ])('405 to %s %s', async (method, path, allow) => {
     const answer = await site.browser().ask(path, { method, ...(method !== 'GET' && { json: {} }) });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe(allow);
+  });
+
+  it.each([
+    ['/blaize/account', 401],
+    ['/blaize/login', 405],
+    ['/api/geo', 200],
+  ])('%s answers HEAD as it answers GET, without the body', async (path, status) => {
+    const got = await site.browser().get(path);
+    const head = await site.browser().ask(path, { method: 'HEAD' });
+    expect([head.status, head.headers['content-type'], head.text]).toEqual([status, got.headers['content-type'], '']);
+    expect(got.status).toBe(status);
   });
 });
 

@@ -142,11 +142,11 @@ export const callerOf = ({
   cookies: headers.get('cookie'),
 });
 
-/** For the methods that an address does not have. */
-export const only =
-  (...methods: readonly string[]): APIRoute =>
-  () =>
-    write({ ...refuse(405, `This address takes ${methods.join(', ')}.`), headers: { Allow: methods.join(', ') } });
+/** For the methods that an address does not have. What answers GET answers HEAD. */
+export const only = (...methods: readonly string[]): APIRoute => {
+  const taken = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return () => write({ ...refuse(405, `This address takes ${taken}.`), headers: { Allow: taken } });
+};
 
 /** 200 of a sign-in (vendors.md 1.1). */
 export const signedInAnswer = (signedIn: SignedIn, message: string): Answer => ({
