@@ -7,14 +7,38 @@ import { $ui } from '../stores/ui.ts';
 
 const wall = document.querySelector<HTMLElement>('.meter-wall');
 
-function lay({ ask }: { readonly ask: string }): void {
+/** How long a wall waits for the prices, in milliseconds. */
+const patience = 3000;
+let offer: Promise<void> | undefined;
+
+/** Brings what a subscription costs and brings. A wall that cannot have it opens without: its links lead to the plans. */
+async function bringOffer(place: HTMLElement): Promise<void> {
+  try {
+    const response = await fetch(place.dataset.offer ?? '', { signal: AbortSignal.timeout(patience) });
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    place.replaceChildren(...page.body.children);
+  } catch {
+    // Offline, or too slow.
+  }
+}
+
+/** Lays the wall whole, so that nothing of it moves once it is seen, or takes it away. */
+async function lay(): Promise<void> {
   if (!wall) return;
+  const place = wall.querySelector<HTMLElement>('[data-offer]');
+  if (place && $meter.get().ask !== 'nothing') {
+    offer ??= bringOffer(place);
+    await offer;
+  }
+  // It may have changed in the meantime.
+  const { ask } = $meter.get();
   wall.hidden = ask === 'nothing';
   for (const part of wall.querySelectorAll<HTMLElement>('[data-ask]')) part.hidden = part.dataset.ask !== ask;
 }
 
 if (wall) {
-  $meter.subscribe(lay);
+  $meter.subscribe(() => void lay());
   const { meterWall: article, days, total } = wall.dataset;
   const rules = { days: Number(days), anonymous: Number(total) };
   const read = () => void readMetered(Number(article), location.pathname, rules);

@@ -30,6 +30,7 @@ const standing: readonly string[] = [
   '/robots.txt',
   '/ads.txt',
   '/site.webmanifest',
+  '/fragments/wall-offer',
 ];
 
 const batch = 500;

@@ -93,7 +93,7 @@ export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
-  if (path === '/fragments/latest' || path === '/fragments/popular') return true;
+  if (/^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
   const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':

@@ -7,6 +7,7 @@ import type { Billing } from '../../src/lib/billing/service.ts';
 import type { Price, Shipping } from '../../src/lib/billing/wire.ts';
 import { catalogue } from '../../src/lib/plans/testing.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
+import { wirePost } from '../fixtures/wordpress.ts';
 
 const pages = ['/pricing', '/print', '/membership', '/founder'];
 
@@ -30,7 +31,10 @@ const billing: Partial<Billing> = {
 let open: AccountSite;
 let closed: AccountSite;
 beforeAll(async () => {
-  open = await startAccountSite({ services: { billing: billing as Billing } });
+  open = await startAccountSite({
+    services: { billing: billing as Billing },
+    write: (wordpress) => wordpress.put('articles', { ...wirePost({ id: 9, slug: 'metered', category: [2] }), id: 9 }),
+  });
   closed = await startAccountSite({ services: { billing: null } });
 }, 120_000);
 afterAll(async () => {
@@ -53,11 +57,21 @@ const plansIn = (html: string): string[] =>
   [...html.matchAll(/href="\/subscribe\?plan=([\w-]+)"/g)].map((match) => match[1] ?? '');
 
 describe('pages with prices', () => {
-  it.each(pages)('%s is stored, and rendered anew when the catalogue changes', async (path) => {
-    const before = await open.browser().get(path);
-    expect(before.status).toBe(200);
-    expect(String(before.headers['cache-tag']).split(/[ ,]+/)).toContain('prices');
-    expect(before.headers['cache-control']).not.toMatch(/no-store|private/);
+  it.each([...pages, '/fragments/wall-offer'])(
+    '%s is stored, and rendered anew when the catalogue changes',
+    async (path) => {
+      const before = await open.browser().get(path);
+      expect(before.status).toBe(200);
+      expect(String(before.headers['cache-tag']).split(/[ ,]+/)).toContain('prices');
+      expect(before.headers['cache-control']).not.toMatch(/no-store|private/);
+    },
+  );
+
+  it('are not those of metered stories, whose wall fetches the prices', async () => {
+    const story = await open.browser().get('/article/metered');
+    expect(story.text).toContain('data-meter-wall="9"');
+    expect(story.text).toContain('data-offer="/fragments/wall-offer"');
+    expect(String(story.headers['cache-tag']).split(/[ ,]+/)).not.toContain('prices');
   });
 
   it('follow the catalogue', async () => {

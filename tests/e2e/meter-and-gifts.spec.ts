@@ -50,7 +50,22 @@ test('a stranger reads a few stories, each counted once, and is asked at the nex
   await begin(page, stories[anonymous] ?? '');
   await expect(wall(page)).toBeVisible();
   await expect(wall(page).getByRole('heading')).toContainText('You have read');
+  // What a subscription brings and costs, the cheap beginning first, fetched by this wall alone.
+  const offer = wall(page).locator('[data-wall-offer]');
+  await expect(offer).toContainText('PENNY A DAY');
+  await expect(offer).toContainText(/\$0\.60 today for 60 days, then \$120 each year until you cancel/);
+  await expect(offer).toContainText(/Sun Reader \$12\/month or \$120\/year/);
+  await expect(offer.getByRole('listitem')).toContainText(['Every story', 'Cancel at any time']);
+  expect(await (await page.request.get(stories[anonymous] ?? '')).text()).not.toContain('data-wall-offer');
   expect(await violationsOn(page)).toEqual([]);
+  // On a phone, too, the ways on are in sight, and so is some of the story.
+  const size = page.viewportSize() ?? { width: 1280, height: 720 };
+  await page.setViewportSize({ width: 390, height: 664 });
+  for (const name of ['Create a free account', 'Join Today'])
+    await expect(wall(page).getByRole('link', { name })).toBeInViewport({ ratio: 1 });
+  const { y = 0 } = (await wall(page).getByRole('heading').boundingBox()) ?? {};
+  expect(y).toBeGreaterThan(150);
+  await page.setViewportSize(size);
   // The text stays where it is, and the way on is a dialog on this page.
   await expect(page.locator('.story .body p').last()).toBeAttached();
   await wall(page).getByRole('link', { name: 'Join Today' }).click();
