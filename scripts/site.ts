@@ -47,6 +47,8 @@ export function startSite(env: Environment, log: string): SiteChild {
 /** What `/readyz` says. */
 interface Readiness {
   readonly ready: boolean;
+  /** Whether the whole archive is copied. */
+  readonly complete?: boolean;
   readonly sync: SyncStatus;
 }
 
@@ -54,18 +56,19 @@ interface Readiness {
  * Waits until the site has an edition.
  *
  * @param base address of the site on this machine
+ * @param options.complete waits for the whole archive, not only for what the front page needs
  * @param options.patienceMs how long a problem of the sync may last before the wait is given up; the site heals later
  * @returns `null` when there is an edition, else the problem that keeps it away
  */
 export async function waitForEdition(
   base: string,
   progress: (note: string) => void,
-  options: { readonly patienceMs: number },
+  options: { readonly patienceMs: number; readonly complete?: boolean },
 ): Promise<string | null> {
   let troubledSince: number | null = null;
   for (;;) {
     const state = await readiness(base);
-    if (state?.ready) return null;
+    if (state?.ready && (!options.complete || state.complete)) return null;
     const problem = state ? state.sync.problem : 'the site does not answer';
     if (state) progress(describeSync(state.sync));
     troubledSince = problem ? (troubledSince ?? Date.now()) : null;

@@ -42,7 +42,7 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
     join(folder, 'site.log'),
   );
   await running.listening;
-  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000 });
+  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000, complete: true });
   if (problem) throw new Error(`The shop has no edition: ${problem}.`);
   return {
     site,

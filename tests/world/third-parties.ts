@@ -55,7 +55,7 @@ async function open(): Promise<Running> {
     join(folder, 'site.log'),
   );
   await running.listening;
-  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000 });
+  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000, complete: true });
   if (problem) throw new Error(`The site with third parties has no edition: ${problem}.`);
   return {
     site,

@@ -101,6 +101,8 @@ export async function startWorld(options: {
     await site.listening;
     const problem = await waitForEdition(siteUrl, (note) => options.progress(`edition: ${note}`), {
       patienceMs: 60_000,
+      // Lists and fragments that were stored while the copy went on would be short.
+      complete: true,
     });
     if (problem) throw new Error(`The site has no edition: ${problem}. Its log is ${join(data, 'logs', 'site.log')}.`);
     process.env[siteVariable] = siteUrl;
