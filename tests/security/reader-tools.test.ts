@@ -100,7 +100,7 @@ const routes = (id: string): string[] =>
   }).filter((path) => !path.startsWith('/-/'));
 
 /** Calls that end a session or an account. */
-const ends = /forget-me|log-?out|sign-out|oauth|delete|\/500$/;
+const ends = /forget-me|log-?out|sign-out|oauth|delete/;
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** Not one of these says that the site has broken: what is off says 503. */
 const fine = (status: number): boolean => status < 500 || status === 503;
