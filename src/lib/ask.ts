@@ -23,6 +23,10 @@ export interface Refused {
   readonly body?: unknown;
 }
 
+/** Whether a refusal has this `code`, which says what is to be done first. */
+export const hasCode = ({ body }: Refused, code: string): boolean =>
+  typeof body === 'object' && body !== null && Reflect.get(body, 'code') === code;
+
 export type Answer<T> = Granted<T> | Refused;
 
 export interface Question {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { badEmailMessage } from '../../src/lib/accounts/engine/parts.ts';
+import { defaultLimits } from '../../src/lib/limits/model.ts';
 import { type AccountSite, type Answer, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { formOf } from './fixtures/accounts.ts';
 
@@ -109,6 +110,71 @@ describe('by code', () => {
     const browser = site.browser();
     for (const path of ['/account/code', '/account/resend'])
       expect(led(await browser.submit(path, { code: '123456' }))).toBe('/socialLogin?problem=expired');
+  });
+});
+
+describe('signed in with an address that is not confirmed', () => {
+  const confirm = { method: 'confirm', return: '/article/story-1#comments' };
+  async function unconfirmed(): Promise<{ email: string; browser: Browser }> {
+    const email = someone();
+    const browser = site.browser();
+    expect((await browser.post('/api/zephr-create', { email, enter: true })).status).toBe(200);
+    return { email, browser };
+  }
+
+  it('has the mail sent again, whose link confirms it and leads back', async () => {
+    const { email, browser } = await unconfirmed();
+    const page = await browser.get('/account/confirm?return=/article/story-1%23comments');
+    expect([page.status, page.headers['cache-control']]).toEqual([200, 'private, no-store']);
+    expect(page.text.includes(email)).toBe(true);
+    const form = formOf(page.text, /<form[^>]*resend[\s\S]*?<\/form>/);
+    expect(form).toMatchObject({ return: confirm.return });
+    const before = site.token(email);
+    expect(led(await browser.submit('/account/resend', { ...form, ...confirm }))).toBe('/account/link-sent');
+    expect((await browser.get('/account/link-sent')).text.includes(email)).toBe(true);
+    const token = site.token(email);
+    expect(token).not.toBe(before);
+    const again = site.browser();
+    expect(led(await again.submit('/account/link', { token }))).toBe(confirm.return);
+    // From here on there is nothing to confirm.
+    expect(led(await again.submit('/account/resend', confirm))).toBe(confirm.return);
+    expect((await again.get('/account/confirm?return=/about')).headers.location).toBe('/about');
+    expect(site.token(email)).toBe(token);
+  });
+
+  it('writes to no address that a form names, and to nobody who is signed out', async () => {
+    const [mine, theirs] = [await unconfirmed(), await unconfirmed()];
+    const before = site.token(theirs.email);
+    await mine.browser.submit('/account/resend', { ...confirm, email: theirs.email });
+    expect(site.token(theirs.email)).toBe(before);
+    const signIn = `/socialLogin?return=${encodeURIComponent(confirm.return)}`;
+    expect(led(await site.browser().submit('/account/resend', confirm))).toBe(signIn);
+  });
+
+  it('sends no more mail than signing in does', async () => {
+    const { email, browser } = await unconfirmed();
+    const tokens = new Set<string>();
+    for (let tries = 0; tries < 10; tries++) {
+      await browser.submit('/account/resend', confirm);
+      tokens.add(site.token(email));
+    }
+    expect(tokens.size).toBe(defaultLimits.link.email?.most);
+  });
+
+  it('is offered it where comments are written', async () => {
+    const { email, browser } = await unconfirmed();
+    const refused = await browser.post('/api/v1/comments', {
+      articleId: 1,
+      content: 'Words.',
+      name: 'Ada Lovelace',
+      draft: 'draft-of-a-reader',
+    });
+    expect([refused.status, refused.json()]).toEqual([403, expect.objectContaining({ code: 'unconfirmed' })]);
+    const page = await browser.get('/account/comment?article=1');
+    expect(formOf(page.text, /<form[^>]*resend[\s\S]*?<\/form>/)).toMatchObject({
+      return: '/article/story-1#comments',
+    });
+    expect(page.text.includes(email)).toBe(true);
   });
 });
 

@@ -1,10 +1,13 @@
 /** Where a comment or an answer is written. Sent by the browser it leads to a page of its own; with a script it is posted in place. */
 import { type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { unconfirmed } from '../../lib/accounts/forms.ts';
+import { hasCode } from '../../lib/ask.ts';
 import { postComment } from '../../lib/comments/client.ts';
 import { dropDraft, type KeptDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
 import { commentForm } from '../../lib/comments/paging.ts';
 import { cleanComment, lengthOf, longestName, nameProblem } from '../../lib/comments/text.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
+import { ConfirmLink } from '../parts/ConfirmLink.tsx';
 import { Notice } from '../parts/Notice.tsx';
 import { useScripted } from '../parts/use-scripted.ts';
 import styles from './Comments.module.css';
@@ -36,6 +39,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
   const [text, setText] = useState('');
   const [naming, setNaming] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const [confirms, setConfirms] = useState(false);
   const [busy, setBusy] = useState(false);
   const scripted = useScripted();
 
@@ -70,6 +74,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
     event.preventDefault();
     if (busy) return;
     setProblem(null);
+    setConfirms(false);
     const chosen = asksName ? (nameField.current?.value ?? '').trim() : undefined;
     if (cleanComment(text) === '') return complain('Please write something first.', area.current);
     if (left < 0)
@@ -94,6 +99,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
     keepDraft(article, parent, { text, key: key.current });
     if (refusedField(answer) === 'name') setNaming(true);
     setProblem(refusedWords(answer));
+    setConfirms(hasCode(answer, unconfirmed));
   }
 
   return (
@@ -138,6 +144,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
         </div>
       )}
       <Notice id={`${id}-problem`} text={problem} />
+      {confirms && <ConfirmLink />}
       <div className={styles.foot}>
         <button className="button" type="submit" aria-disabled={busy}>
           {busy ? 'Sending…' : parent === 0 ? 'Post comment' : 'Post reply'}

@@ -132,6 +132,19 @@ describe('with a script', () => {
     expect([field('Name').value, state().value]).toEqual(['Ann', 'IA']);
   });
 
+  it('offers another confirmation email where the address has to be confirmed first', async () => {
+    const offer = () => drawn.host.querySelector('a[href^="/account/confirm"]')?.getAttribute('href');
+    await edit();
+    fetched.mockResolvedValue(Response.json({ message: 'Please wait.' }, { status: 403 }));
+    await submit(form());
+    await vi.waitFor(() => expect(alerts()).toEqual(['Please wait.']));
+    expect(offer()).toBeUndefined();
+    fetched.mockResolvedValue(Response.json({ message: 'Confirm first.', code: 'unconfirmed' }, { status: 403 }));
+    await submit(form());
+    await vi.waitFor(() => expect(alerts()[0]).toMatch(/^Confirm first\./));
+    expect(offer()).toBe('/account/confirm?return=%2F');
+  });
+
   it('says that nothing is reached, and is sent once at a time', async () => {
     await edit();
     const gate = Promise.withResolvers<Response>();

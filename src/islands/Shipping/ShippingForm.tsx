@@ -1,5 +1,7 @@
 /** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
 import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+import { unconfirmed } from '../../lib/accounts/forms.ts';
+import { hasCode } from '../../lib/ask.ts';
 import type { Shipping } from '../../lib/billing/wire.ts';
 import { saveShipping } from '../../lib/plans/client.ts';
 import {
@@ -12,6 +14,7 @@ import {
   shippingFields,
   shippingPages,
 } from '../../lib/plans/shipping.ts';
+import { ConfirmLink } from '../parts/ConfirmLink.tsx';
 import { messages, wordsFor } from '../parts/messages.ts';
 import { Notice } from '../parts/Notice.tsx';
 import { useScripted } from '../parts/use-scripted.ts';
@@ -36,6 +39,7 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<ShippingErrors>(given);
   const [problem, setProblem] = useState<string | null>(first ?? null);
+  const [confirms, setConfirms] = useState(false);
   const [busy, setBusy] = useState(false);
   const scripted = useScripted();
 
@@ -56,11 +60,13 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
       if (wrong) control(wrong)?.focus();
       return;
     }
+    setConfirms(false);
     setBusy(true);
     const answer = await saveShipping(checked.shipping);
     setBusy(false);
     if (answer.ok) return onSaved(answer.value?.shipping ?? checked.shipping);
     // Everything that was typed stays where it is.
+    setConfirms(hasCode(answer, unconfirmed));
     if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
     else setProblem(wordsFor(answer, answer.status < 500 ? (answer.message ?? messages.wrong) : messages.wrong));
   }
@@ -90,6 +96,7 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
     >
       <div className={styles.wide}>
         <Notice id={`${id}-problem`} text={problem} />
+        {confirms && <ConfirmLink />}
       </div>
       <TextField {...of('name')} label="Name" autoComplete="name" required />
       <TextField {...of('line1')} label="Address" autoComplete="address-line1" required />

@@ -9,6 +9,7 @@
  * |------------|-----------------------|-----------------------------------------------------------------------------------------|-------------------------------------|
  * | sign in    | /account/sign-in      | `email`, `return` (hidden), `method` = `link` or `code` (may be a submit button's name) | /account/link-sent, /account/enter-code; /socialLogin?problem=… |
  * | resend     | /account/resend       | `method` = `link` or `code`                                                             | the same two, with ?state=resent    |
+ * | confirm    | /account/resend       | `method` = `confirm`, `return` (hidden); mails a link to a reader who is signed in       | /account/link-sent; /account/confirm?problem=… |
  * | code       | /account/code         | `code` (one field of six digits, or six fields of that name, which are joined)          | `return`; /account/enter-code?problem=code |
  * | link       | /account/link         | `token` (hidden; the button on the page that a mailed link opens)                       | what the link was asked for         |
  * | social end | /account/social       | `state_key`, `return` (hidden; the page that a provider leads back to)                  | `return`; /socialLogin?problem=social |
@@ -22,7 +23,7 @@
  *
  * The form of all mail choices (/account/mail) and the way out of a newsletter (/account/unsubscribe) are in lib/newsletters/paths.ts.
  *
- * Pages (GET): /socialLogin (`return`, `problem`), /account/link-sent and /account/enter-code (`state`, `problem`), and
+ * Pages (GET): /socialLogin and /account/confirm (`return`, `problem`), /account/link-sent and /account/enter-code (`state`, `problem`), and
  * /account/signed-out. None of them is stored. The reader's address travels in a sealed, HttpOnly cookie of fifteen minutes
  * and never in an address; "Edit" is a link to `/socialLogin?return=…`, where the address stands in the field again.
  *
@@ -51,7 +52,15 @@ export const formPages = {
   enterCode: '/account/enter-code',
   signedOut: '/account/signed-out',
   deleted: '/account/deleted',
+  confirm: '/account/confirm',
 } as const;
+
+/** Where a reader whose address is not confirmed has the mail sent again. @param returnTo where its link leads */
+export const confirmPage = (returnTo: string): string =>
+  `${formPages.confirm}?${new URLSearchParams({ return: returnTo })}`;
+
+/** Code of a refusal: the address of the account has to be confirmed first. */
+export const unconfirmed = 'unconfirmed';
 
 /** Names of the fields. */
 export const formFields = {

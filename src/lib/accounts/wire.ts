@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Verification } from '../email-verification/service.ts';
 import type { Place } from '../geo/service.ts';
+import type { unconfirmed } from './forms.ts';
 import { codeKeys, type providers, tokenExchangeKey } from './names.ts';
 import type { Purpose } from './service.ts';
 
@@ -123,6 +124,8 @@ export interface ErrorAnswer {
   readonly retryAfter?: number;
   /** The address that was probably meant, with 400. */
   readonly suggestedEmail?: string;
+  /** What is to be done first, where a page offers it. */
+  readonly code?: typeof unconfirmed;
 }
 
 /** An answer that has nothing to say but that it is done. */

@@ -1,5 +1,6 @@
 /** How a failure of the comments is said to a reader. */
 import { type Answer, refuse } from '../accounts/answers.ts';
+import { unconfirmed } from '../accounts/forms.ts';
 import { tooManyTries } from '../accounts/waiting.ts';
 import type { CommentFailure, CommentOutcome } from './service.ts';
 
@@ -33,6 +34,7 @@ export function refusalOf(failure: CommentFailure): Answer {
   const message = wordsOf(failure);
   if (failure.kind === 'invalid') return personal({ ...refuse(400, message), body: { message, field: failure.field } });
   if (failure.kind === 'limited') return personal(refuse(429, message, { retryAfter: failure.retryAfter }));
+  if (failure.kind === unconfirmed) return personal(refuse(words[unconfirmed][0], message, { code: unconfirmed }));
   const retry = failure.kind === 'away' ? { retryAfter: 60 } : failure.kind === 'busy' ? { retryAfter: 5 } : {};
   return personal(refuse(words[failure.kind][0], message, retry));
 }

@@ -33,6 +33,8 @@ export interface CommentForm {
   readonly problem: string | null;
   readonly done: string | null;
   readonly mine: MineAnswer;
+  /** Address of the reader, where it has to be confirmed first. */
+  readonly toConfirm: string | null;
 }
 
 const done: Readonly<Record<string, string>> = {
@@ -99,6 +101,7 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
   const given = text('name');
   return {
     ...{ article, about, edit, mine, problem },
+    toConfirm: session && !session.emailVerified ? session.email : null,
     mode: report ? 'report' : edit ? 'edit' : 'write',
     content: posted ? text('content') : (own?.content ?? ''),
     name: mine.name === '' || given !== '' ? given : null,

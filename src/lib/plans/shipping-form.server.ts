@@ -1,6 +1,7 @@
 /** The shipping form's other end without a script: it is checked, saved, and shown again with what was typed where it was not. */
 import type { AstroGlobal } from 'astro';
 import { readForm } from '../accounts/body.server.ts';
+import { unconfirmed } from '../accounts/forms.ts';
 import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Billing } from '../billing/service.ts';
@@ -21,6 +22,8 @@ export interface ShippingRefused {
   readonly errors?: ShippingErrors;
   /** A sentence about the whole. */
   readonly problem?: string;
+  /** The reader's email address has to be confirmed first. */
+  readonly unconfirmed?: boolean;
 }
 
 const wrong = 'Something went wrong. Please try again.';
@@ -44,7 +47,12 @@ export async function postShipping(
     const saved = await billing.saveShipping(reader, checked.shipping);
     if (saved.ok) return shippingPages.find((page) => page === form.get('return')) ?? shippingPages[0];
     const said = saved.status < 500 ? saved.error.message : wrong;
-    return { status: saved.status === 429 ? 429 : saved.status < 500 ? 422 : 503, typed, problem: said };
+    return {
+      status: saved.status === 429 ? 429 : saved.status < 500 ? 422 : 503,
+      typed,
+      problem: said,
+      unconfirmed: saved.error.code === unconfirmed,
+    };
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, 'A shipping address could not be saved');
     return { status: 503, typed, problem: wrong };

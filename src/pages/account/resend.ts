@@ -1,14 +1,25 @@
-/** Mails another link or code to the address of a half-done sign-in. */
-import { formPost, insteadOpen, signInPage } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
+/** Mails another link or code to the address of a half-done sign-in, or a link to a signed-in reader who has to confirm theirs. */
+import { type FormCall, formPost, insteadOpen, type Next, signInPage } from '../../lib/accounts/form.server.ts';
+import { confirmPage, formFields, formPages } from '../../lib/accounts/forms.ts';
 import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
 
 export const POST = formPost(async (call) => {
   const { state, form } = call;
+  const method = form.get(formFields.method);
+  if (method === 'confirm') return confirm(call);
   if (!state) return { to: signInPage('expired', '/') };
-  const method = form.get(formFields.method) === 'code' ? 'code' : 'link';
   const { email, returnTo } = state;
   const back = method === 'code' ? formPages.enterCode : formPages.linkSent;
-  return mailAndShow(call, { email, method, returnTo, state: 'resent', back });
+  return mailAndShow(call, { email, method: method === 'code' ? 'code' : 'link', returnTo, state: 'resent', back });
 });
 export const GET = insteadOpen(formPages.signIn);
+
+/** The mail goes to the address of the session, never to one that the form names. */
+async function confirm(call: FormCall): Promise<Next> {
+  const { accounts, caller, returnTo } = call;
+  const { session, cookies } = await accounts.session(caller.cookies ?? null);
+  if (!session) return { to: signInPage(null, returnTo), cookies };
+  if (session.emailVerified) return { to: returnTo, cookies };
+  const next = await mailAndShow(call, { email: session.email, method: 'link', returnTo, back: confirmPage(returnTo) });
+  return { to: next.to, cookies: [...cookies, ...(next.cookies ?? [])] };
+}

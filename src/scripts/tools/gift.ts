@@ -1,6 +1,8 @@
 /** Gives a story away: from the menu to share by, and from the line beneath the story. */
 import { giftsLeft, giveArticle } from '../../lib/access/client.ts';
 import type { GiftsLeft } from '../../lib/access/wire.ts';
+import { confirmPage, unconfirmed } from '../../lib/accounts/forms.ts';
+import { hasCode } from '../../lib/ask.ts';
 import { storyOf, troubleWords } from './bar.ts';
 
 const leftWords = ({ left, most }: Pick<GiftsLeft, 'left' | 'most'>): string =>
@@ -23,6 +25,12 @@ export async function give(button: HTMLButtonElement): Promise<void> {
   button.ariaDisabled = 'false';
   if (!answer.ok) {
     out.textContent = troubleWords(answer.message);
+    if (hasCode(answer, unconfirmed)) {
+      const link = document.createElement('a');
+      link.href = confirmPage(location.pathname);
+      link.textContent = 'Send the confirmation email again';
+      out.append(' ', link);
+    }
     return;
   }
   const words = await handOn(answer.value.url);

@@ -2,6 +2,7 @@
 import { isWalled } from '../../../lib/access/level.ts';
 import { type GiftAnswer, type GiftsLeft, giftBody } from '../../../lib/access/wire.ts';
 import { away, refuse } from '../../../lib/accounts/answers.ts';
+import { unconfirmed } from '../../../lib/accounts/forms.ts';
 import { only, readerCall } from '../../../lib/accounts/http.server.ts';
 import { publication } from '../../../publication.ts';
 
@@ -21,6 +22,7 @@ export const POST = readerCall({ body: giftBody }, async ({ session, body, conte
       return refuse(
         403,
         'Confirm your email address first: open the link we mailed you, or sign in with your email once more.',
+        { code: unconfirmed },
       );
     }
     const { retryAfter } = given;
