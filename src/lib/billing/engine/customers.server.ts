@@ -6,7 +6,6 @@ import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Shipping, TaxAddress } from '../wire.ts';
 import { isMissing, refuse, said } from './errors.ts';
 import type { Questions } from './questions.server.ts';
-import { stripeAddress } from './quotes.server.ts';
 import { forgetSetup } from './setups.server.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
@@ -216,6 +215,10 @@ export function createCustomers(
     },
   };
 }
+
+/** A buyer's place for tax, as Stripe takes it. */
+export const stripeAddress = ({ country, postal_code }: TaxAddress): Stripe.AddressParam =>
+  postal_code ? { country, postal_code } : { country };
 
 /** The whole address replaces the one before. Stripe refuses an empty text here, so what is empty is left out. */
 const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpdateParams.Shipping => ({

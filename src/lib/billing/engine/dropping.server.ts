@@ -3,10 +3,10 @@
  * reader thinks better of.
  */
 import Stripe from 'stripe';
+import type { Logger } from '../../logging.ts';
 import type { StripeState } from '../state.ts';
 import { isLive } from '../status.ts';
 import { isMissing } from './errors.ts';
-import type { Parts } from './parts.ts';
 
 const retrieve = async (stripe: Stripe, id: string) => {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -51,7 +51,7 @@ export async function goOn(
  * @returns how many payments were refunded
  */
 export async function refundSince(
-  { stripe, log }: Pick<Parts, 'stripe' | 'log'>,
+  { stripe, log }: { readonly stripe: Stripe; readonly log: Logger },
   charges: readonly Stripe.Charge[],
   since: number,
 ): Promise<number> {

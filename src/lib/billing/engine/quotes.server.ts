@@ -7,6 +7,7 @@ import { discounted, lessCoupon, taxOf } from '../read-state.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
 import type { FoundCoupon } from './coupons.server.ts';
+import { stripeAddress } from './customers.server.ts';
 import type { Till } from './paying.server.ts';
 
 const daySeconds = 24 * 60 * 60;
@@ -70,10 +71,6 @@ function previewParams(
   if (item) params.invoice_items = [item];
   return params;
 }
-
-/** As Stripe takes it. */
-export const stripeAddress = ({ country, postal_code }: TaxAddress): Stripe.AddressParam =>
-  postal_code ? { country, postal_code } : { country };
 
 const linesOf = (invoice: Stripe.Invoice): QuoteAnswer['lines'] =>
   invoice.lines.data.map(({ description, amount }) => ({ description: description ?? '', amount }));
