@@ -132,7 +132,7 @@ it('takes webhooks, cookies and withdrawals by the clock as it stands, forward a
   await setClock(day);
   const early = Math.floor(Date.now() / 1000);
   paper.edit(1, { title: { rendered: 'Told with an old stamp' } });
-  expect((await deliver({ id: 1 }, { timestamp: early })).status).toBe(409);
+  expect((await deliver({ id: 1 }, { timestamp: early })).status).toBe(412);
   expect((await paper.ask('/article/story-1')).text).toContain('Before the clock was set');
   expect(await whole()).toBe(false);
   await publish('A day later');
@@ -141,7 +141,7 @@ it('takes webhooks, cookies and withdrawals by the clock as it stands, forward a
   await expectAges();
 
   await setClock(-hour);
-  expect((await deliver({ id: 1 }, { timestamp: Math.floor((Date.now() + day) / 1000) })).status).toBe(409);
+  expect((await deliver({ id: 1 }, { timestamp: Math.floor((Date.now() + day) / 1000) })).status).toBe(412);
   // What was taken is not taken twice, though it was taken in the future.
   expect((await deliver({ id: 2 }, { delivery })).status).toBe(409);
   expect(await whole()).toBe(true);

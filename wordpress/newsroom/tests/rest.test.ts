@@ -257,6 +257,12 @@ describe('sections, menus, status', () => {
       site_url: 'http://127.0.0.1:9',
       time_zone: 'America/New_York',
       credentials: false,
+      public: true,
+      uploads: expect.stringMatching(/\/wp-content\/uploads$/),
+      signed_in: false,
+      signs_in: false,
+      // What keeps the site from signing in has to be said to whom it could not sign in as.
+      problems: [],
     });
     expect((await status('site')).credentials).toBe(true);
     expect((await status('admin')).credentials).toBe(true);

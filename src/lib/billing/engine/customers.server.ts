@@ -5,6 +5,7 @@ import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Shipping, TaxAddress } from '../wire.ts';
 import { isMissing, refuse, said } from './errors.ts';
+import { underKey } from './idempotency.ts';
 import type { Questions } from './questions.server.ts';
 import { forgetSetup } from './setups.server.ts';
 import { createTurns, type InTurn } from './turns.ts';
@@ -110,11 +111,11 @@ export function createCustomers(
   async function create(userId: string, email: string): Promise<string> {
     // Of two processes that ask at once both get the same customer.
     const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
-    let { id } = await stripe.customers.create({ email, metadata: { user: userId } }, { idempotencyKey: key });
+    const params = { email, metadata: { user: userId } };
+    let { id } = await underKey(key, (options) => stripe.customers.create(params, options));
     // Whose deletion was cut off in the middle is a reader still, and the key leads to the customer that is gone.
     while (await isForgotten(id)) {
-      const again = { idempotencyKey: `${key}:${id}` };
-      ({ id } = await stripe.customers.create({ email, metadata: { user: userId } }, again));
+      ({ id } = await underKey(`${key}:${id}`, (options) => stripe.customers.create(params, options)));
     }
     return id;
   }

@@ -7,6 +7,7 @@ import type { Logger } from '../../logging.ts';
 import type { StripeState } from '../state.ts';
 import { isLive } from '../status.ts';
 import { isMissing } from './errors.ts';
+import { underKey } from './idempotency.ts';
 
 const retrieve = async (stripe: Stripe, id: string) => {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -60,7 +61,7 @@ export async function refundSince(
     if (!paid || refunded || disputed || created * 1000 < since) continue;
     try {
       const reason = 'requested_by_customer';
-      await stripe.refunds.create({ charge: id, reason }, { idempotencyKey: `left:${id}` });
+      await underKey(`left:${id}`, (options) => stripe.refunds.create({ charge: id, reason }, options));
       log.warn({ charge: id }, 'An account was deleted while it paid; the payment is refunded');
       count++;
     } catch (error) {

@@ -11,6 +11,7 @@ import { isEnding, isRunning, type StripeState, subscriptionOf } from '../state.
 import { offerOf } from '../stay-offer.ts';
 import type { Subscription } from '../wire.ts';
 import { billed, no, ok, refuse } from './errors.ts';
+import { underKey } from './idempotency.ts';
 import type { Parts } from './parts.ts';
 import type { Running } from './running.server.ts';
 import { switchSaid } from './switching.server.ts';
@@ -91,7 +92,8 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
     if (!fresh || !isRunning(fresh) || isEnding(fresh) || row.subscription !== fresh.id) {
       return refuse(409, leavingSaid.over, { code: 'no_offer' });
     }
-    await stripe.subscriptions.update(fresh.id, { discounts: [{ coupon }] }, { idempotencyKey: `stay:${row.id}` });
+    const discounts = [{ coupon }];
+    await underKey(`stay:${row.id}`, (options) => stripe.subscriptions.update(fresh.id, { discounts }, options));
     await end(row.id, 'stayed');
     return shown((await mirror.sync(fresh.id))?.state ?? fresh);
   }

@@ -10,6 +10,7 @@ import { isSettled, type StripeState } from '../state.ts';
 import { isOver } from '../status.ts';
 import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
 import { cardRefusal, no, ok, said } from './errors.ts';
+import { underKey } from './idempotency.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
 
@@ -89,11 +90,11 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
 
   async function confirmIntent({ intent }: Till, paymentMethod: string, key: string): Promise<Till['intent']> {
     if (!intent) return null;
-    const options = { idempotencyKey: key };
+    const { id } = intent.value;
     const how = confirmation(paymentMethod);
     return intent.kind === 'payment'
-      ? { kind: 'payment', value: await stripe.paymentIntents.confirm(intent.value.id, how, options) }
-      : { kind: 'setup', value: await stripe.setupIntents.confirm(intent.value.id, how, options) };
+      ? { kind: 'payment', value: await underKey(key, (options) => stripe.paymentIntents.confirm(id, how, options)) }
+      : { kind: 'setup', value: await underKey(key, (options) => stripe.setupIntents.confirm(id, how, options)) };
   }
 
   async function pay(before: Till, paymentMethod: string, purchase: string): Promise<Billed<SubscribeAnswer>> {

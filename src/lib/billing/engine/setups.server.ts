@@ -5,6 +5,7 @@ import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Limiter, Who } from '../../limits/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import { isMissing, no, ok, overLimit, said } from './errors.ts';
+import { underKey } from './idempotency.ts';
 
 const noteKey = (customer: string): string => `setup:${customer}`;
 const unused = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
@@ -38,14 +39,14 @@ export async function offerSetup(
   if (before?.client_secret && unused.includes(before.status)) return ok({ clientSecret: before.client_secret });
   const over = await limiter.count('setup', who);
   if (over) return overLimit(over);
-  const made = await stripe.setupIntents.create(
-    {
-      customer,
-      usage: 'off_session',
-      allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
-    },
-    // Of two processes that ask at once both get the same one.
-    { idempotencyKey: `setup:${customer}:${note?.value ?? 'first'}` },
+  const params: Stripe.SetupIntentCreateParams = {
+    customer,
+    usage: 'off_session',
+    allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
+  };
+  // Of two processes that ask at once both get the same one.
+  const made = await underKey(`setup:${customer}:${note?.value ?? 'first'}`, (options) =>
+    stripe.setupIntents.create(params, options),
   );
   const values = { value: made.id, at: now() };
   await db

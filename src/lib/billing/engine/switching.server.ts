@@ -13,6 +13,7 @@ import { isInGoodStanding } from '../status.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
 import { dropSwitch, goOn } from './dropping.server.ts';
 import { billed, isUncertain, no, ok, refuse } from './errors.ts';
+import { underKey } from './idempotency.ts';
 import type { Kept } from './mirror.server.ts';
 import type { Parts } from './parts.ts';
 import type { Paying } from './paying.server.ts';
@@ -110,11 +111,8 @@ export function createSwitching(
     await unplan(state);
     const params = upgradeParams(state, price, told.prorationDate);
     try {
-      await stripe.subscriptions.update(
-        state.id,
-        { ...params, payment_behavior: 'pending_if_incomplete' },
-        { idempotencyKey: `switch:${purchase.id}` },
-      );
+      const update = { ...params, payment_behavior: 'pending_if_incomplete' } as const;
+      await underKey(`switch:${purchase.id}`, (options) => stripe.subscriptions.update(state.id, update, options));
     } catch (error) {
       // Whether it was done is looked up when the reader, a webhook or the worker comes next.
       if (!isUncertain(error)) await purchases.end(database.db, purchase.id, 'given up');
@@ -154,9 +152,8 @@ export function createSwitching(
     const schedule =
       state.schedule !== null
         ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
-        : await stripe.subscriptionSchedules.create(
-            { from_subscription: state.id, expand },
-            { idempotencyKey: `plan:${key}` },
+        : await underKey(`plan:${key}`, (options) =>
+            stripe.subscriptionSchedules.create({ from_subscription: state.id, expand }, options),
           );
     const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
     const running = await stripe.subscriptions.retrieve(state.id);
@@ -165,7 +162,7 @@ export function createSwitching(
       proration_behavior: 'none',
       phases: phases(state, present, price, running),
     };
-    await stripe.subscriptionSchedules.update(schedule.id, params, { idempotencyKey: `planned:${key}` });
+    await underKey(`planned:${key}`, (options) => stripe.subscriptionSchedules.update(schedule.id, params, options));
   }
 
   async function replan(state: StripeState, planId: string): Promise<void> {
