@@ -326,9 +326,14 @@ describe('hostile markup', { timeout: 120_000 }, () => {
         if (first.kind !== 'document') throw new Error(first.kind);
         // What the mirror holds goes through once more unchanged in meaning: nothing in it can be taken out.
         const again = sanitiser.finish(first.document.bodyHtml, true);
-        expect(problemsIn(again)).toEqual([]);
+        // The mirror keeps WordPress's own address of a link; it goes when a page is made (body-links.ts).
+        expect(problemsIn(again.replaceAll(/ data-wordpress="https?:\/\/[^"]*"/gu, ''))).toEqual([]);
       }),
-      { numRuns: 100 },
+      {
+        numRuns: 100,
+        // Found once by chance: a link that leads to an address of WordPress's own.
+        examples: [[['<a href="x">a</a>']]],
+      },
     );
   });
 
