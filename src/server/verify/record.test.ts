@@ -29,7 +29,7 @@ describe('recording', () => {
       headers: { authorization: 'Bearer sk_test_abcdef' },
       body: new URLSearchParams({ password: 'pass/word@1', limit: '3' }),
     });
-    // Whoever asked gets the answer as it came.
+    // The caller gets the answer as it came.
     expect(await response.json()).toEqual(body);
 
     const [file = ''] = recorder.save(folder);

@@ -91,10 +91,10 @@ describe('Google and Facebook', () => {
     }));
     const { remedy } = await failure(googleCheck({ ...googleSettings(), url: issuer }, redirectUri));
     expect(remedy).toContain('GOOGLE_ISSUER_URL');
-    const nobody = await failure(
+    const unreachable = await failure(
       facebookCheck({ ...facebookSettings(), graphUrl: `http://127.0.0.1:${await freePort()}` }, graphVersion),
     );
-    expect(nobody.came).toContain('ECONNREFUSED');
+    expect(unreachable.came).toContain('ECONNREFUSED');
   });
 });
 
