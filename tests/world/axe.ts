@@ -11,6 +11,7 @@ export async function violationsOn(page: Page, within?: string): Promise<string[
   // wanted of all that is in order. Without the two a look takes less than half the time.
   // What the header covers in part counts as a small target: from the top it covers nothing.
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await page.evaluate(animationsToEnd);
   const axe = new AxeBuilder({ page })
     .setLegacyMode()
     // By itself axe leaves out how large targets are (WCAG 2.2 AA, 2.5.8).
@@ -18,4 +19,23 @@ export async function violationsOn(page: Page, within?: string): Promise<string[
     .exclude('iframe');
   const { violations } = await (within === undefined ? axe : axe.include(within)).analyze();
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`);
+}
+
+/**
+ * Waits for the animations that have begun and that end by themselves: text that is fading in has less contrast than it will
+ * have. Endless ones, ones that scrolling drives and ones whose delay is not over yet are left alone.
+ */
+async function animationsToEnd(): Promise<void> {
+  const underWay = document.getAnimations().filter(({ effect, timeline, currentTime, playState }) => {
+    const { delay = 0, endTime } = effect?.getComputedTiming() ?? {};
+    if (
+      playState !== 'running' ||
+      timeline !== document.timeline ||
+      typeof currentTime !== 'number' ||
+      typeof endTime !== 'number'
+    )
+      return false;
+    return Number.isFinite(endTime) && currentTime >= delay;
+  });
+  await Promise.allSettled(underWay.map(({ finished }) => finished));
 }
