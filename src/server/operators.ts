@@ -5,11 +5,11 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../content/service.ts';
-import { tooManyTries } from '../lib/accounts/waiting.ts';
 import type { Cdn, CdnStats } from '../lib/cdn/cdn.server.ts';
 import type { CspReports } from '../lib/csp-reports/collector.server.ts';
 import type { BlockedSource } from '../lib/csp-reports/model.ts';
 import { DatabaseUnavailable } from '../lib/database.ts';
+import { tooManyTries } from '../lib/http/rate-limit.ts';
 import type { IndexNow, IndexNowStats } from '../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { KeyOf } from '../press/key.ts';

@@ -17,7 +17,7 @@ import { dropShared, oneTabAtATime, putShared, takeShared } from '../lib/account
 import { tabs } from '../lib/accounts/tabs.ts';
 import { readVisitor, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/wire.ts';
-import type { Answer } from '../lib/ask.ts';
+import type { Answer } from '../lib/http/ask.ts';
 import { publication } from '../publication.ts';
 
 const $store = atom<Session>(loadingSession);

@@ -72,7 +72,7 @@ describe('POST /zephr/media/user/info', () => {
   it('says 400 without an address', async () => {
     const answer = await site.browser().post('/zephr/media/user/info', { identifiers: {} });
     expect(answer.status).toBe(400);
-    expect(answer.json()).toEqual({ message: 'identifiers.email_address is missing or not as it should be.' });
+    expect(answer.json()).toEqual({ message: 'identifiers.email_address is missing or not valid.' });
   });
 });
 

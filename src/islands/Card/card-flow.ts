@@ -1,8 +1,8 @@
 /** Another card for a running subscription (the mail about a failed renewal leads here), without a screen. */
 import { atom, type ReadableAtom } from 'nanostores';
-import type { Refused } from '../../lib/ask.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
+import type { Refused } from '../../lib/http/ask.ts';
 import { messages } from '../Paywall/messages.ts';
 import type { Made } from '../Paywall/payment.ts';
 

@@ -1,12 +1,12 @@
 /** Where a comment or an answer is written. Sent by the browser it leads to a page of its own; with a script it is posted in place. */
 import { type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/forms.ts';
-import { hasCode } from '../../lib/ask.ts';
 import { postComment } from '../../lib/comments/client.ts';
 import { dropDraft, type KeptDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
 import { commentForm } from '../../lib/comments/paging.ts';
 import { cleanComment, lengthOf, longestName, nameProblem } from '../../lib/comments/text.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
+import { hasCode } from '../../lib/http/ask.ts';
 import { ConfirmLink } from '../parts/ConfirmLink.tsx';
 import { Notice } from '../parts/Notice.tsx';
 import { useScripted } from '../parts/use-scripted.ts';

@@ -1,5 +1,5 @@
 /** What the island says when a call was refused. */
-import type { Refused } from '../../lib/ask.ts';
+import type { Refused } from '../../lib/http/ask.ts';
 
 const offline =
   'The paper cannot be reached. Your words are kept in this browser: please check your connection and try again.';

@@ -3,7 +3,7 @@
  * script it is saved in place.
  */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { ask } from '../../lib/ask.ts';
+import { ask } from '../../lib/http/ask.ts';
 import { choicesCall, choicesPath, mailFields } from '../../lib/newsletters/paths.ts';
 import type { ChoicesAnswer } from '../../lib/newsletters/wire.ts';
 import { Notice } from '../parts/Notice.tsx';

@@ -1,6 +1,6 @@
 /** Where a subscription came from (spec section 3, "Subscription metadata"). */
 import type { GeoAnswer } from '../../lib/accounts/wire.ts';
-import type { Answer } from '../../lib/ask.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 
 /** Longest value that is sent. */
 const longest = 500;

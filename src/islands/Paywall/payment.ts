@@ -3,11 +3,11 @@
  * that did not come is looked up before anything is asked again, and only the server's word ends a decision.
  */
 import { atom, type ReadableAtom } from 'nanostores';
-import type { Answer, Refused } from '../../lib/ask.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import { mayRenew } from '../../lib/billing/status.ts';
 import type { SubscribeAnswer, Subscription, SwitchAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { messages } from './messages.ts';
 
 /** What the card form can do; its insides are the card company's. */

@@ -1,8 +1,8 @@
 /** What the tests of the paywall pretend: prices, quotes, answers, and a Stripe that does as it is told. */
 import type { Stripe } from '@stripe/stripe-js';
 import { vi } from 'vitest';
-import type { Answer } from '../../lib/ask.ts';
 import type { PlansAnswer, Price, QuoteAnswer, SubscribeAnswer, Subscription } from '../../lib/billing/wire.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 
 export const granted = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });
 export const refusal = (status: number, message: string | null = null, body: object = {}): Answer<never> => ({

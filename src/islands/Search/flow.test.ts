@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Answer } from '../../lib/ask.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 import type { SearchAnswer } from '../../lib/search/wire.ts';
 import { createSearchFlow } from './flow.ts';
 

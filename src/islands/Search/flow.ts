@@ -3,7 +3,7 @@
  * heard. Knows nothing of how it is drawn.
  */
 import { atom, type ReadableAtom } from 'nanostores';
-import type { Answer } from '../../lib/ask.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 import type { Suggestions } from '../../lib/search/client.ts';
 import type { SearchAnswer } from '../../lib/search/wire.ts';
 

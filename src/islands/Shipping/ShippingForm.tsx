@@ -1,8 +1,8 @@
 /** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
 import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/forms.ts';
-import { hasCode } from '../../lib/ask.ts';
 import type { Shipping } from '../../lib/billing/wire.ts';
+import { hasCode } from '../../lib/http/ask.ts';
 import { saveShipping } from '../../lib/plans/client.ts';
 import {
   checkShipping,

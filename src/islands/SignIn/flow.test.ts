@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
-import type { Answer, Refused } from '../../lib/ask.ts';
+import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { type Calls, createFlow, type Flow, type FlowOptions } from './flow.ts';
 
 const yes = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });

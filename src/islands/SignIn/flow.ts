@@ -4,7 +4,7 @@
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
-import type { Answer, Refused } from '../../lib/ask.ts';
+import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { complaintAbout } from '../parts/check-email.ts';
 import { messages, wordsFor } from '../parts/messages.ts';
 import type { Provider } from '../parts/providers.ts';

@@ -3,7 +3,7 @@
  * by the browser it comes back on a page of its own.
  */
 import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { ask } from '../../lib/ask.ts';
+import { ask } from '../../lib/http/ask.ts';
 import {
   checkSupport,
   contactPage,

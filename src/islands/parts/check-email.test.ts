@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
-import type { Answer } from '../../lib/ask.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 import { complaintAbout } from './check-email.ts';
 
 const says = (value: unknown): Answer<VerificationAnswer> => ({

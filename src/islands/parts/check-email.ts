@@ -1,7 +1,7 @@
 /** Whether an address can be used: what every form that asks for one does first (spec section 5). */
 
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
-import type { Answer } from '../../lib/ask.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 import { messages, wordsFor } from './messages.ts';
 
 /** Something between two ends of an at sign, with a dot in the second: the rest is the verifier's to know. */

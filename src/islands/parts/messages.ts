@@ -1,5 +1,5 @@
 /** Sentences of the sign-in screens; those of spec section 8 word for word. */
-import type { Refused } from '../../lib/ask.ts';
+import type { Refused } from '../../lib/http/ask.ts';
 
 export const messages = {
   invalidCode: 'Invalid code. Please check the code and try again.',

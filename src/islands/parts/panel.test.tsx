@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Answer, Refused } from '../../lib/ask.ts';
+import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { PanelBoundary } from './PanelBoundary.tsx';
 import { PanelState } from './PanelState.tsx';
 import { button, click, type Drawn, draw } from './testing.tsx';

@@ -1,6 +1,6 @@
 /** Reads what a panel shows, and keeps the state that {@link PanelState} draws: nothing is asked twice, a line that comes back goes on. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Answer } from '../../lib/ask.ts';
+import type { Answer } from '../../lib/http/ask.ts';
 import type { PanelPhase } from './PanelState.tsx';
 
 export interface PanelOptions<T> {

@@ -1,7 +1,8 @@
 /** The access service: puts standing, meter and gifts together over the accounts' database. */
-import { setCookie } from '../accounts/engine/cookies.ts';
+
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
+import { setCookie } from '../http/cookies.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import { createGifts, type GiftRules } from './gifts.server.ts';

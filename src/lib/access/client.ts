@@ -1,5 +1,5 @@
 /** The calls of access that the browser makes. Values, never errors. */
-import { type Answer, ask } from '../ask.ts';
+import { type Answer, ask } from '../http/ask.ts';
 import type { GiftAnswer, GiftBody, GiftsLeft } from './wire.ts';
 
 /** A decision by the name of its feature (answers.ts lists them); `null` when there is none to be had. */

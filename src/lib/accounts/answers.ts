@@ -1,29 +1,9 @@
-/** How a failure of the account service is said over the wire: a status, and a sentence for the reader (spec section 8). */
-import type { Failure } from './service.ts';
-import { tooManyTries } from './waiting.ts';
-import type { ErrorAnswer } from './wire.ts';
-
-/** An answer that is not written yet. */
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-  /** Whole `Set-Cookie` values. */
-  readonly cookies?: readonly string[];
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** An answer that says no. */
-export const refuse = (status: number, message: string, more: Omit<ErrorAnswer, 'message'> = {}): Answer => ({
-  status,
-  body: { message, ...more } satisfies ErrorAnswer,
-  ...(more.retryAfter !== undefined && { headers: { 'Retry-After': String(more.retryAfter) } }),
-});
-
-export const noSession = (): Answer => refuse(401, 'Please sign in first.');
-
-/** The accounts cannot answer: switched off, or their database is away. */
-export const away = (retryAfter: number): Answer =>
-  refuse(503, 'Signing in is not possible just now. Please try again in a little while.', { retryAfter });
+/** Answers of the account routes: a failure as status and sentence (spec section 8), and a successful sign-in. */
+import { type Answer, refuse } from '../http/answer.ts';
+import { tooManyRequests } from '../http/rate-limit.ts';
+import type { Failure, SignedIn } from './service.ts';
+import { visitorCookie } from './visitor.ts';
+import type { SignedInAnswer } from './wire.ts';
 
 /**
  * @param wrongCode status for a code that is not right: 401 at `/blaize/login` (vendors.md 1.1, "bad credentials"), else 400
@@ -47,6 +27,21 @@ export function answerFailure(failure: Failure, wrongCode: 400 | 401 = 400): Ans
     case 'invalid':
       return refuse(400, failure.message);
     case 'limited':
-      return refuse(429, tooManyTries(failure.retryAfter), { retryAfter: failure.retryAfter });
+      return tooManyRequests(failure.retryAfter);
   }
+}
+
+/** 200 of a sign-in (vendors.md 1.1). */
+export function signedInAnswer({ cookies, session }: SignedIn, message: string): Answer {
+  const body: SignedInAnswer = { cookie: hintCookie(cookies), message, tracking_id: session.trackingId };
+  return { status: 200, body, cookies };
+}
+
+/**
+ * The readable hint, the one cookie that an answer's body repeats. Clients of this protocol assign it to `document.cookie`; the
+ * session cookie is HttpOnly and never in a body.
+ */
+export function hintCookie(cookies: readonly string[]): string {
+  const isHint = (cookie: string) => cookie.startsWith(`${visitorCookie}=`) && !/;\s*httponly\s*(?:;|$)/i.test(cookie);
+  return cookies.find(isHint) ?? '';
 }

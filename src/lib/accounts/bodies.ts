@@ -1,6 +1,7 @@
 /** From what the wire brings, in all its shapes, to what the account service takes. */
+
+import { returnPath } from '../http/return-path.ts';
 import { codeKeys, tokenExchangeKey } from './names.ts';
-import { returnPath } from './return-path.ts';
 import type { Caller, Credentials, Delivery, Profile } from './service.ts';
 import type { CredentialsBody, DeliveryBody, ProfileBody } from './wire.ts';
 
@@ -25,7 +26,7 @@ export function credentialsOf(body: CredentialsBody, caller: Caller): Taken<Cred
   const more = { caller, ...(attributes && { attributes }) };
   if (stateKey) return { ok: true, value: { validators: { tokenExchange: stateKey }, ...more } };
   if (!key) return wrong('validators hold no code.');
-  if (!email) return wrong('identifiers.email_address is missing or not as it should be.');
+  if (!email) return wrong('identifiers.email_address is missing or not valid.');
   return { ok: true, value: { email, validators: { code: tidyCode(validators[key] ?? '') }, ...more } };
 }
 
@@ -38,7 +39,7 @@ export function deliveryOf(body: DeliveryBody, siteUrl: string, caller: Caller):
   const { identifiers, delivery } = body;
   const email = identifiers.email_address;
   const purpose = body.action ?? delivery?.action;
-  if (!purpose) return wrong('action is missing or not as it should be.');
+  if (!purpose) return wrong('action is missing or not valid.');
   const destination = delivery?.destination?.trim();
   if (destination && destination.toLowerCase() !== email.toLowerCase()) {
     return wrong('delivery.destination is another address than identifiers.email_address.');

@@ -3,7 +3,7 @@
  * take them. Every function answers with a value and never throws; see {@link Answer}. Those that a page makes untouched are in
  * session-client.ts.
  */
-import { type Answer, ask } from '../ask.ts';
+import { type Answer, ask } from '../http/ask.ts';
 import { codeKeys, tokenExchangeKey } from './names.ts';
 import type {
   AccountAnswer,

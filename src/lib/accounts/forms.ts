@@ -82,7 +82,7 @@ const problems = {
   limited: 'Too many tries. Please wait a few minutes, then try again.',
   expired: 'That took a while. Please enter your email address again.',
   social: 'Signing in there did not work. Please try again, or use your email address.',
-  off: 'Signing in is not possible just now. Please try again later.',
+  off: 'Sign-in is unavailable right now. Try again in a few minutes.',
   confirm: 'That is not the address of this account. Nothing was deleted.',
   paying: 'A payment of yours is under way, and nothing was deleted. Please wait a minute, then try again.',
   failed: 'Something went wrong. Please try again.',

@@ -6,8 +6,8 @@
  *     if (reader instanceof Response) return reader;
  */
 import type { AstroGlobal } from 'astro';
+import { returnPath } from '../http/return-path.ts';
 import { signInPage } from './form.server.ts';
-import { returnPath } from './return-path.ts';
 import type { Session } from './service.ts';
 
 /** As much of `Astro` as is needed here. */

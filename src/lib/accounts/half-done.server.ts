@@ -1,7 +1,7 @@
 /** What the pages of a half-done sign-in are shown with: from the sealed cookie, and a word in the address. */
 import type { AstroGlobal } from 'astro';
+import { returnPath } from '../http/return-path.ts';
 import { problemText } from './forms.ts';
-import { returnPath } from './return-path.ts';
 import { signIn } from './state-cookies.server.ts';
 
 export interface HalfDone<State extends string> {

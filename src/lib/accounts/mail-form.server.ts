@@ -1,5 +1,7 @@
 /** Mailing a link or a code to whoever a form names: what the sign-in form, the newsletter's and "resend" share. */
-import { type FormCall, type Next, problemOf, withQuery } from './form.server.ts';
+
+import { type Next, withQuery } from '../http/form.server.ts';
+import { type FormCall, problemOf } from './form.server.ts';
 import { formPages } from './forms.ts';
 import type { Failure, Outcome } from './service.ts';
 import type { SignInState } from './state-cookies.server.ts';

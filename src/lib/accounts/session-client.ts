@@ -1,5 +1,5 @@
 /** The account calls of a page that nobody has touched yet; apart from the others, so that a page carries no more than these. */
-import { type Answer, ask } from '../ask.ts';
+import { type Answer, ask } from '../http/ask.ts';
 import type {
   FeatureDecisionsAnswer,
   FeatureDecisionsBody,

@@ -1,13 +1,14 @@
 /** POST /blaize/token-exchange: mails a link (spec section 7; vendors.md 1.3). */
 import type { APIContext, APIRoute } from 'astro';
-import { answerFailure, refuse } from './answers.ts';
+import { refuse } from '../http/answer.ts';
+import { accountRoute } from '../http/routes.server.ts';
+import { answerFailure } from './answers.ts';
 import { deliveryOf } from './bodies.ts';
-import { accountCall } from './http.server.ts';
 import { said } from './names.ts';
 import { signIn } from './state-cookies.server.ts';
 import { deliveryBody } from './wire.ts';
 
-const route: APIRoute = accountCall({ body: deliveryBody }, async ({ accounts, body, caller, siteUrl, context }) => {
+const route: APIRoute = accountRoute({ body: deliveryBody }, async ({ accounts, body, caller, siteUrl, context }) => {
   const delivery = deliveryOf(body, siteUrl, caller);
   if (!delivery.ok) return refuse(400, delivery.message);
   const { email, purpose, redirect, method } = delivery.value;

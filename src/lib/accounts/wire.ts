@@ -7,7 +7,6 @@
 import { z } from 'zod';
 import type { Verification } from '../email-verification/service.ts';
 import type { Place } from '../geo/service.ts';
-import type { unconfirmed } from './forms.ts';
 import { codeKeys, type providers, tokenExchangeKey } from './names.ts';
 import type { Purpose } from './service.ts';
 
@@ -115,18 +114,6 @@ export const decisionEngineBody = z.looseObject({
   session: z.string().max(200).nullish(),
 });
 export type DecisionEngineBody = z.infer<typeof decisionEngineBody>;
-
-/** Every answer that says no. */
-export interface ErrorAnswer {
-  /** A sentence for the reader. */
-  readonly message: string;
-  /** Seconds to wait, with 429 and 503; the header `Retry-After` says the same. */
-  readonly retryAfter?: number;
-  /** The address that was probably meant, with 400. */
-  readonly suggestedEmail?: string;
-  /** What is to be done first, where a page offers it. */
-  readonly code?: typeof unconfirmed;
-}
 
 /** An answer that has nothing to say but that it is done. */
 export interface MessageAnswer {

@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { publication } from '../../publication.ts';
 import { type Grant, grantOf, registeredGrant } from '../access/grant.ts';
-import { readCookies, setCookie } from './engine/cookies.ts';
+import { readCookies, setCookie } from '../http/cookies.ts';
 import { trackingCookie } from './names.ts';
 import type { Accounts } from './service.ts';
 import { visitorCookie } from './visitor.ts';

@@ -6,8 +6,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
+import { setCookie } from '../http/cookies.ts';
 import type { Logger } from '../logging.ts';
-import { setCookie } from './engine/cookies.ts';
 import { visitorCookie } from './visitor.ts';
 
 export interface Tenant {

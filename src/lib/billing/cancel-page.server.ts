@@ -3,9 +3,9 @@
  * steps than subscribing has. What is shown follows from the subscription as it is, never from the address.
  */
 import type { AstroGlobal } from 'astro';
-import { readForm } from '../accounts/body.server.ts';
-import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
+import { readForm } from '../http/body.server.ts';
+import { isOwnForm } from '../http/form.server.ts';
 import { leavingReason, type StayOffer } from './leaving.ts';
 import type { Billed, Billing } from './service.ts';
 import { isLive } from './status.ts';
@@ -50,7 +50,7 @@ export async function cancelStep(
   reader: Session,
 ): Promise<CancelOutcome> {
   const again = (problem: string, status: number): CancelOutcome => ({ to: null, problem, status });
-  if (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin')) {
+  if (!isOwnForm(request, locals.config.siteUrl)) {
     return again('This form was sent from another site. Please send it from here.', 403);
   }
   const form = await readForm(request);

@@ -2,7 +2,7 @@
  * The checkout calls that the browser makes (spec section 7, "Checkout"). Every function answers with a value and never throws;
  * see {@link Answer}. What a refusal says beside its sentence is read by {@link refusalOf}.
  */
-import { type Answer, ask, type Refused } from '../ask.ts';
+import { type Answer, ask, type Refused } from '../http/ask.ts';
 import type {
   BillsAnswer,
   CheckoutError,

@@ -1,9 +1,9 @@
 /** What the calls of the checkout have in common: the reader, the service, its refusals as answers, fresh access after a payment. */
 import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
-import { type Answer, refuse } from '../accounts/answers.ts';
-import { accountCall, type Call, readCall, readerCall } from '../accounts/http.server.ts';
 import type { Accounts, Session } from '../accounts/service.ts';
+import { type Answer, refuse } from '../http/answer.ts';
+import { accountRoute, type Call, getRoute, signedInRoute } from '../http/routes.server.ts';
 import type { Billed, Billing } from './service.ts';
 
 const off = 'Subscribing is not possible just now. Please try again in a little while.';
@@ -23,7 +23,7 @@ export const payingCall = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: Rules<Schema>,
   handle: (call: Paying<z.output<Schema>> & { readonly session: Session }) => Promise<Answer>,
 ): APIRoute =>
-  readerCall(rules, async (call) => {
+  signedInRoute(rules, async (call) => {
     const billing = billingOf(call.context);
     return billing ? handle({ ...call, billing }) : whenOff();
   });
@@ -33,14 +33,14 @@ export const shopCall = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: Rules<Schema>,
   handle: (call: Paying<z.output<Schema>>) => Promise<Answer>,
 ): APIRoute =>
-  accountCall({ ...rules, session: 'optional', whenOff }, async (call) => {
+  accountRoute({ ...rules, session: 'optional', whenOff }, async (call) => {
     const billing = billingOf(call.context);
     return billing ? handle({ ...call, billing }) : whenOff();
   });
 
 /** A GET for everybody that asks nobody who they are. */
 export const shopRead = (handle: (billing: Billing, context: APIContext) => Answer): APIRoute =>
-  readCall(async (context) => {
+  getRoute(async (context) => {
     const billing = billingOf(context);
     return billing ? handle(billing, context) : whenOff();
   });

@@ -1,7 +1,8 @@
 /** How a failure of the comments is said to a reader. */
-import { type Answer, refuse } from '../accounts/answers.ts';
+
 import { unconfirmed } from '../accounts/forms.ts';
-import { tooManyTries } from '../accounts/waiting.ts';
+import { type Answer, refuse } from '../http/answer.ts';
+import { tooManyTries } from '../http/rate-limit.ts';
 import type { CommentFailure, CommentOutcome } from './service.ts';
 
 /** Comments are off, or their store is away. */

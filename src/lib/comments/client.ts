@@ -1,5 +1,5 @@
 /** The calls of the comments that the browser makes. Values, never errors. */
-import { type Answer, ask } from '../ask.ts';
+import { type Answer, ask } from '../http/ask.ts';
 import type { EditBody, MineAnswer, OwnAnswer, PostBody } from './wire.ts';
 
 /** WordPress may take its time, and the server waits for it: longer than the server does. */

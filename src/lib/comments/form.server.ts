@@ -4,11 +4,10 @@
  */
 import type { AstroGlobal } from 'astro';
 import type { Article, Comment, ContentReader } from '../../content/model.ts';
-import { readForm } from '../accounts/body.server.ts';
 import { requireReader } from '../accounts/guard.server.ts';
-import { callerOf } from '../accounts/http.server.ts';
-import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
+import { readOwnForm, seeOther } from '../http/form.server.ts';
+import { callerOf } from '../http/routes.server.ts';
 import { wordsOf } from './answers.ts';
 import { isPublished, longestBody, placeOf } from './http.server.ts';
 import { commentFormPath, commentNumber } from './paging.ts';
@@ -53,11 +52,8 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
   const { request, locals, url, response } = page;
   const { comments, accounts, log } = locals.services;
   const posted = request.method === 'POST';
-  const form = posted ? await readForm(request, longestBody) : url.searchParams;
-  if (posted && (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin'))) {
-    return plain(403, `This form was sent from another site. Please open ${locals.config.siteUrl} and try again.`);
-  }
-  if (!form) return plain(415, 'This address takes a form.');
+  const form = posted ? await readOwnForm(page, longestBody) : url.searchParams;
+  if (form instanceof Response) return form;
   const text = (name: string): string => form.get(name) ?? '';
   const article = articleOf(locals.content, commentNumber(text('article')) ?? 0);
   if (!article || !comments || !accounts) return new Response(null, { status: 404 });
@@ -77,7 +73,7 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
         log.error({ err: error, url: url.pathname }, 'A comment’s form could not be worked on');
         return { kind: 'away' };
       });
-      if (typeof next === 'string') return seeOther(next, known?.cookies ?? []);
+      if (typeof next === 'string') return seeOther({ to: next, cookies: known?.cookies ?? [] });
       problem = wordsOf(next);
       response.status = next.kind === 'away' ? 503 : next.kind === 'limited' ? 429 : 422;
     } else {
@@ -100,7 +96,11 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
   if (!posted && (parent || report) && about?.articleId !== article.id) return new Response(null, { status: 404 });
   const given = text('name');
   return {
-    ...{ article, about, edit, mine, problem },
+    article,
+    about,
+    edit,
+    mine,
+    problem,
     toConfirm: session && !session.emailVerified ? session.email : null,
     mode: report ? 'report' : edit ? 'edit' : 'write',
     content: posted ? text('content') : (own?.content ?? ''),
@@ -156,15 +156,3 @@ function articleOf(content: ContentReader, id: number): Article | null {
   const card = id > 0 ? content.articles({ ids: [id] }).items[0] : undefined;
   return card ? content.article(card.slug) : null;
 }
-
-function seeOther(to: string, cookies: readonly string[]): Response {
-  const headers = new Headers({ Location: to, 'Cache-Control': 'no-store' });
-  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
-  return new Response(null, { status: 303, headers });
-}
-
-const plain = (status: number, sentence: string): Response =>
-  new Response(`${sentence}\n`, {
-    status,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
-  });

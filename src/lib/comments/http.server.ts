@@ -2,9 +2,9 @@
 import type { APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { ContentReader } from '../../content/model.ts';
-import type { Answer } from '../accounts/answers.ts';
-import { type Call, readerCall } from '../accounts/http.server.ts';
 import type { Session } from '../accounts/service.ts';
+import type { Answer } from '../http/answer.ts';
+import { type Call, signedInRoute } from '../http/routes.server.ts';
 import { refusalOf } from './answers.ts';
 import type { Comments, Place } from './service.ts';
 
@@ -15,7 +15,7 @@ export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: { readonly body?: Schema; readonly limit?: number },
   handle: (call: Commenting<z.output<Schema>>) => Promise<Answer>,
 ): APIRoute =>
-  readerCall(rules, async (call) => {
+  signedInRoute(rules, async (call) => {
     const { comments } = call.context.locals.services;
     return comments ? handle({ ...call, comments }) : refusalOf({ kind: 'away' });
   });

@@ -2,11 +2,11 @@
 import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { ContentReader } from '../../content/model.ts';
-import { type Answer, away, noSession, refuse } from '../accounts/answers.ts';
-import { accountCall, type Call } from '../accounts/http.server.ts';
 import type { Session } from '../accounts/service.ts';
-import { tooManyTries } from '../accounts/waiting.ts';
 import { articleCardOf } from '../cards/wire.ts';
+import { type Answer, refuse, signInFirst, unavailable } from '../http/answer.ts';
+import { tooManyRequests } from '../http/rate-limit.ts';
+import { accountRoute, type Call } from '../http/routes.server.ts';
 import type { Kept, Library } from './service.ts';
 import { shelfPage } from './shelf.ts';
 import type { SavedAnswer } from './wire.ts';
@@ -26,17 +26,17 @@ interface Rules<Schema> {
 
 /** A call of a reader who is signed in, where there is a library. */
 export const libraryCall = <Schema extends z.ZodType = z.ZodUnknown>(
-  { signedOut = noSession, ...rules }: Rules<Schema>,
+  { signedOut = signInFirst, ...rules }: Rules<Schema>,
   handle: (call: LibraryCall<z.output<Schema>>) => Promise<Answer>,
 ): APIRoute =>
-  accountCall({ ...rules, session: 'optional' }, async (call) => {
+  accountRoute({ ...rules, session: 'optional' }, async (call) => {
     const { library, limiter } = call.context.locals.services;
     const { session } = call;
     const articleId = articleIdOf(call.context.params.id);
-    if (!library) return away(600);
+    if (!library) return unavailable(600);
     if (!session) return signedOut(call.context, articleId);
     const over = await limiter.count('library', { email: session.userId });
-    if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
+    if (over) return tooManyRequests(over.retryAfter);
     return handle({ ...call, session, library, articleId });
   });
 

@@ -1,6 +1,7 @@
 /** Calls that the pages of plans make about the reader who is signed in (spec section 7, "Checkout"). */
-import { type Answer, ask } from '../ask.ts';
+
 import type { Shipping, ShippingAnswer, SubscriptionAnswer } from '../billing/wire.ts';
+import { type Answer, ask } from '../http/ask.ts';
 
 /** What this reader subscribes to; 401 for who is not signed in. */
 export const mySubscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api/v1/me/subscription');

@@ -1,10 +1,10 @@
 /** The shipping form's other end without a script: it is checked, saved, and shown again with what was typed where it was not. */
 import type { AstroGlobal } from 'astro';
-import { readForm } from '../accounts/body.server.ts';
 import { unconfirmed } from '../accounts/forms.ts';
-import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Billing } from '../billing/service.ts';
+import { readForm } from '../http/body.server.ts';
+import { isOwnForm } from '../http/form.server.ts';
 import {
   checkShipping,
   fieldsFrom,
@@ -34,8 +34,7 @@ export async function postShipping(
   billing: Billing,
   reader: Session,
 ): Promise<ShippingRefused | ShippingPage> {
-  // A form is always sent by a browser, and every browser says where it stands.
-  if (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin')) {
+  if (!isOwnForm(request, locals.config.siteUrl)) {
     return { status: 403, problem: 'This form was sent from another site. Please send it from here.' };
   }
   const form = await readForm(request);

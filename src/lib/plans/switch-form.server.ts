@@ -1,11 +1,11 @@
 /** To another plan without a script: what it would come to, and the form's other end. */
 import { randomUUID } from 'node:crypto';
 import type { AstroGlobal } from 'astro';
-import { readForm } from '../accounts/body.server.ts';
-import { comesFromHere } from '../accounts/origin.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Billed, Billing } from '../billing/service.ts';
 import type { QuoteAnswer, SwitchAnswer } from '../billing/wire.ts';
+import { readForm } from '../http/body.server.ts';
+import { isOwnForm } from '../http/form.server.ts';
 
 /** What the page of a switch shows. */
 export interface SwitchView {
@@ -38,7 +38,7 @@ export async function switchPage(
   let refused: Pick<SwitchView, 'problem' | 'remedy' | 'status'> = { problem: null, remedy: null, status: 200 };
   try {
     if (request.method === 'POST') {
-      if (!comesFromHere(request.headers, locals.config.siteUrl) || !request.headers.has('origin')) {
+      if (!isOwnForm(request, locals.config.siteUrl)) {
         refused = {
           problem: 'This form was sent from another site. Please send it from here.',
           remedy: null,

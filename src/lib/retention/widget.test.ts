@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Answer } from '../ask.ts';
+import type { Answer } from '../http/ask.ts';
 import { userHash } from './hash.server.ts';
 import { openWidget } from './widget.ts';
 import type { ChurnAnswer } from './wire.ts';

@@ -2,7 +2,7 @@
  * The retention widget, opened for the reader who is signed in (vendors.md 4). A cancellation itself stays ours: the widget asks us
  * for it, and what it says of why is kept with it.
  */
-import type { Answer } from '../ask.ts';
+import type { Answer } from '../http/ask.ts';
 import type { ScriptOutcome } from '../third-party/load-script.ts';
 import type { ChurnAnswer } from './wire.ts';
 

@@ -1,6 +1,7 @@
 /** The calls of a search in the browser. */
-import { type Answer, ask } from '../ask.ts';
+
 import type { CardsAnswer } from '../cards/wire.ts';
+import { type Answer, ask } from '../http/ask.ts';
 import type { SearchAnswer } from './wire.ts';
 
 /** Stories that the overlay shows at once. */

@@ -1,8 +1,8 @@
 /** What the call and the page of the support form have in common. */
 import type { APIContext, AstroGlobal } from 'astro';
-import { callerOf } from '../accounts/http.server.ts';
 import type { Session } from '../accounts/service.ts';
-import { tooManyTries } from '../accounts/waiting.ts';
+import { tooManyTries } from '../http/rate-limit.ts';
+import { callerOf } from '../http/routes.server.ts';
 import {
   checkSupport,
   hiddenFields,

@@ -1,18 +1,12 @@
 /** The code form's other end: signs in, or makes the account. */
 import { tidyCode } from '../../lib/accounts/bodies.ts';
-import {
-  type FormCall,
-  formPost,
-  insteadOpen,
-  problemOf,
-  signInPage,
-  withQuery,
-} from '../../lib/accounts/form.server.ts';
+import { accountForm, type FormCall, problemOf, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
 import type { Credentials, Outcome, SignedIn } from '../../lib/accounts/service.ts';
 import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
-export const POST = formPost(async (call) => {
+export const POST = accountForm(async (call) => {
   const { form, state, stateCookie, caller, context } = call;
   if (!state) return { to: signInPage('expired', '/') };
   const code = tidyCode(form.getAll(formFields.code).join(''));
@@ -39,4 +33,4 @@ async function enter(
   return changed ? accounts[other](credentials) : outcome;
 }
 
-export const GET = insteadOpen(formPages.enterCode);
+export const GET = redirectGet(formPages.enterCode);

@@ -1,11 +1,12 @@
 /** Deletes the account of whoever is signed in, once its address has been typed to confirm. */
 import { normalEmail } from '../../lib/accounts/engine/email.ts';
-import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
 const page = '/dashboard/privacy';
 
-export const POST = formPost(async ({ accounts, form, caller, stateCookie, context }) => {
+export const POST = accountForm(async ({ accounts, form, caller, stateCookie, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   if (normalEmail(form.get(formFields.email) ?? '') !== session.email) {
@@ -16,4 +17,4 @@ export const POST = formPost(async ({ accounts, form, caller, stateCookie, conte
   }
   return { to: formPages.deleted, cookies: [...(await accounts.forget(session, caller)), stateCookie.clear] };
 });
-export const GET = insteadOpen(page);
+export const GET = redirectGet(page);

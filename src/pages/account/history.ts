@@ -1,10 +1,11 @@
 /** The other end of the forms about the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
-import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { articleIdOf } from '../../lib/library/calls.server.ts';
 
 const shelf = '/dashboard/saved';
 
-export const POST = formPost(async ({ accounts, form, caller, context }) => {
+export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   const { library } = context.locals.services;
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, shelf) };
@@ -18,4 +19,4 @@ export const POST = formPost(async ({ accounts, form, caller, context }) => {
     cookies,
   };
 });
-export const GET = insteadOpen(shelf);
+export const GET = redirectGet(shelf);

@@ -1,9 +1,10 @@
 /** The button on the page that a mailed link opens. */
-import { formPost, insteadOpen, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
 import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
-export const POST = formPost(async ({ accounts, form, caller, context, stateCookie }) => {
+export const POST = accountForm(async ({ accounts, form, caller, context, stateCookie }) => {
   const token = form.get(formFields.token) ?? '';
   const outcome = await accounts.useLink(token, caller);
   // The page of the link says what is wrong with it.
@@ -15,4 +16,4 @@ export const POST = formPost(async ({ accounts, form, caller, context, stateCook
   await saveChoice(context.locals.services.newsletters, session, choiceOf(redirect));
   return { to: redirect, cookies: [...cookies, stateCookie.clear] };
 });
-export const GET = insteadOpen(formPages.signIn);
+export const GET = redirectGet(formPages.signIn);

@@ -1,10 +1,11 @@
 /** The other end of the form of all mail choices, for readers who are signed in. What is not ticked is not wanted. */
-import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { mailFields } from '../../lib/newsletters/paths.ts';
 
 const page = '/dashboard/newsletters';
 
-export const POST = formPost(async ({ accounts, form, caller, context }) => {
+export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   const { newsletters, log } = context.locals.services;
@@ -16,4 +17,4 @@ export const POST = formPost(async ({ accounts, form, caller, context }) => {
     return { to: withQuery(page, { problem: 'failed' }), cookies };
   }
 });
-export const GET = insteadOpen(page);
+export const GET = redirectGet(page);

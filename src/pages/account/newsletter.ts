@@ -3,12 +3,13 @@
  * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
  */
 import { normalEmail } from '../../lib/accounts/engine/email.ts';
-import { formPost, insteadOpen } from '../../lib/accounts/form.server.ts';
+import { accountForm } from '../../lib/accounts/form.server.ts';
 import { formFields } from '../../lib/accounts/forms.ts';
 import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
 import { choiceOf, saveChoice, subscribedPath } from '../../lib/accounts/subscribed.server.ts';
+import { redirectGet } from '../../lib/http/form.server.ts';
 
-export const POST = formPost(async (call) => {
+export const POST = accountForm(async (call) => {
   const { accounts, form, caller, context } = call;
   const email = (form.get(formFields.email) ?? '').trim();
   const path = subscribedPath(form.getAll(formFields.newsletter));
@@ -19,4 +20,4 @@ export const POST = formPost(async (call) => {
   }
   return mailAndShow(call, { email, method: 'link', returnTo: path, state: 'newsletter', back: call.returnTo });
 });
-export const GET = insteadOpen('/newsletter');
+export const GET = redirectGet('/newsletter');

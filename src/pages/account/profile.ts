@@ -1,6 +1,7 @@
 /** The profile form's other end (spec sections 5 and 7). */
-import { formPost, insteadOpen, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import type { Profile } from '../../lib/accounts/service.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { usPhoneDigits } from '../../lib/us-phone.ts';
 
 /** Fields of the form, and what the account service calls them (spec section 3, "Profile"). */
@@ -12,7 +13,7 @@ const attributes = {
   address: 'address',
 } as const;
 
-export const POST = formPost(async ({ accounts, form, caller, returnTo }) => {
+export const POST = accountForm(async ({ accounts, form, caller, returnTo }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, returnTo) };
   const profile: Record<string, Profile[string]> = {};
@@ -26,4 +27,4 @@ export const POST = formPost(async ({ accounts, form, caller, returnTo }) => {
   const outcome = await accounts.saveProfile(session, profile, 'merge');
   return { to: withQuery(returnTo, outcome.ok ? { state: 'saved' } : { problem: 'failed' }), cookies };
 });
-export const GET = insteadOpen('/profile');
+export const GET = redirectGet('/profile');

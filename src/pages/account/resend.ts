@@ -1,9 +1,10 @@
 /** Mails another link or code to the address of a half-done sign-in, or a link to a signed-in reader who has to confirm theirs. */
-import { type FormCall, formPost, insteadOpen, type Next, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, type FormCall, signInPage } from '../../lib/accounts/form.server.ts';
 import { confirmPage, formFields, formPages } from '../../lib/accounts/forms.ts';
 import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
+import { type Next, redirectGet } from '../../lib/http/form.server.ts';
 
-export const POST = formPost(async (call) => {
+export const POST = accountForm(async (call) => {
   const { state, form } = call;
   const method = form.get(formFields.method);
   if (method === 'confirm') return confirm(call);
@@ -12,7 +13,7 @@ export const POST = formPost(async (call) => {
   const back = method === 'code' ? formPages.enterCode : formPages.linkSent;
   return mailAndShow(call, { email, method: method === 'code' ? 'code' : 'link', returnTo, state: 'resent', back });
 });
-export const GET = insteadOpen(formPages.signIn);
+export const GET = redirectGet(formPages.signIn);
 
 /** The mail goes to the address of the session, never to one that the form names. */
 async function confirm(call: FormCall): Promise<Next> {

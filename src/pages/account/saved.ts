@@ -3,8 +3,9 @@
  * has to sign in first comes back here, where what they wanted to save is known from a cookie that their own form has set.
  */
 import type { APIRoute } from 'astro';
-import { formPost, signInPage, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import { saveLater } from '../../lib/accounts/state-cookies.server.ts';
+import { withQuery } from '../../lib/http/form.server.ts';
 import { articleIdOf, isPublished } from '../../lib/library/calls.server.ts';
 import type { Library } from '../../lib/library/service.ts';
 
@@ -16,7 +17,7 @@ async function save(library: Library, userId: string, articleId: number): Promis
   return withQuery(shelf, outcome === 'full' ? { problem: 'full' } : { state: 'saved', article: String(articleId) });
 }
 
-export const POST = formPost(async ({ accounts, form, caller, context }) => {
+export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   const { library } = context.locals.services;
   const articleId = articleIdOf(form.get('article'));
   const { session, cookies } = await accounts.session(caller.cookies ?? null);

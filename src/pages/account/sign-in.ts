@@ -1,9 +1,10 @@
 /** The sign-in form's other end. */
-import { formPost, insteadOpen, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
 import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
+import { redirectGet } from '../../lib/http/form.server.ts';
 
-export const POST = formPost((call) =>
+export const POST = accountForm((call) =>
   mailAndShow(call, {
     email: (call.form.get(formFields.email) ?? '').trim(),
     method: call.form.get(formFields.method) === 'code' ? 'code' : 'link',
@@ -11,4 +12,4 @@ export const POST = formPost((call) =>
     back: signInPage(null, call.returnTo),
   }),
 );
-export const GET = insteadOpen(formPages.signIn);
+export const GET = redirectGet(formPages.signIn);

@@ -1,8 +1,9 @@
 /** Signs out by a form: everywhere, unless it says otherwise (spec section 6). */
-import { formPost, insteadOpen, withQuery } from '../../lib/accounts/form.server.ts';
+import { accountForm } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
-export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => {
+export const POST = accountForm(async ({ accounts, form, caller, stateCookie }) => {
   const { session } = await accounts.session(caller.cookies ?? null);
   const here = form.get(formFields.where) === 'THIS_DEVICE';
   const cookies = session ? await accounts.logout(session, here ? 'THIS_DEVICE' : 'EVERYWHERE') : accounts.farewell;
@@ -11,4 +12,4 @@ export const POST = formPost(async ({ accounts, form, caller, stateCookie }) => 
     cookies: [...cookies, stateCookie.clear],
   };
 });
-export const GET = insteadOpen('/');
+export const GET = redirectGet('/');

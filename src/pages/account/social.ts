@@ -1,12 +1,13 @@
 /** The button at the end of a social sign-in that makes a new account. */
-import { formPost, insteadOpen, problemOf, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, problemOf, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { redirectGet } from '../../lib/http/form.server.ts';
 
-export const POST = formPost(async ({ accounts, form, caller, returnTo, stateCookie }) => {
+export const POST = accountForm(async ({ accounts, form, caller, returnTo, stateCookie }) => {
   const stateKey = form.get(formFields.stateKey) ?? '';
   const outcome = await accounts.register({ validators: { tokenExchange: stateKey }, caller });
   if (outcome.ok) return { to: returnTo, cookies: [...outcome.value.cookies, stateCookie.clear] };
   const { problem } = problemOf(outcome.failure);
   return { to: signInPage(problem === 'limited' ? 'limited' : 'social', returnTo) };
 });
-export const GET = insteadOpen(formPages.signIn);
+export const GET = redirectGet(formPages.signIn);

@@ -1,9 +1,10 @@
 /** Goes on after a cancellation, or with the present plan where another is planned: the form of the account page. */
-import { formPost, insteadOpen, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+import { redirectGet } from '../../lib/http/form.server.ts';
 
 const page = '/dashboard/account';
 
-export const POST = formPost(async ({ accounts, caller, context }) => {
+export const POST = accountForm(async ({ accounts, caller, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   const resumed = await context.locals.services.billing?.resume(session);
@@ -11,4 +12,4 @@ export const POST = formPost(async ({ accounts, caller, context }) => {
   if (resumed && !resumed.ok && resumed.status === 404) return { to: `${page}#plan`, cookies };
   return { to: `${page}?${resumed?.ok ? 'state=resumed' : 'problem=failed'}#plan`, cookies };
 });
-export const GET = insteadOpen(page);
+export const GET = redirectGet(page);

@@ -2,9 +2,10 @@
  * Signs the reader's own customer for the retention widget (spec section 7). The posted address selects nothing: with another
  * reader's it is still the session's customer.
  */
-import { refuse } from '../../lib/accounts/answers.ts';
-import { only } from '../../lib/accounts/http.server.ts';
+
 import { payingCall } from '../../lib/billing/http.server.ts';
+import { refuse } from '../../lib/http/answer.ts';
+import { allowOnly } from '../../lib/http/routes.server.ts';
 import { userHash } from '../../lib/retention/hash.server.ts';
 import { type ChurnAnswer, churnBody } from '../../lib/retention/wire.ts';
 
@@ -21,4 +22,4 @@ export const POST = payingCall({ body: churnBody }, async ({ billing, session, c
     return refuse(500, 'Error generating user hash');
   }
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,10 +1,11 @@
 /** Roughly where the browser is (spec section 7), and its network address as the site sees it. */
-import { callerOf, only, readCall } from '../../lib/accounts/http.server.ts';
-import type { GeoAnswer } from '../../lib/accounts/wire.ts';
 
-export const GET = readCall(async (context) => {
+import type { GeoAnswer } from '../../lib/accounts/wire.ts';
+import { allowOnly, callerOf, getRoute } from '../../lib/http/routes.server.ts';
+
+export const GET = getRoute(async (context) => {
   const { address } = callerOf(context);
   const place = context.locals.services.geo.locate(address, context.request.headers);
   return { status: 200, body: { ...place, ip: address } satisfies GeoAnswer };
 });
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

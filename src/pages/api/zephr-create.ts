@@ -4,11 +4,11 @@
  * may pay before the mail is read.
  */
 import { answerFailure } from '../../lib/accounts/answers.ts';
-import { accountCall, only } from '../../lib/accounts/http.server.ts';
 import { subscribedPath } from '../../lib/accounts/subscribed.server.ts';
 import { type CreateAnswer, createBody } from '../../lib/accounts/wire.ts';
+import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
-export const POST = accountCall({ body: createBody }, async ({ accounts, body, caller }) => {
+export const POST = accountRoute({ body: createBody }, async ({ accounts, body, caller }) => {
   const outcome = body.enter
     ? await accounts.create(body.email, caller, '/', 'enter')
     : await accounts.create(body.email, caller, subscribedPath([]));
@@ -20,4 +20,4 @@ export const POST = accountCall({ body: createBody }, async ({ accounts, body, c
     ...(signedIn && { cookies: signedIn.cookies }),
   };
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

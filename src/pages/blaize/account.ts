@@ -1,8 +1,9 @@
 /** Who is signed in (spec section 7; vendors.md 1.6). */
-import { only, readerCall } from '../../lib/accounts/http.server.ts';
-import type { AccountAnswer } from '../../lib/accounts/wire.ts';
 
-export const GET = readerCall({}, async ({ accounts, session }) => ({
+import type { AccountAnswer } from '../../lib/accounts/wire.ts';
+import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';
+
+export const GET = signedInRoute({}, async ({ accounts, session }) => ({
   status: 200,
   body: {
     identifiers: { email_address: session.email },
@@ -10,4 +11,4 @@ export const GET = readerCall({}, async ({ accounts, session }) => ({
     profile: await accounts.profile(session),
   } satisfies AccountAnswer,
 }));
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

@@ -1,13 +1,13 @@
 /** Gives a browser a number without an account (vendors.md 1.12); nothing is kept here. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { only, plainCall } from '../../lib/accounts/http.server.ts';
 import { said, trackingCookie } from '../../lib/accounts/names.ts';
 import type { AnonymousAnswer } from '../../lib/accounts/wire.ts';
+import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export const POST = plainCall(z.looseObject({}), async ({ context }) => {
+export const POST = jsonRoute(z.looseObject({}), async ({ context }) => {
   const known = context.cookies.get(trackingCookie)?.value ?? '';
   const number = uuid.test(known) ? known : randomUUID();
   const secure = context.locals.config.siteUrl.startsWith('https:') ? '; Secure' : '';
@@ -17,4 +17,4 @@ export const POST = plainCall(z.looseObject({}), async ({ context }) => {
     cookies: [`${trackingCookie}=${number}; Path=/; HttpOnly; SameSite=Lax${secure}`],
   };
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -2,15 +2,16 @@
  * Deletes the reader who is signed in (vendors.md 1.12). Who has typed an address to confirm sends it along: in another tab somebody else
  * may have signed in meanwhile.
  */
-import { refuse } from '../../lib/accounts/answers.ts';
+
 import { normalEmail } from '../../lib/accounts/engine/email.ts';
 import { problemText } from '../../lib/accounts/forms.ts';
-import { only, readerCall } from '../../lib/accounts/http.server.ts';
 import { said } from '../../lib/accounts/names.ts';
 import { signIn } from '../../lib/accounts/state-cookies.server.ts';
 import { forgetBody } from '../../lib/accounts/wire.ts';
+import { refuse } from '../../lib/http/answer.ts';
+import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';
 
-export const POST = readerCall({ body: forgetBody }, async ({ accounts, session, body, caller, context }) => {
+export const POST = signedInRoute({ body: forgetBody }, async ({ accounts, session, body, caller, context }) => {
   if (body.email !== undefined && normalEmail(body.email) !== session.email) {
     return refuse(409, 'That is not the address of this account. Nothing was deleted.');
   }
@@ -20,4 +21,4 @@ export const POST = readerCall({ body: forgetBody }, async ({ accounts, session,
   const cookies = [...(await accounts.forget(session, caller)), signIn(context.locals).clear];
   return { status: 200, body: { message: said.forgotten }, cookies };
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,15 +1,16 @@
 /** Signs a reader in with a code or a state key (spec section 7; vendors.md 1.1): 404 unknown, 401 wrong code. */
-import { answerFailure, refuse } from '../../lib/accounts/answers.ts';
+import { answerFailure, signedInAnswer } from '../../lib/accounts/answers.ts';
 import { credentialsOf } from '../../lib/accounts/bodies.ts';
-import { accountCall, only, signedInAnswer } from '../../lib/accounts/http.server.ts';
 import { said } from '../../lib/accounts/names.ts';
 import { credentialsBody } from '../../lib/accounts/wire.ts';
+import { refuse } from '../../lib/http/answer.ts';
+import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
-export const POST = accountCall({ body: credentialsBody }, async ({ accounts, body, caller }) => {
+export const POST = accountRoute({ body: credentialsBody }, async ({ accounts, body, caller }) => {
   const credentials = credentialsOf(body, caller);
   if (!credentials.ok) return refuse(400, credentials.message);
   const outcome = await accounts.login(credentials.value);
   if (!outcome.ok) return answerFailure(outcome.failure, 401);
   return signedInAnswer(outcome.value, said.login);
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,15 +1,16 @@
 /** Mails a six-digit code (spec section 7; vendors.md 1.4): 201, 404 unknown, 405 for any way but e-mail. */
-import { answerFailure, refuse } from '../../lib/accounts/answers.ts';
+import { answerFailure } from '../../lib/accounts/answers.ts';
 import { deliveryOf } from '../../lib/accounts/bodies.ts';
-import { accountCall, only } from '../../lib/accounts/http.server.ts';
 import { said } from '../../lib/accounts/names.ts';
 import { deliveryBody } from '../../lib/accounts/wire.ts';
+import { refuse } from '../../lib/http/answer.ts';
+import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
-export const POST = accountCall({ body: deliveryBody }, async ({ accounts, body, caller, siteUrl }) => {
+export const POST = accountRoute({ body: deliveryBody }, async ({ accounts, body, caller, siteUrl }) => {
   const delivery = deliveryOf(body, siteUrl, caller);
   if (!delivery.ok) return refuse(400, delivery.message);
   if (delivery.value.method !== 'email') return refuse(405, 'Codes are sent by email only.');
   const outcome = await accounts.sendCode(delivery.value);
   return outcome.ok ? { status: 201, body: { message: said.codeSent } } : answerFailure(outcome.failure);
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -2,18 +2,18 @@
 import type { APIContext } from 'astro';
 import { featureValue } from '../../lib/access/answers.ts';
 import { viewFor } from '../../lib/access/asking.server.ts';
-import type { Answer } from '../../lib/accounts/answers.ts';
-import { accountCall, only } from '../../lib/accounts/http.server.ts';
 import type { Session } from '../../lib/accounts/service.ts';
 import { type DecisionEngineBody, decisionEngineBody } from '../../lib/accounts/wire.ts';
+import type { Answer } from '../../lib/http/answer.ts';
+import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
 async function answer(context: APIContext, session: Session | null, body: DecisionEngineBody): Promise<Answer> {
   const decision = featureValue(await viewFor(context, session, body), body.sdkFeatureSlug);
   return { status: 200, body: context.url.searchParams.get('raw') === 'true' ? decision.outputValue : decision };
 }
 
-export const POST = accountCall(
+export const POST = accountRoute(
   { body: decisionEngineBody, session: 'optional', whenOff: (context, body) => answer(context, null, body) },
   async ({ session, body, context }) => answer(context, session, body),
 );
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,10 +1,10 @@
 /** What the reader may see (spec section 7; vendors.md 1.9). Where accounts are off everybody is anonymous. */
 import { featureDecisions } from '../../lib/access/answers.ts';
 import { viewFor } from '../../lib/access/asking.server.ts';
-import { accountCall, only } from '../../lib/accounts/http.server.ts';
 import { featureDecisionsBody } from '../../lib/accounts/wire.ts';
+import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
-export const POST = accountCall(
+export const POST = accountRoute(
   {
     body: featureDecisionsBody,
     session: 'optional',
@@ -15,4 +15,4 @@ export const POST = accountCall(
     body: featureDecisions(await viewFor(context, session, body)),
   }),
 );
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

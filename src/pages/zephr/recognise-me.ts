@@ -2,9 +2,10 @@
  * Always 200 (vendors.md 1.11). Tying a browser to a reader because a link names them is a feature that has to be opted into; here
  * nobody is signed in for an address in a link, and the answer does not say whether it is known.
  */
-import { only, plainCall } from '../../lib/accounts/http.server.ts';
+
 import { said } from '../../lib/accounts/names.ts';
 import { identifiersBody } from '../../lib/accounts/wire.ts';
+import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
-export const POST = plainCall(identifiersBody, async () => ({ status: 200, body: { message: said.recognised } }));
-export const ALL = only('POST');
+export const POST = jsonRoute(identifiersBody, async () => ({ status: 200, body: { message: said.recognised } }));
+export const ALL = allowOnly('POST');

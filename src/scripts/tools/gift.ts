@@ -2,7 +2,7 @@
 import { giftsLeft, giveArticle } from '../../lib/access/client.ts';
 import type { GiftsLeft } from '../../lib/access/wire.ts';
 import { confirmPage, unconfirmed } from '../../lib/accounts/forms.ts';
-import { hasCode } from '../../lib/ask.ts';
+import { hasCode } from '../../lib/http/ask.ts';
 import { storyOf, troubleWords } from './bar.ts';
 
 const leftWords = ({ left, most }: Pick<GiftsLeft, 'left' | 'most'>): string =>

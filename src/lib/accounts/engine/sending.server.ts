@@ -1,7 +1,7 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail written down in the same transaction. */
 import { randomUUID } from 'node:crypto';
+import { returnPath } from '../../http/return-path.ts';
 import { proofSeconds } from '../proof-rules.ts';
-import { returnPath } from '../return-path.ts';
 import type { Accounts, Delivery, Outcome } from '../service.ts';
 import { normalEmail } from './email.ts';
 import { badEmail, badEmailMessage, limited, no, ok, type Parts, within } from './parts.ts';

@@ -4,8 +4,8 @@
  */
 import type { Grant } from '../../access/grant.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
+import { readCookies, setCookie } from '../../http/cookies.ts';
 import type { Caller, Session, SessionSummary } from '../service.ts';
-import { readCookies, setCookie } from './cookies.ts';
 import { deviceOf } from './device.ts';
 import { type Keyed, newToken } from './keyed.server.ts';
 import type { People, User } from './people.server.ts';

@@ -1,8 +1,8 @@
 /** Sign-in with Google and Facebook: sends the browser there, knows it again, and says how it ended (vendors.md 1.8). */
 
-import { returnPath } from '../return-path.ts';
+import { readCookies, setCookie } from '../../http/cookies.ts';
+import { returnPath } from '../../http/return-path.ts';
 import type { Accounts, Provider, SocialEnd } from '../service.ts';
-import { readCookies, setCookie } from './cookies.ts';
 import { newToken, same } from './keyed.server.ts';
 import { type Parts, within } from './parts.ts';
 import type { SigningIn } from './signing-in.server.ts';

@@ -4,7 +4,7 @@
  */
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import { tooManyTries } from '../../accounts/waiting.ts';
+import { tooManyTries } from '../../http/rate-limit.ts';
 import type { Limiter } from '../../limits/limiter.server.ts';
 import { idOf } from '../read-state.ts';
 import type { Price } from '../wire.ts';

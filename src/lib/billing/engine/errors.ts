@@ -1,7 +1,7 @@
 /** How Stripe's errors reach a reader (spec section 8). */
 import Stripe from 'stripe';
-import { tooManyTries } from '../../accounts/waiting.ts';
 import { DatabaseUnavailable } from '../../database.ts';
+import { tooManyTries } from '../../http/rate-limit.ts';
 import type { Over } from '../../limits/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import type { CheckoutError } from '../wire.ts';

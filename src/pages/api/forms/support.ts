@@ -3,15 +3,16 @@
  * of the form.
  */
 import type { APIRoute } from 'astro';
-import { refuse } from '../../../lib/accounts/answers.ts';
-import { readForm } from '../../../lib/accounts/body.server.ts';
-import { only, plainCall } from '../../../lib/accounts/http.server.ts';
-import { comesFromHere } from '../../../lib/accounts/origin.ts';
+import { refuse } from '../../../lib/http/answer.ts';
+import { readForm } from '../../../lib/http/body.server.ts';
+import { seeOther } from '../../../lib/http/form.server.ts';
+import { comesFromHere } from '../../../lib/http/origin.ts';
+import { allowOnly, jsonRoute } from '../../../lib/http/routes.server.ts';
 import { contactPage, supportSaid } from '../../../lib/support/form.ts';
 import { longestBody, sendSupport } from '../../../lib/support/http.server.ts';
 import { type SupportAnswer, supportBody } from '../../../lib/support/wire.ts';
 
-const call = plainCall(
+const call = jsonRoute(
   supportBody,
   async ({ body, context }) => {
     const sent = await sendSupport(context, (name) => (body as Record<string, unknown>)[name]);
@@ -31,6 +32,6 @@ export const POST: APIRoute = async (context) => {
   const form = await readForm(request, longestBody);
   const sent = form ? await sendSupport(context, (name) => form.get(name)) : null;
   const query = sent?.ok ? '?state=sent' : '?problem=failed';
-  return new Response(null, { status: 303, headers: { Location: contactPage + query, 'Cache-Control': 'no-store' } });
+  return seeOther({ to: contactPage + query });
 };
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,14 +1,14 @@
 /** A subscriber gives an article away: a link that opens it for some others. */
 import { isWalled } from '../../../lib/access/level.ts';
 import { type GiftAnswer, type GiftsLeft, giftBody } from '../../../lib/access/wire.ts';
-import { away, refuse } from '../../../lib/accounts/answers.ts';
 import { unconfirmed } from '../../../lib/accounts/forms.ts';
-import { only, readerCall } from '../../../lib/accounts/http.server.ts';
+import { refuse, unavailable } from '../../../lib/http/answer.ts';
+import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 import { publication } from '../../../publication.ts';
 
-export const POST = readerCall({ body: giftBody }, async ({ session, body, context, siteUrl }) => {
+export const POST = signedInRoute({ body: giftBody }, async ({ session, body, context, siteUrl }) => {
   const { content, services } = context.locals;
-  if (!services.access) return away(600);
+  if (!services.access) return unavailable(600);
   const article = content.articles({ ids: [body.articleId] }).items[0];
   if (!article) return refuse(404, 'There is no such article.');
   if (!isWalled(article.access)) {
@@ -36,10 +36,10 @@ export const POST = readerCall({ body: giftBody }, async ({ session, body, conte
   };
 });
 
-export const GET = readerCall({}, async ({ session, context }) => {
+export const GET = signedInRoute({}, async ({ session, context }) => {
   const { access } = context.locals.services;
-  if (!access) return away(600);
+  if (!access) return unavailable(600);
   const { gifts } = await access.view({ session, path: '/', article: null, cookies: null, count: false });
   return gifts ? { status: 200, body: gifts satisfies GiftsLeft } : refuse(403, 'Subscribers can give articles away.');
 });
-export const ALL = only('GET', 'POST');
+export const ALL = allowOnly('GET', 'POST');

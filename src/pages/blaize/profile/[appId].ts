@@ -1,8 +1,9 @@
 /** Extended profiles, any JSON, one for each application (vendors.md 1.6). */
 import { z } from 'zod';
-import { answerFailure, refuse } from '../../../lib/accounts/answers.ts';
-import { only, readerCall } from '../../../lib/accounts/http.server.ts';
+import { answerFailure } from '../../../lib/accounts/answers.ts';
 import { said } from '../../../lib/accounts/names.ts';
+import { refuse } from '../../../lib/http/answer.ts';
+import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 
 /** Longest extended profile, bytes. */
 const limit = 64 * 1024;
@@ -12,17 +13,17 @@ const appOf = (name: string | undefined): string | null =>
   name && /^[A-Za-z0-9][\w-]{0,63}$/.test(name) ? name : null;
 const noSuchApp = () => refuse(400, 'This is no name of an application.');
 
-export const GET = readerCall({}, async ({ accounts, session, context }) => {
+export const GET = signedInRoute({}, async ({ accounts, session, context }) => {
   const app = appOf(context.params.appId);
   if (!app) return noSuchApp();
   const value = await accounts.extendedProfile(session, app);
   return value == null ? refuse(404, 'There is no extended profile of this name.') : { status: 200, body: value };
 });
 
-export const PUT = readerCall({ body: z.json(), limit }, async ({ accounts, session, body, context }) => {
+export const PUT = signedInRoute({ body: z.json(), limit }, async ({ accounts, session, body, context }) => {
   const app = appOf(context.params.appId);
   if (!app) return noSuchApp();
   const outcome = await accounts.saveExtendedProfile(session, app, body);
   return outcome.ok ? { status: 200, body: { message: said.extendedProfile } } : answerFailure(outcome.failure);
 });
-export const ALL = only('GET', 'PUT');
+export const ALL = allowOnly('GET', 'PUT');

@@ -1,21 +1,21 @@
 /** The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep what they do not name, PUT does not. */
 import { answerFailure } from '../../../lib/accounts/answers.ts';
 import { profileOf } from '../../../lib/accounts/bodies.ts';
-import { only, readerCall } from '../../../lib/accounts/http.server.ts';
 import { said } from '../../../lib/accounts/names.ts';
 import { profileBody } from '../../../lib/accounts/wire.ts';
+import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 
 const save = (how: 'merge' | 'replace') =>
-  readerCall({ body: profileBody }, async ({ accounts, session, body }) => {
+  signedInRoute({ body: profileBody }, async ({ accounts, session, body }) => {
     const outcome = await accounts.saveProfile(session, profileOf(body), how);
     return outcome.ok ? { status: 200, body: { message: said.profile } } : answerFailure(outcome.failure);
   });
 
-export const GET = readerCall({}, async ({ accounts, session }) => ({
+export const GET = signedInRoute({}, async ({ accounts, session }) => ({
   status: 200,
   body: await accounts.profile(session),
 }));
 export const POST = save('merge');
 export const PATCH = POST;
 export const PUT = save('replace');
-export const ALL = only('GET', 'POST', 'PATCH', 'PUT');
+export const ALL = allowOnly('GET', 'POST', 'PATCH', 'PUT');

@@ -1,8 +1,8 @@
 /** Full-text search (spec sections 3 and 7): `?q=` and, beyond it, `section`, `from`, `to`, `page` (from 1) and `limit`. */
 import { busyFor, isSearchBusy } from '../../../../content/search-busy.ts';
-import { refuse } from '../../../../lib/accounts/answers.ts';
-import { callerOf, only, readCall } from '../../../../lib/accounts/http.server.ts';
-import { tooManyTries } from '../../../../lib/accounts/waiting.ts';
+import { refuse } from '../../../../lib/http/answer.ts';
+import { tooManyRequests } from '../../../../lib/http/rate-limit.ts';
+import { allowOnly, callerOf, getRoute } from '../../../../lib/http/routes.server.ts';
 import { pageNumber } from '../../../../lib/paging.ts';
 import { answerOf } from '../../../../lib/search/answer.ts';
 import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
@@ -11,7 +11,7 @@ import { publication } from '../../../../publication.ts';
 
 const mostHits = 20;
 
-export const GET = readCall(async (context) => {
+export const GET = getRoute(async (context) => {
   const { locals } = context;
   const { searchParams } = context.url;
   const read = readQuestion(searchParams);
@@ -26,7 +26,7 @@ export const GET = readCall(async (context) => {
   }
   const { search, limiter } = locals.services;
   const over = await limiter.count('search', { address: callerOf(context).address });
-  if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
+  if (over) return tooManyRequests(over.retryAfter);
   try {
     const found = await search.find(locals.content, query, {
       ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },
@@ -38,4 +38,4 @@ export const GET = readCall(async (context) => {
     throw error;
   }
 });
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

@@ -1,7 +1,8 @@
 /** Whether a coupon is good (spec sections 3 and 7). */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { answerOf, shopCall } from '../../../../lib/billing/http.server.ts';
 import { type CouponAnswer, couponBody } from '../../../../lib/billing/wire.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = shopCall({ body: couponBody }, async ({ billing, body, session, caller }) => {
   const { couponCode, plan_id: plan } = body;
@@ -11,4 +12,4 @@ export const POST = shopCall({ body: couponBody }, async ({ billing, body, sessi
   const none: CouponAnswer = { discount_code: couponCode, amount_off: null, percent_off: null, error };
   return { ...answerOf(result), body: { ...result.error, ...none } };
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

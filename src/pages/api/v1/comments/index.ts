@@ -1,8 +1,9 @@
 /** Writes a comment: WordPress keeps it, and its editors decide. */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { answerOf } from '../../../../lib/comments/answers.ts';
 import { commentCall, longestBody, placeOf } from '../../../../lib/comments/http.server.ts';
 import { type OwnAnswer, postBody } from '../../../../lib/comments/wire.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = commentCall(
   { body: postBody, limit: longestBody },
@@ -13,4 +14,4 @@ export const POST = commentCall(
     return answerOf(outcome, 201, (comment): OwnAnswer => ({ comment }));
   },
 );
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,19 +1,19 @@
 /** What the reader who is signed in gets by mail; PUT says all of it. */
-import { away } from '../../../../lib/accounts/answers.ts';
-import { only, readerCall } from '../../../../lib/accounts/http.server.ts';
+import { unavailable } from '../../../../lib/http/answer.ts';
+import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
 import { type ChoicesAnswer, choicesBody } from '../../../../lib/newsletters/wire.ts';
 
 const retryWhenOff = 600;
 
-export const GET = readerCall({}, async ({ session, context }) => {
+export const GET = signedInRoute({}, async ({ session, context }) => {
   const { newsletters } = context.locals.services;
-  if (!newsletters) return away(retryWhenOff);
+  if (!newsletters) return unavailable(retryWhenOff);
   return { status: 200, body: { choices: await newsletters.choices(session.userId) } satisfies ChoicesAnswer };
 });
-export const PUT = readerCall({ body: choicesBody }, async ({ session, body, context }) => {
+export const PUT = signedInRoute({ body: choicesBody }, async ({ session, body, context }) => {
   const { newsletters } = context.locals.services;
-  if (!newsletters) return away(retryWhenOff);
+  if (!newsletters) return unavailable(retryWhenOff);
   await newsletters.choose(session, body.choices);
   return { status: 200, body: { choices: await newsletters.choices(session.userId) } satisfies ChoicesAnswer };
 });
-export const ALL = only('GET', 'PUT');
+export const ALL = allowOnly('GET', 'PUT');

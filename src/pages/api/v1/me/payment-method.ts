@@ -1,7 +1,8 @@
 /** The card that is charged from now on; what is open is tried once more. */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
 import { type CardAnswer, paymentMethodBody } from '../../../../lib/billing/wire.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = payingCall({ body: paymentMethodBody }, async ({ billing, body, caller, session }) =>
   answerOf(await billing.usePaymentMethod(session, body.payment_method, caller.address), (kept) => ({
@@ -14,4 +15,4 @@ export const POST = payingCall({ body: paymentMethodBody }, async ({ billing, bo
 export const GET = payingCall({}, async ({ billing, session }) =>
   answerOf(await billing.card(session), (card) => ({ card }) satisfies CardAnswer),
 );
-export const ALL = only('GET', 'POST');
+export const ALL = allowOnly('GET', 'POST');

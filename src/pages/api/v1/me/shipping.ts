@@ -1,7 +1,8 @@
 /** Where the printed paper goes (spec sections 3 and 7). */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
 import { type ShippingAnswer, shippingBody } from '../../../../lib/billing/wire.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const GET = payingCall({}, async ({ billing, session }) => ({
   status: 200,
@@ -10,4 +11,4 @@ export const GET = payingCall({}, async ({ billing, session }) => ({
 export const POST = payingCall({ body: shippingBody }, async ({ billing, body, session }) =>
   answerOf(await billing.saveShipping(session, body), (shipping) => ({ shipping }) satisfies ShippingAnswer),
 );
-export const ALL = only('GET', 'POST');
+export const ALL = allowOnly('GET', 'POST');

@@ -1,12 +1,12 @@
 /** Prices of the market ticker (spec sections 3 and 7); an empty list where there is no provider. */
-import { only, readCall } from '../../../../lib/accounts/http.server.ts';
+import { allowOnly, getRoute } from '../../../../lib/http/routes.server.ts';
 import type { TickerItem } from '../../../../lib/market/wire.ts';
 
 /** Shorter than the provider is asked: whoever keeps an answer adds no more than this to its age. */
 const headers = { 'Cache-Control': 'public, max-age=15' };
 
-export const GET = readCall(async ({ locals }) => {
+export const GET = getRoute(async ({ locals }) => {
   const body: readonly TickerItem[] = (await locals.services.market?.quotes()) ?? [];
   return { status: 200, body, headers };
 });
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

@@ -1,6 +1,7 @@
 /** Stripe's webhook. */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { webhookCall } from '../../../../lib/billing/http.server.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = webhookCall;
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,6 +1,7 @@
 /** Key with which a browser speaks to Stripe, as a JSON text (vendors.md 1.12). */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { shopRead } from '../../../../lib/billing/http.server.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const GET = shopRead((billing) => ({ status: 200, body: billing.plans(null).publishableKey }));
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

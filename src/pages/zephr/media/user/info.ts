@@ -1,12 +1,12 @@
 /** Whether there is a user with an address (spec section 7): 404 says no. Limited, for it tells strangers who reads the paper. */
 import { answerFailure } from '../../../../lib/accounts/answers.ts';
-import { accountCall, only } from '../../../../lib/accounts/http.server.ts';
 import { said } from '../../../../lib/accounts/names.ts';
 import { identifiersBody } from '../../../../lib/accounts/wire.ts';
+import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const POST = accountCall({ body: identifiersBody }, async ({ accounts, body, caller }) => {
+export const POST = accountRoute({ body: identifiersBody }, async ({ accounts, body, caller }) => {
   const outcome = await accounts.exists(body.identifiers.email_address, caller);
   if (!outcome.ok) return answerFailure(outcome.failure);
   return outcome.value ? { status: 200, body: { message: said.userFound } } : answerFailure({ kind: 'unknown-user' });
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

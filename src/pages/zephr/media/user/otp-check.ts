@@ -1,12 +1,12 @@
 /** Whether a code is right (spec section 7): 400 and above says no. A right one is not used up. */
 import { answerFailure } from '../../../../lib/accounts/answers.ts';
 import { tidyCode } from '../../../../lib/accounts/bodies.ts';
-import { accountCall, only } from '../../../../lib/accounts/http.server.ts';
 import { said } from '../../../../lib/accounts/names.ts';
 import { otpCheckBody } from '../../../../lib/accounts/wire.ts';
+import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const POST = accountCall({ body: otpCheckBody }, async ({ accounts, body, caller }) => {
+export const POST = accountRoute({ body: otpCheckBody }, async ({ accounts, body, caller }) => {
   const outcome = await accounts.checkCode(body.email, tidyCode(body.code), caller);
   return outcome.ok ? { status: 200, body: { message: said.codeRight } } : answerFailure(outcome.failure);
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,8 +1,9 @@
 /** Who is signed in, in short (vendors.md 1.5). */
-import { only, readerCall } from '../../../../lib/accounts/http.server.ts';
-import type { UserSessionAnswer } from '../../../../lib/accounts/wire.ts';
 
-export const GET = readerCall({}, async ({ session }) => ({
+import type { UserSessionAnswer } from '../../../../lib/accounts/wire.ts';
+import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
+
+export const GET = signedInRoute({}, async ({ session }) => ({
   status: 200,
   body: {
     identifiers: { email_address: session.email },
@@ -10,4 +11,4 @@ export const GET = readerCall({}, async ({ session }) => ({
     authenticated: true,
   } satisfies UserSessionAnswer,
 }));
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

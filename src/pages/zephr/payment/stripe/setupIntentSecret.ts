@@ -1,8 +1,9 @@
 /** For a form that takes another card (vendors.md 1.12). */
-import { only } from '../../../../lib/accounts/http.server.ts';
+
 import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = payingCall({}, async ({ billing, session, caller }) =>
   answerOf(await billing.setupIntent(session, caller.address)),
 );
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,8 +1,9 @@
 /** Tells the editors of a comment. */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+
 import { answerOf, refusalOf } from '../../../../../lib/comments/answers.ts';
 import { commentCall, isPublished } from '../../../../../lib/comments/http.server.ts';
 import { commentNumber } from '../../../../../lib/comments/paging.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = commentCall({}, async ({ comments, session, caller, context }) => {
   const id = commentNumber(context.params.comment ?? '');
@@ -10,4 +11,4 @@ export const POST = commentCall({}, async ({ comments, session, caller, context 
   const outcome = await comments.report(session, id, caller);
   return answerOf(outcome, 200, () => ({ message: 'Comment reported' }));
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

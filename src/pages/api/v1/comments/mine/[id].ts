@@ -1,8 +1,9 @@
 /** Changes a comment, or takes it back, while there is time (spec: an edit window of five minutes). */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+
 import { answerOf } from '../../../../../lib/comments/answers.ts';
 import { commentCall, longestBody } from '../../../../../lib/comments/http.server.ts';
 import { editBody, type OwnAnswer } from '../../../../../lib/comments/wire.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const PATCH = commentCall(
   { body: editBody, limit: longestBody },
@@ -14,4 +15,4 @@ export const PATCH = commentCall(
 export const DELETE = commentCall({}, async ({ comments, session, context }) =>
   answerOf(await comments.remove(session, context.params.id ?? ''), 200, () => ({ message: 'Comment taken back' })),
 );
-export const ALL = only('PATCH', 'DELETE');
+export const ALL = allowOnly('PATCH', 'DELETE');

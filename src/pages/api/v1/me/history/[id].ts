@@ -1,5 +1,5 @@
 /** One article that the reader has read. */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { libraryCall, noSuchArticle } from '../../../../../lib/library/calls.server.ts';
 import type { ReadingAnswer } from '../../../../../lib/library/wire.ts';
 
@@ -8,4 +8,4 @@ export const DELETE = libraryCall({}, async ({ library, session, articleId }) =>
   await library.forgetRead(session.userId, articleId);
   return { status: 200, body: { noted: false } satisfies ReadingAnswer };
 });
-export const ALL = only('DELETE');
+export const ALL = allowOnly('DELETE');

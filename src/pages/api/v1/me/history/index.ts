@@ -1,5 +1,5 @@
 /** The articles that the reader has read, unless the reader wants no history kept. */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { isPublished, libraryCall, listed, noSuchArticle } from '../../../../../lib/library/calls.server.ts';
 import {
   type HistoryAnswer,
@@ -29,4 +29,4 @@ export const DELETE = libraryCall({}, async ({ library, session }) => {
   await library.clearHistory(session.userId);
   return { status: 200, body: { noted: false } satisfies ReadingAnswer };
 });
-export const ALL = only('GET', 'POST', 'PUT', 'DELETE');
+export const ALL = allowOnly('GET', 'POST', 'PUT', 'DELETE');

@@ -1,8 +1,8 @@
 /** One article that the reader keeps for later, or not. */
 import type { APIContext } from 'astro';
-import { type Answer, noSession } from '../../../../../lib/accounts/answers.ts';
-import { only } from '../../../../../lib/accounts/http.server.ts';
 import { saveLater } from '../../../../../lib/accounts/state-cookies.server.ts';
+import { type Answer, signInFirst } from '../../../../../lib/http/answer.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { isPublished, libraryCall, libraryFull, noSuchArticle } from '../../../../../lib/library/calls.server.ts';
 import type { SavedState } from '../../../../../lib/library/wire.ts';
 
@@ -25,7 +25,7 @@ export const GET = libraryCall({}, async ({ library, session, articleId, context
 /** Whoever is not signed in is remembered for an hour with what they wanted to save. */
 const wish = (context: APIContext, articleId: number | null): Answer =>
   articleId !== null && isPublished(context.locals.content, articleId)
-    ? { ...noSession(), cookies: [saveLater(context.locals).set(articleId)] }
+    ? { ...signInFirst(), cookies: [saveLater(context.locals).set(articleId)] }
     : noSuchArticle();
 
 export const PUT = libraryCall({ signedOut: wish }, async ({ library, session, articleId, context }) => {
@@ -40,4 +40,4 @@ export const DELETE = libraryCall({}, async ({ library, session, articleId }) =>
   await library.unsave(session.userId, articleId);
   return state(false);
 });
-export const ALL = only('GET', 'PUT', 'DELETE');
+export const ALL = allowOnly('GET', 'PUT', 'DELETE');

@@ -1,9 +1,9 @@
 /** The articles that the reader keeps for later. */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { libraryCall, listed } from '../../../../../lib/library/calls.server.ts';
 
 export const GET = libraryCall({}, async ({ library, session, context }) => ({
   status: 200,
   body: listed(context, await library.saved(session.userId)),
 }));
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

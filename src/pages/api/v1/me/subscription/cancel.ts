@@ -1,7 +1,8 @@
 /** Cancels at the end of what is paid. */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+
 import { answerOf, payingCall } from '../../../../../lib/billing/http.server.ts';
 import { cancelBody, type SubscriptionAnswer } from '../../../../../lib/billing/wire.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = payingCall({ body: cancelBody }, async ({ billing, body, session }) =>
   answerOf(
@@ -9,4 +10,4 @@ export const POST = payingCall({ body: cancelBody }, async ({ billing, body, ses
     (subscription) => ({ subscription }) satisfies SubscriptionAnswer,
   ),
 );
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -1,8 +1,9 @@
 /** The reader's subscription (spec sections 3 and 7). */
-import { refuse } from '../../../../../lib/accounts/answers.ts';
-import { only } from '../../../../../lib/accounts/http.server.ts';
+
 import { payingCall, withAccess } from '../../../../../lib/billing/http.server.ts';
 import type { SubscriptionAnswer } from '../../../../../lib/billing/wire.ts';
+import { refuse } from '../../../../../lib/http/answer.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const GET = payingCall({}, async ({ accounts, billing, session, context }) => {
   try {
@@ -14,4 +15,4 @@ export const GET = payingCall({}, async ({ accounts, billing, session, context }
     return refuse(502, 'Failed to fetch subscriptions');
   }
 });
-export const ALL = only('GET');
+export const ALL = allowOnly('GET');

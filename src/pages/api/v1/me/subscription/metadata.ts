@@ -1,7 +1,8 @@
 /** Where a subscription came from (spec section 3, "Subscription metadata"). */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+
 import { answerOf, payingCall } from '../../../../../lib/billing/http.server.ts';
 import { metadataBody } from '../../../../../lib/billing/wire.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const PUT = payingCall({ body: metadataBody }, async ({ billing, body, session }) => {
   const given = Object.entries(body.metadata).filter(
@@ -10,4 +11,4 @@ export const PUT = payingCall({ body: metadataBody }, async ({ billing, body, se
   const saved = await billing.saveMetadata(session, body.subscriptionId, Object.fromEntries(given));
   return answerOf(saved, () => ({ message: 'Saved.' }));
 });
-export const ALL = only('PUT');
+export const ALL = allowOnly('PUT');

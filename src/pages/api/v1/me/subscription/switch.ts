@@ -1,11 +1,12 @@
 /** To another plan: an upgrade now, with proration; a downgrade at the renewal. */
-import { only } from '../../../../../lib/accounts/http.server.ts';
+
 import { answerOf, payingCall, withAccess } from '../../../../../lib/billing/http.server.ts';
 import { switchBody } from '../../../../../lib/billing/wire.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = payingCall({ body: switchBody }, async ({ accounts, billing, body, caller, session }) => {
   const { plan_id: planId, prorationDate, expected, attempt } = body;
   const switched = await billing.switchPlan(session, { planId, prorationDate, expected, attempt }, caller.address);
   return withAccess(answerOf(switched), accounts, session);
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

@@ -3,13 +3,13 @@
  * knows in which sections an article stands, so that only its form is looked at.
  */
 import { z } from 'zod';
-import { refuse } from '../../../../../../lib/accounts/answers.ts';
-import { only, plainCall } from '../../../../../../lib/accounts/http.server.ts';
+import { refuse } from '../../../../../../lib/http/answer.ts';
+import { allowOnly, jsonRoute } from '../../../../../../lib/http/routes.server.ts';
 import { idOf } from '../../../../../../lib/popularity/query.ts';
 
 const failed = 'Failed to increment article popularity';
 
-export const POST = plainCall(z.unknown(), async ({ caller, context }) => {
+export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const { params, url, locals } = context;
   const id = idOf(params.id);
   const category = url.searchParams.get('categoryId');
@@ -20,4 +20,4 @@ export const POST = plainCall(z.unknown(), async ({ caller, context }) => {
   // Whether it counted anew is nobody's business: a flood learns nothing.
   return { status: 200, body: { ok: true } };
 });
-export const ALL = only('POST');
+export const ALL = allowOnly('POST');

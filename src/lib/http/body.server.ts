@@ -1,7 +1,7 @@
-/** Bodies of calls: JSON only, short, and not too deep. */
-import { type Answer, refuse } from './answers.ts';
+/** Request bodies: JSON of bounded length and depth, and forms. */
+import { type Answer, refuse } from './answer.ts';
 
-/** Longest body of an account call, bytes. */
+/** Longest body unless a route says otherwise, bytes. */
 export const usualLimit = 16 * 1024;
 /** Deepest nesting of a body. */
 const deepest = 16;
@@ -19,7 +19,7 @@ export async function readJson(request: Request, limit: number = usualLimit): Pr
   if (bytes.byteLength === 0 && type === null) return { ok: true, value: {} };
   // Only a script may send this type to another site, and only after asking first.
   if (!/^application\/json\s*(?:;|$)/i.test(type ?? '')) {
-    return { ok: false, answer: refuse(415, 'This call takes JSON: send Content-Type: application/json.') };
+    return { ok: false, answer: refuse(415, 'This address takes JSON. Send Content-Type: application/json.') };
   }
   if (bytes.byteLength > limit) return { ok: false, answer: refuse(413, 'The request is too long.') };
   if (bytes.byteLength === 0) return { ok: true, value: {} };

@@ -1,4 +1,5 @@
-/** How long somebody is asked to wait, in words. */
+/** The answer to a caller who is over a rate limit. Islands show the same sentence. */
+import { type Answer, refuse } from './answer.ts';
 
 const count = (number: number, unit: string): string => (number === 1 ? `a ${unit}` : `${number} ${unit}s`);
 
@@ -11,6 +12,9 @@ export function waitingTime(seconds: number): string {
   return hours === 1 ? 'an hour' : count(hours, 'hour');
 }
 
-/** What somebody over a limit is told. */
+/** Message for a caller who is over a limit. @param seconds until the limit allows another try */
 export const tooManyTries = (seconds: number): string =>
   `Too many tries. Please wait ${waitingTime(seconds)}, then try again.`;
+
+/** 429 with `Retry-After`. */
+export const tooManyRequests = (seconds: number): Answer => refuse(429, tooManyTries(seconds), { retryAfter: seconds });

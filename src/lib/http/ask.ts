@@ -3,6 +3,8 @@
  * granted that an error has a JSON body: gateways and vendors answer with pages (vendors.md 1.1).
  */
 
+import { retryAfter } from '../retry.ts';
+
 export interface Granted<T> {
   readonly ok: true;
   readonly status: number;
@@ -78,7 +80,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
     ok: false,
     status: response.status,
     message: textOf(read, 'message'),
-    retryAfter: retryAfter(response.headers),
+    retryAfter: waitSeconds(response.headers),
     suggestedEmail: textOf(read, 'suggestedEmail'),
     ...(read !== null && { body: read }),
   };
@@ -99,11 +101,8 @@ function textOf(read: unknown, field: string): string | null {
   return typeof text === 'string' && text !== '' && text.length <= longestText ? text : null;
 }
 
-/** `Retry-After` has two forms: seconds, and a date. */
-function retryAfter(headers: Headers): number | null {
-  const value = headers.get('retry-after');
-  if (value === null) return null;
-  if (/^\d+$/.test(value)) return Number(value);
-  const until = Date.parse(value);
-  return Number.isNaN(until) ? null : Math.max(1, Math.ceil((until - Date.now()) / 1000));
+/** Whole seconds, at least one unless the server says none. */
+function waitSeconds(headers: Headers): number | null {
+  const wait = retryAfter(headers.get('retry-after'), Date.now());
+  return wait === null ? null : Math.ceil(wait / 1000);
 }

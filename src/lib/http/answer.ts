@@ -1,0 +1,37 @@
+/** An answer of a route before it is written, and the one format of every error. */
+
+/** An answer that is not written yet. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  /** Whole `Set-Cookie` values. */
+  readonly cookies?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Body of every error. */
+export interface ErrorAnswer {
+  /** A sentence for the reader. */
+  readonly message: string;
+  /** Seconds to wait, with 429 and 503; the header `Retry-After` says the same. */
+  readonly retryAfter?: number;
+  /** The address that was probably meant, with 400. */
+  readonly suggestedEmail?: string;
+  /** Tells the page which step comes first, where it offers one. */
+  readonly code?: 'unconfirmed';
+}
+
+/** An error with a sentence for the reader. */
+export function refuse(status: number, message: string, more: Omit<ErrorAnswer, 'message'> = {}): Answer {
+  const body: ErrorAnswer = { message, ...more };
+  return more.retryAfter === undefined
+    ? { status, body }
+    : { status, body, headers: { 'Retry-After': String(more.retryAfter) } };
+}
+
+/** 401 for a reader who is not signed in. */
+export const signInFirst = (): Answer => refuse(401, 'Please sign in first.');
+
+/** 503: accounts are off, or their database is unavailable. @param retryAfter seconds */
+export const unavailable = (retryAfter: number): Answer =>
+  refuse(503, 'Sign-in is unavailable right now. Try again in a few minutes.', { retryAfter });

@@ -1,0 +1,146 @@
+/**
+ * JSON routes: the origin check, the body's schema, the session and its cookies, `Cache-Control: no-store`, and 503 when accounts are off
+ * or their database is unavailable.
+ */
+import type { APIContext, APIRoute } from 'astro';
+import type { z } from 'zod';
+import type { Accounts, Caller, Session } from '../accounts/service.ts';
+import { type Answer, refuse, signInFirst, unavailable } from './answer.ts';
+import { readJson } from './body.server.ts';
+import { comesFromHere } from './origin.ts';
+
+/** What a route's handler is given. */
+export interface Call<Body> {
+  readonly accounts: Accounts;
+  readonly body: Body;
+  /** `null` when the reader is not signed in. */
+  readonly session: Session | null;
+  readonly caller: Caller;
+  readonly context: APIContext;
+  /** Origin of the site. */
+  readonly siteUrl: string;
+}
+
+interface Rules<Schema extends z.ZodType> {
+  /** Schema of the body; without one the body is not read. */
+  readonly body?: Schema;
+  /** Longest body, bytes. */
+  readonly limit?: number;
+  /** Looks the session up; left out for routes that have no use for it. */
+  readonly session?: 'optional';
+  /** The answer where accounts are off; 503 unless given. */
+  readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer | Promise<Answer>;
+}
+
+/** `Retry-After` in seconds, after a fault and where accounts are switched off. */
+const retrySoon = 10;
+const retryWhenOff = 600;
+
+/** A JSON route that needs accounts. */
+export function accountRoute<Schema extends z.ZodType = z.ZodUnknown>(
+  rules: Rules<Schema>,
+  handle: (call: Call<z.output<Schema>>) => Promise<Answer>,
+): APIRoute {
+  return guarded(async (context) => {
+    const { accounts } = context.locals.services;
+    if (!accounts && !rules.whenOff) return unavailable(retryWhenOff);
+    const body = rules.body
+      ? await parseBody(context, rules.body, rules.limit)
+      : { ok: true as const, value: undefined as z.output<Schema> };
+    if (!body.ok) return body.answer;
+    if (!accounts) return (await rules.whenOff?.(context, body.value)) ?? unavailable(retryWhenOff);
+    const { session, cookies } = rules.session
+      ? await accounts.session(context.request.headers.get('cookie'))
+      : { session: null, cookies: [] };
+    const answer = await handle({
+      accounts,
+      context,
+      session,
+      body: body.value,
+      caller: callerOf(context),
+      siteUrl: context.locals.config.siteUrl,
+    });
+    // The answer's own cookies come last, so that they win.
+    return { ...answer, cookies: [...cookies, ...(answer.cookies ?? [])] };
+  });
+}
+
+/** As {@link accountRoute}, for readers who are signed in; others get 401. */
+export const signedInRoute = <Schema extends z.ZodType = z.ZodUnknown>(
+  rules: Omit<Rules<Schema>, 'session'>,
+  handle: (call: Call<z.output<Schema>> & { readonly session: Session }) => Promise<Answer>,
+): APIRoute =>
+  accountRoute({ ...rules, session: 'optional' }, async (call) => {
+    const { session } = call;
+    return session ? handle({ ...call, session }) : signInFirst();
+  });
+
+/** A JSON route that works where accounts are off; no session is looked up. */
+export const jsonRoute = <Schema extends z.ZodType>(
+  schema: Schema,
+  handle: (call: Pick<Call<z.output<Schema>>, 'body' | 'caller' | 'context'>) => Promise<Answer>,
+  limit?: number,
+): APIRoute =>
+  guarded(async (context) => {
+    const body = await parseBody(context, schema, limit);
+    return body.ok ? handle({ body: body.value, caller: callerOf(context), context }) : body.answer;
+  });
+
+/** A GET without a body that works where accounts are off. */
+export const getRoute = (handle: (context: APIContext) => Promise<Answer>): APIRoute => guarded(handle);
+
+/** 405 with `Allow`, for every method that an address does not have. What answers GET answers HEAD. */
+export function allowOnly(...methods: readonly string[]): APIRoute {
+  const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return () => jsonResponse({ ...refuse(405, `This address takes ${allowed}.`), headers: { Allow: allowed } });
+}
+
+/** Refuses requests of other sites, writes the answer, and turns an exception into 503. */
+function guarded(handle: (context: APIContext) => Promise<Answer>): APIRoute {
+  return async (context) => {
+    const { request, locals } = context;
+    const reading = request.method === 'GET' || request.method === 'HEAD';
+    if (!reading && !comesFromHere(request.headers, locals.config.siteUrl)) {
+      return jsonResponse(
+        refuse(403, `This request comes from another site. Please open ${locals.config.siteUrl} and try again.`),
+      );
+    }
+    try {
+      return jsonResponse(await handle(context));
+    } catch (error) {
+      locals.services.log.error({ err: error, url: context.url.pathname }, 'A route failed');
+      return jsonResponse(unavailable(retrySoon));
+    }
+  };
+}
+
+async function parseBody<Schema extends z.ZodType>(context: APIContext, schema: Schema, limit?: number) {
+  const json = await readJson(context.request, limit);
+  if (!json.ok) return json;
+  const parsed = schema.safeParse(json.value);
+  if (parsed.success) return { ok: true as const, value: parsed.data };
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  // Only the field is named: its value may be an address or a code.
+  return {
+    ok: false as const,
+    answer: refuse(400, field ? `${field} is missing or not valid.` : 'The request is not valid.'),
+  };
+}
+
+/** Writes an answer as JSON that no cache stores. */
+export function jsonResponse(answer: Answer): Response {
+  const headers = new Headers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...answer.headers });
+  for (const cookie of answer.cookies ?? []) headers.append('Set-Cookie', cookie);
+  return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
+}
+
+/** Where a request comes from, as the server knows it, with its cookies. */
+export const callerOf = ({
+  locals,
+  request: { headers },
+  clientAddress,
+}: Pick<APIContext, 'locals' | 'request' | 'clientAddress'>): Caller => ({
+  ...(locals.client ?? { address: clientAddress, userAgent: headers.get('user-agent') }),
+  cookies: headers.get('cookie'),
+});
