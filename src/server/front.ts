@@ -320,6 +320,7 @@ export function createFront(options: FrontOptions): Front {
     const html = type.startsWith('text/html');
     const policy = rendered.headers.get('content-security-policy');
     headers['content-security-policy'] = html ? security.page(policy) : (policy ?? security.other);
+    if (html) Object.assign(headers, security.reporting);
     headers['cache-control'] ??=
       rendered.status >= 500 || cookies.length > 0 || incoming.method === 'POST' ? 'no-store' : freshAlways;
 

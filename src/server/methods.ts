@@ -46,8 +46,10 @@ export const methodRules: readonly MethodRule[] = [
   { path: /^\/blaize\/token-exchange$/, methods: form },
   { path: /^\/blaize\/oauth\/[^/]+\/callback$/, methods: reading },
   { path: /^\/blaize\/oauth\/(?!state$)[^/]+$/, methods: reading },
-  // The operators' page, which refuses what it does not take, and reports of browsers.
-  { path: /^\/-\/(?:press|csp-reports)$/, methods: form },
+  // The operators' page, which refuses what it does not take.
+  { path: /^\/-\/press$/, methods: form },
+  // Reports of browsers, which ask leave first where the page counts as another origin.
+  { path: /^\/-\/csp-reports$/, methods: ['OPTIONS', 'POST'] },
   // The plugin's webhooks.
   { path: /^\/api\/v1\/revalidate$/, methods: ['POST'] },
   { path: callPaths, methods: callMethods },

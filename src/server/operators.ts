@@ -182,10 +182,27 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
     return back(outgoing, await act(form));
   }
 
+  /** Our own pages may send reports where a browser takes them for another origin's (Fetch, "CORS protocol"); others may not. */
+  const leave = (incoming: IncomingMessage): OutgoingHttpHeaders =>
+    incoming.headers.origin === siteUrl
+      ? { vary: 'Origin', 'access-control-allow-origin': siteUrl }
+      : { vary: 'Origin' };
+
+  /** Answers a preflight: the media type of the Reporting API is not one that browsers send without leave. */
+  function reportPreflight(incoming: IncomingMessage, outgoing: ServerResponse): true {
+    const headers = leave(incoming);
+    if (headers['access-control-allow-origin']) {
+      headers['access-control-allow-methods'] = 'POST';
+      headers['access-control-allow-headers'] = 'content-type';
+      headers['access-control-max-age'] = '86400';
+    }
+    return answer(outgoing, 204, headers);
+  }
+
   /** Browsers send reports, without a token. What is left of a refused body is not read. */
   async function report(incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
     const { status, retryAfter } = await options.reports.receive(incoming, options.clientAddress(incoming));
-    const headers: OutgoingHttpHeaders = {};
+    const headers = leave(incoming);
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
     if (status >= 400) headers.connection = 'close';
     return answer(outgoing, status, headers);
@@ -199,7 +216,11 @@ export function createOperators(options: OperatorsOptions): OperatorsDoor {
         if (!(await mayEnter(incoming))) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
         return answer(outgoing, 200, { 'content-type': options.metrics.contentType }, await options.metrics.text());
       }
-      if (url.pathname === reportPath && incoming.method === 'POST') return report(incoming, outgoing);
+      if (url.pathname === reportPath) {
+        if (incoming.method === 'POST') return report(incoming, outgoing);
+        if (incoming.method === 'OPTIONS') return reportPreflight(incoming, outgoing);
+        return false;
+      }
       if (url.pathname !== page) return false;
       if (reading) return false;
       if (incoming.method !== 'POST')

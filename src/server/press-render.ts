@@ -90,6 +90,7 @@ export function pressDress(security: SecurityHeaders, config: Pick<Config, 'cdn'
       ...page.headers,
       ...(type === 'text/html' && { 'content-type': 'text/html; charset=utf-8' }),
       ...(html && page.status === 200 && { 'speculation-rules': `"${speculationRules}"` }),
+      ...(html && security.reporting),
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
       // The whole text of a paid article is for the browser that asked, never for a cache on the way.

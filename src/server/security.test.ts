@@ -47,10 +47,18 @@ describe('the policy of a page', () => {
 
   it('names the address of reports where operators can read them, and nowhere else', () => {
     const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [] };
-    const policy = (operatorToken: string | null) =>
-      securityHeaders({ ...config, thirdParties: noThirdParties, stripe: null, operatorToken }).page(rendered);
-    expect(policy('a-token')).toMatch(/; report-uri \/-\/csp-reports(?:;|$)/);
-    expect(policy(null)).not.toContain('report');
+    const headers = (operatorToken: string | null, siteUrl = config.siteUrl) =>
+      securityHeaders({ ...config, siteUrl, thirdParties: noThirdParties, stripe: null, operatorToken });
+    const told = headers('a-token');
+    expect(told.page(rendered)).toMatch(/; report-uri \/-\/csp-reports; report-to csp(?:;|$)/);
+    expect(told.reporting).toEqual({ 'reporting-endpoints': 'csp="/-/csp-reports"' });
+    // Chromium takes endpoints over https alone, and with `report-to` it does not use `report-uri`.
+    const plain = headers('a-token', 'http://paper.example');
+    expect(plain.page(rendered)).toMatch(/; report-uri \/-\/csp-reports(?:;|$)/);
+    expect(plain.page(rendered)).not.toContain('report-to');
+    expect(plain.reporting).toEqual({});
+    expect(headers(null).page(rendered)).not.toContain('report');
+    expect(headers(null).reporting).toEqual({});
   });
 
   it('allows no host of a third party as long as none is set up', () => {

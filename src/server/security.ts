@@ -15,12 +15,16 @@ export interface SecurityHeaders {
    * @param rendered the policy that Astro made for it, with the hashes of its scripts; `null` for a page without scripts
    */
   page(rendered: string | null): string;
+  /** Headers of an HTML page beside its policy: where browsers with the Reporting API send what the policy blocked. */
+  readonly reporting: Readonly<Record<string, string>>;
   /** The policy of everything that is no page. */
   readonly other: string;
 }
 
 /** Where browsers report what the policy blocked; operators read it on their page. */
 export const reportPath = '/-/csp-reports';
+/** Name of that endpoint in `Reporting-Endpoints` and `report-to`. */
+const endpoint = 'csp';
 
 const other = "default-src 'none'; frame-ancestors 'self'";
 
@@ -33,6 +37,8 @@ export function securityHeaders(
   const stripe = stripeSources(config.stripe);
   const others = thirdPartySources(config.thirdParties, config.consentPlatform);
   const retention = retentionSources(config.retention?.scriptUrl);
+  // Without the token no operator could read them. Endpoints need https: over http, Chromium would send to neither.
+  const reports = Boolean(config.operatorToken);
   const base: Record<string, readonly string[]> = {
     'default-src': ["'self'"],
     'base-uri': ["'self'"],
@@ -62,8 +68,9 @@ export function securityHeaders(
     // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
     'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
     ...(secure && { 'upgrade-insecure-requests': [] }),
-    // Every browser sends these at once; `report-to` would switch them off in browsers that know both.
-    ...(config.operatorToken && { 'report-uri': [reportPath] }),
+    // For browsers without the Reporting API; those with it use `report-to` alone.
+    ...(reports && { 'report-uri': [reportPath] }),
+    ...(reports && secure && { 'report-to': [endpoint] }),
   };
   const scriptHosts = [...others['script-src'], ...stripe.scripts, ...retention.scripts];
   const known = new Map<string, string>();
@@ -88,6 +95,7 @@ export function securityHeaders(
       }
       return policy;
     },
+    reporting: reports && secure ? { 'reporting-endpoints': `${endpoint}="${reportPath}"` } : {},
     other,
   };
 }

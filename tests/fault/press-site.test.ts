@@ -264,7 +264,16 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   const told = await paper.ask('/-/press?notice=unchanged', { headers: { cookie: value } });
   expect(told.text).toContain('nothing was different');
   // What browsers report as blocked, without a token and without anything of a reader.
-  expect((await paper.ask('/', {})).headers['content-security-policy']).toContain('report-uri /-/csp-reports');
+  const front = (await paper.ask('/', {})).headers;
+  expect(front['content-security-policy']).toContain('report-uri /-/csp-reports; report-to csp');
+  expect(front['reporting-endpoints']).toBe('csp="/-/csp-reports"');
+  const preflight = async (origin: string) =>
+    (await paper.ask('/-/csp-reports', { method: 'OPTIONS', headers: { origin } })).headers;
+  expect(await preflight(siteUrl)).toMatchObject({
+    'access-control-allow-origin': siteUrl,
+    'access-control-allow-headers': 'content-type',
+  });
+  expect(await preflight('https://elsewhere.example')).not.toHaveProperty('access-control-allow-origin');
   const report = (body: string, type = 'application/csp-report') =>
     paper.ask('/-/csp-reports', { method: 'POST', body, headers: { 'content-type': type } });
   const blocked = {
@@ -290,6 +299,10 @@ it('has neither operators’ page nor metrics without a token', async () => {
   const bearer = { headers: { authorization: `Bearer ${operatorToken}` } };
   expect((await paper.ask('/-/press', bearer)).status).toBe(404);
   expect((await paper.ask('/metrics', bearer)).status).toBe(404);
+  // Nobody could read reports: none are asked for, and none are taken.
+  expect((await paper.ask('/', {})).headers['reporting-endpoints']).toBeUndefined();
+  const report = { method: 'POST', body: '[]', headers: { 'content-type': 'application/reports+json' } };
+  expect((await paper.ask('/-/csp-reports', report)).status).toBe(404);
 }, 60_000);
 
 it('keeps the access key that it made for itself, readable to nobody else', async () => {

@@ -3,16 +3,10 @@
  * One for each worker; tests in it are told apart by the address that each comes from (readers.ts).
  */
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type BrowserContext, test as base, expect as baseExpect, type Page } from '@playwright/test';
 import { startThirdParty } from '../../sandbox/third-party/third-party.ts';
-import { sandboxEnvironment, thirdPartyEnvironment } from '../../scripts/sandbox.ts';
-import { freePort } from '../../scripts/setup/ports.mjs';
-import { startSite, waitForEdition } from '../../scripts/site.ts';
-import { siteData, testSandbox } from './world.ts';
+import { thirdPartyEnvironment } from '../../scripts/sandbox.ts';
+import { startOwnSite } from './own-site.ts';
 
 type Vendor = 'gtm' | 'marfeel' | 'onesignal' | 'growsurf' | 'calendly' | 'gpt';
 type Mode = 'ok' | 'slow' | 'error' | 'blocked' | 'throws' | 'empty';
@@ -38,32 +32,14 @@ interface Running {
 }
 
 async function open(): Promise<Running> {
-  const port = await freePort();
-  const site = `http://127.0.0.1:${port}`;
-  const folder = mkdtempSync(join(tmpdir(), 'third-parties-'));
   const standIn = await startThirdParty();
-  const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
-  mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
-  mirror.close();
-  const running = startSite(
-    {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' },
-      ...{ PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' },
-      ...sandboxEnvironment(testSandbox(), {}),
-      ...thirdPartyEnvironment({ thirdParty: standIn.access }),
-    },
-    join(folder, 'site.log'),
-  );
-  await running.listening;
-  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000, complete: true });
-  if (problem) throw new Error(`The site with third parties has no edition: ${problem}.`);
+  const own = await startOwnSite(thirdPartyEnvironment({ thirdParty: standIn.access }));
   return {
-    site,
+    site: own.site,
     vendors: standIn.access.url,
     async stop() {
-      await running.stop();
+      await own.stop();
       await standIn.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

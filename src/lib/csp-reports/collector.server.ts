@@ -33,18 +33,17 @@ export interface CspReportOptions {
   readonly now?: () => number;
 }
 
-/** Bytes of a request, and reports in it; a browser sends one, or a few that it has collected. */
-const longestBody = 16 * 1024;
-const mostReports = 20;
+/** Bytes of a request: `report-uri` sends one report in it, the Reporting API all that a minute brought, each with the whole policy. */
+const longestBodies: Readonly<Record<string, number>> = {
+  'application/csp-report': 16 * 1024,
+  'application/json': 16 * 1024,
+  'application/reports+json': 256 * 1024,
+};
+/** Reports that are read of a request; Chromium keeps no more for one endpoint. */
+const mostReports = 100;
 /** Kinds that are remembered, and milliseconds after the last report of one. */
 const mostKinds = 200;
 const keptMs = 7 * 24 * 60 * 60_000;
-
-const mediaTypes: ReadonlySet<string> = new Set([
-  'application/csp-report',
-  'application/reports+json',
-  'application/json',
-]);
 
 type Kind = { -readonly [Field in keyof BlockedSource]: BlockedSource[Field] };
 
@@ -87,11 +86,12 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
         return { status, retryAfter };
       };
       const [type = ''] = (incoming.headers['content-type'] ?? '').toLowerCase().split(';');
-      if (!mediaTypes.has(type.trim())) return refuse(415);
+      const longestBody = longestBodies[type.trim()];
+      if (longestBody === undefined) return refuse(415);
       if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return refuse(413);
       const wait = await admit(address);
       if (wait !== null) return refuse(429, wait);
-      const text = await bodyOf(incoming);
+      const text = await bodyOf(incoming, longestBody);
       if (text === null) return refuse(413);
       let parsed: unknown;
       try {
@@ -115,13 +115,13 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
 }
 
 /** The body as text; `null` when it is longer than a report. */
-async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
+async function bodyOf(incoming: IncomingMessage, longest: number): Promise<string | null> {
   const parts: Buffer[] = [];
   let length = 0;
   // The connection stays open for the answer when the rest is not read.
   for await (const part of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += part.byteLength;
-    if (length > longestBody) return null;
+    if (length > longest) return null;
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

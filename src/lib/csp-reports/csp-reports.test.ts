@@ -126,6 +126,21 @@ describe('the collector', () => {
     expect(reports.stats().refused).toBe(6);
   });
 
+  it('takes a batch of the Reporting API, in which each report repeats the whole policy', async () => {
+    const originalPolicy = 'x'.repeat(2500);
+    const batch = Array.from({ length: 60 }, (_, at) =>
+      modern({ blockedURL: `https://h${at}.example/`, originalPolicy }),
+    );
+    const text = JSON.stringify(batch);
+    expect(await send(text, 'application/csp-report')).toBe(413);
+    expect(await send(text, 'application/reports+json')).toBe(204);
+    expect(reports.stats().kinds).toBe(60);
+    expect(await send(`"${'x'.repeat(300_000)}"`, 'application/reports+json')).toBe(413);
+    const many = Array.from({ length: 150 }, () => modern());
+    expect(await send(JSON.stringify(many), 'application/reports+json')).toBe(204);
+    expect(reports.list()[0]).toMatchObject({ blocked: 'inline', count: 100 });
+  });
+
   it('is bounded: made-up sources push out one another, and not what is frequent', async () => {
     for (let time = 0; time < 3; time++) await send(JSON.stringify(legacy()), undefined, `198.51.100.${time}`);
     for (let batch = 0; batch < 30; batch++) {

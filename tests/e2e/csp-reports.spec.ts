@@ -1,0 +1,76 @@
+/** The Reporting API, which browsers use over https alone: what the policy blocks arrives in batches, and an operator sees it. */
+import { request as httpRequest } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { chromium, expect, test } from '@playwright/test';
+import { makeCertificate } from '../../sandbox/mailbox/certificate.ts';
+import { browserFromEnvironment } from '../../scripts/browser.ts';
+import { freePort } from '../../scripts/setup/ports.mjs';
+import { type OwnSite, startOwnSite } from '../world/own-site.ts';
+import { operatorToken } from '../world/world.ts';
+
+interface Received {
+  readonly type: string;
+  readonly reports: readonly { readonly type: string }[];
+}
+
+let site: OwnSite;
+let proxy: Server;
+let publicUrl: string;
+const received: Received[] = [];
+
+test.beforeAll(async () => {
+  test.setTimeout(120_000);
+  const port = await freePort();
+  publicUrl = `https://127.0.0.1:${port}`;
+  site = await startOwnSite({ SITE_URL: publicUrl, OPERATOR_TOKEN: operatorToken });
+  const { certificate: cert, key } = makeCertificate(['localhost']);
+  proxy = createServer({ cert, key }, (incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const parts: Buffer[] = [];
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.on('end', () => {
+      const body = Buffer.concat(parts);
+      if (url === '/-/csp-reports')
+        received.push({ type: String(headers['content-type']), reports: JSON.parse(body.toString()) as [] });
+      const passed = httpRequest(new URL(url ?? '/', site.site), { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      passed.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+});
+test.afterAll(async () => {
+  proxy?.closeAllConnections();
+  proxy?.close();
+  await site?.stop();
+});
+
+test('a blocked script reaches the operators’ page through the Reporting API', async ({ request }) => {
+  const found = browserFromEnvironment(process.env);
+  const browser = await chromium.launch({
+    // Reports otherwise wait for a minute.
+    args: [...found.args, '--short-reporting-delay', '--ignore-certificate-errors'],
+    ...(found.path && { executablePath: found.path }),
+  });
+  try {
+    const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
+    await page.goto(`${publicUrl}/about?reader=ann`);
+    await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.src = 'https://vendor.example/tag.js?reader=ann';
+      document.head.append(script);
+    });
+    const headers = { authorization: `Bearer ${operatorToken}` };
+    const operators = async () => (await request.get(`${site.site}/-/press`, { headers })).text();
+    await expect.poll(operators, { timeout: 30_000 }).toContain('https://vendor.example');
+    const text = await operators();
+    expect(text).toMatch(/script-src-elem[\s\S]{0,40}\/about/);
+    expect(text).not.toMatch(/tag\.js|reader=ann/);
+  } finally {
+    await browser.close();
+  }
+  expect(received.map(({ type }) => type)).toContain('application/reports+json');
+  expect(received.flatMap(({ reports }) => reports.map(({ type }) => type))).toContain('csp-violation');
+});

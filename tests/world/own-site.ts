@@ -1,0 +1,39 @@
+/** A site of a test's own, with settings of its own, on a copy of the world's edition. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sandboxEnvironment } from '../../scripts/sandbox.ts';
+import { freePort } from '../../scripts/setup/ports.mjs';
+import { startSite, waitForEdition } from '../../scripts/site.ts';
+import { siteData, testSandbox } from './world.ts';
+
+export interface OwnSite {
+  /** Where it listens; without `SITE_URL` among the settings also its public address. */
+  readonly site: string;
+  stop(): Promise<void>;
+}
+
+/** @param settings beside those of the sandbox */
+export async function startOwnSite(settings: Readonly<Record<string, string>>): Promise<OwnSite> {
+  const port = await freePort();
+  const site = `http://127.0.0.1:${port}`;
+  const folder = mkdtempSync(join(tmpdir(), 'own-site-'));
+  const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
+  mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
+  mirror.close();
+  const environment = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' };
+  Object.assign(environment, { PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' });
+  Object.assign(environment, sandboxEnvironment(testSandbox(), {}), settings);
+  const running = startSite(environment, join(folder, 'site.log'));
+  await running.listening;
+  const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000, complete: true });
+  if (problem) throw new Error(`The test's own site has no edition: ${problem}.`);
+  return {
+    site,
+    async stop() {
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
