@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sandboxEnvironment } from '../../scripts/sandbox.ts';
+import type { Environment } from '../../scripts/settings.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
 import { siteData, testSandbox } from './world.ts';
@@ -15,14 +16,19 @@ export interface OwnSite {
 }
 
 /** @param settings beside those of the sandbox */
-export async function startOwnSite(settings: Readonly<Record<string, string>>): Promise<OwnSite> {
+export async function startOwnSite(settings: Environment): Promise<OwnSite> {
   const port = await freePort();
   const site = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'own-site-'));
   const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
   mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
   mirror.close();
-  const environment = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' };
+  const environment: Environment = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+  };
   Object.assign(environment, { PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' });
   Object.assign(environment, sandboxEnvironment(testSandbox(), {}), settings);
   const running = startSite(environment, join(folder, 'site.log'));
