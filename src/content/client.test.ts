@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { backOff, retryAfter } from '../lib/retry.ts';
 import { createClient } from './client.server.ts';
 
 type Handler = (request: Request, count: number) => Response | Promise<Response>;
@@ -115,20 +114,5 @@ describe('the client', () => {
       return new Response('', { status: 500 });
     });
     expect(await get('/x', {}, { signal: stop.signal })).toMatchObject({ kind: 'aborted' });
-  });
-});
-
-describe('waiting', () => {
-  it('grows with the tries, with jitter, up to a bound', () => {
-    expect([1, 2, 3, 20].map((attempt) => backOff(attempt, 100, 5000, () => 1))).toEqual([100, 200, 400, 5000]);
-    expect(backOff(3, 100, 5000, () => 0)).toBe(200);
-  });
-  it('reads Retry-After in seconds and as a date', () => {
-    const now = Date.UTC(2026, 10, 21, 12);
-    expect(retryAfter('120', now)).toBe(120_000);
-    expect(retryAfter('Sat, 21 Nov 2026 12:00:30 GMT', now)).toBe(30_000);
-    expect(retryAfter('Sat, 21 Nov 2026 11:00:00 GMT', now)).toBe(0);
-    expect(retryAfter('soon', now)).toBeNull();
-    expect(retryAfter(null, now)).toBeNull();
   });
 });

@@ -12,14 +12,8 @@ export type Task =
 /** What comes back; its shape follows the task's kind. */
 export type Done = Ingested<IngestedDocument | IngestedComment> | string[];
 
-type Size = { width: number; height: number } | null;
-
-export type ToWorker =
-  | { readonly task: number; readonly what: Task }
-  | { readonly measured: number; readonly size: Size }
-  | { readonly captioned: number; readonly text: string | null };
-export type FromWorker =
-  | { readonly task: number; readonly result: Done }
-  | { readonly task: number; readonly failure: string }
-  | { readonly measure: number; readonly url: string }
-  | { readonly captions: number; readonly url: string };
+/** What a thread asks the main thread while it ingests: the size of a picture, or the text of a file of captions, by address. */
+export interface Request {
+  readonly measure?: string;
+  readonly captions?: string;
+}

@@ -1,4 +1,5 @@
 /** Fetching and applying by name: one document, several, the sections, the menus. Webhooks, polls and walks come here. */
+import { createKeyedMutex } from '../lib/jobs/keyed-mutex.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Applied, Applier } from './apply.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from './client.server.ts';
@@ -47,22 +48,11 @@ const batch = 20;
 /** Makes the reads of one WordPress. */
 export function createItems(context: SyncContext): Items {
   const { client, applier, mirror, ingester, signal } = context;
-  /** The last fetch of each document: a later one begins when it has ended. */
-  const locks = new Map<string, Promise<unknown>>();
-
-  const locked = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const before = locks.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    locks.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (locks.get(key) === mine) locks.delete(key);
-    }
-  };
+  /** One fetch of a document at a time, so that an older answer never overwrites a newer one. */
+  const withLock = createKeyedMutex();
 
   const one: Items['one'] = (type, id, options) =>
-    locked(`${type}:${id}`, async () => {
+    withLock(`${type}:${id}`, async () => {
       const found = await fetchOne(client, type, id, { signal, ...options });
       if (found.kind === 'failed') throw problemOf(client, found.failure);
       if (type === 'comments') {

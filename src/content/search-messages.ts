@@ -1,14 +1,9 @@
-/** What the main thread and the thread of the search say to each other. */
-import type { FoundArticles, SearchFilter } from './search.server.ts';
+/** A search as it is sent to the search thread. */
+import type { SearchFilter } from './search.server.ts';
 
-export interface ToSearch {
-  readonly number: number;
-  /** Of the mirror: with another one the file may be another. */
+export interface SearchTask {
+  /** Of the content store: after a rebuild the file is another one. */
   readonly generation: number;
   readonly text: string;
   readonly filter: SearchFilter;
 }
-
-export type FromSearch =
-  | { readonly number: number; readonly found: FoundArticles }
-  | { readonly number: number; readonly failure: string };

@@ -49,9 +49,9 @@ const here = (): never => {
 const scripted = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', ({ number, text }) => {
+    parentPort.on('message', ({ id, task: { text } }) => {
       if (text === 'end') process.exit(1);
-      const answer = () => parentPort.postMessage({ number, found: { hits: [], total: 7, instead: [] } });
+      const answer = () => parentPort.postMessage({ id, result: { hits: [], total: 7, instead: [] } });
       if (text === 'slow') setTimeout(answer, 100);
       else answer();
     });

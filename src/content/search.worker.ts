@@ -1,11 +1,10 @@
-/** The thread in which the index is searched; `search-thread.server.ts` starts it and speaks with it. */
+/** The thread in which the index is searched; `search-thread.server.ts` starts it. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
-import { type Index, searchArticles } from './search.server.ts';
-import type { FromSearch, ToSearch } from './search-messages.ts';
+import { workerData } from 'node:worker_threads';
+import { serveTasks } from '../lib/workers/thread.server.ts';
+import { type FoundArticles, type Index, searchArticles } from './search.server.ts';
+import type { SearchTask } from './search-messages.ts';
 
-const port = parentPort;
-if (!port) throw new Error('search.worker.ts is a worker thread and is started by search-thread.server.ts');
 const { file } = workerData as { readonly file: string };
 
 interface OpenIndex extends Index {
@@ -32,21 +31,21 @@ function indexOf(generation: number): OpenIndex {
   return open;
 }
 
-function answer({ number, generation, text, filter }: ToSearch): FromSearch {
+function search({ generation, text, filter }: SearchTask): FoundArticles {
   try {
     const index = indexOf(generation);
     // What is counted and what is shown are of the same moment, whatever is published meanwhile.
     index.db.exec('BEGIN');
     try {
-      return { number, found: searchArticles(index, text, filter) };
+      return searchArticles(index, text, filter);
     } finally {
       index.db.exec('COMMIT');
     }
   } catch (error) {
     open?.db.close();
     open = null;
-    return { number, failure: String(error) };
+    throw error;
   }
 }
 
-port.on('message', (message: ToSearch) => port.postMessage(answer(message)));
+serveTasks(search);

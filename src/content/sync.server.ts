@@ -1,6 +1,6 @@
 /** Sync as a whole: back-fill once, then follow WordPress for ever, healing by itself from whatever goes wrong. */
 
-import { backOff } from '../lib/retry.ts';
+import { backOff } from '../lib/jobs/retry.ts';
 import { createBackfill } from './backfill.server.ts';
 import { pause } from './client.server.ts';
 import { backfillCursor, documentTypes, isCopied } from './cursors.server.ts';

@@ -2,8 +2,8 @@
  * The desk: who renders what, and when. At most one render of a page at a time; readers of a missing page and changes that
  * touch it wait for the same one. A render that a change overtook is not shown to those who came after the change.
  */
+import { backOff } from '../lib/jobs/retry.ts';
 import type { Logger } from '../lib/logging.ts';
-import { type BackOff, waitBefore } from './back-off.ts';
 import type { Changes } from './changes.ts';
 import type { Encode } from './encoder.server.ts';
 import { createEntry, type Dress, type Entry } from './entry.ts';
@@ -31,6 +31,12 @@ export interface FreshPage extends PageRef {
   readonly tags: readonly string[];
 }
 
+/** Waits between attempts, milliseconds. */
+export interface RetryWaits {
+  readonly baseMs: number;
+  readonly capMs: number;
+}
+
 export interface DeskOptions {
   readonly shelf: Shelf;
   readonly changes: Changes;
@@ -47,7 +53,7 @@ export interface DeskOptions {
   /** Readers that may wait at a time. */
   readonly mostReaders: number;
   readonly timeoutMs: number;
-  readonly backOff: BackOff;
+  readonly retry: RetryWaits;
   readonly priority: (ref: PageRef) => number;
   readonly onDemand: (key: string) => boolean;
   readonly onFresh: (page: FreshPage) => void;
@@ -282,7 +288,7 @@ export function createDesk(options: DeskOptions): Desk {
     waitingReaders -= readers.length;
     // Only a page that readers see, and that is out of date, is worth trying again; another is rendered when it is asked for.
     const again = !stopped && shelf.find(work.ref.key, work.ref.variant) !== undefined;
-    const wait = waitBefore(work.attempts, options.backOff);
+    const wait = backOff(work.attempts, options.retry.baseMs, options.retry.capMs);
     if (again) {
       work.place = 'delayed';
       work.notBefore = performance.now() + wait;

@@ -89,7 +89,8 @@ describe('without the thread', () => {
        let number = 0;
        parentPort.on('message', (message) => {
          if (++number === 2) process.exit(3);
-         parentPort.postMessage({ number: message.number, bodies: { br: new Uint8Array([number]) }, etags: { br: '"thread"' } });
+         const result = { bodies: { br: new Uint8Array([number]) }, etags: { br: '"thread"' } };
+         parentPort.postMessage({ id: message.id, result });
        });`,
     );
     const { encoder, lines } = open(module);

@@ -3,9 +3,8 @@
  * new one is on the shelf; what is withdrawn is gone before `invalidate` returns.
  */
 import type { Logger } from '../lib/logging.ts';
-import type { BackOff } from './back-off.ts';
 import { createChanges } from './changes.ts';
-import { createDesk, type FreshPage, type Outcome, PressBusy, type Watcher } from './desk.server.ts';
+import { createDesk, type FreshPage, type Outcome, PressBusy, type RetryWaits, type Watcher } from './desk.server.ts';
 import { createEncoder } from './encoder.server.ts';
 import { chooseEncoding, type Dress, type Entry, type Ready } from './entry.ts';
 import {
@@ -42,7 +41,8 @@ export interface PressOptions {
   readonly mostReaders?: number;
   /** Milliseconds that a render may take (default 20,000). */
   readonly timeoutMs?: number;
-  readonly retry?: BackOff;
+  /** Waits before a failed render is tried again: first and longest, milliseconds. */
+  readonly retry?: RetryWaits;
   /** Order of importance, lowest first (default 100 for all); among equals the most read comes first. */
   readonly priority?: (ref: PageRef) => number;
   /**
@@ -156,7 +156,7 @@ export function openPress(options: PressOptions): Press {
     readerConcurrency: options.readerConcurrency ?? 8,
     mostReaders: options.mostReaders ?? 2000,
     timeoutMs: options.timeoutMs ?? 20_000,
-    backOff: options.retry ?? { baseMs: 500, capMs: 60_000 },
+    retry: options.retry ?? { baseMs: 500, capMs: 60_000 },
     priority: options.priority ?? (() => 100),
     onDemand: options.onDemand ?? (() => false),
     onFresh: options.onFresh ?? (() => {}),

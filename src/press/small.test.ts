@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { waitBefore } from './back-off.ts';
 import { createChanges } from './changes.ts';
 import { createQueue } from './queue.ts';
 import { createRecent } from './recent.ts';
@@ -33,16 +32,6 @@ describe('the recent', () => {
     expect(recent.get('n999')).toBe(999);
     recent.clear();
     expect(recent.get('kept')).toBeUndefined();
-  });
-});
-
-describe('back-off', () => {
-  it('doubles up to its cap, with jitter', () => {
-    const steps = { baseMs: 100, capMs: 1000 };
-    expect([1, 2, 3, 4, 5, 500].map((attempt) => waitBefore(attempt, steps, () => 1))).toEqual([
-      100, 200, 400, 800, 1000, 1000,
-    ]);
-    expect(waitBefore(2, steps, () => 0)).toBe(100);
   });
 });
 

@@ -8,8 +8,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Content, WebhookRequest } from '../content/service.ts';
 import type { Queries } from '../lib/database.ts';
+import { backOff } from '../lib/jobs/retry.ts';
 import type { Logger } from '../lib/logging.ts';
-import { backOff } from '../lib/retry.ts';
 import { type Listening, listen } from './database/listen.ts';
 
 export interface RelayOptions {

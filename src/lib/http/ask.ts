@@ -3,7 +3,7 @@
  * granted that an error has a JSON body: gateways and vendors answer with pages (vendors.md 1.1).
  */
 
-import { retryAfter } from '../retry.ts';
+import { retryAfter } from '../jobs/retry.ts';
 
 export interface Granted<T> {
   readonly ok: true;

@@ -6,8 +6,8 @@
  * leaves a message that is sent again, with the same `Message-ID`.
  */
 import type { AccountsTransaction, Database } from '../database.ts';
+import { backOff } from '../jobs/retry.ts';
 import type { Logger } from '../logging.ts';
-import { backOff } from '../retry.ts';
 import { createSealer } from '../sealed.server.ts';
 import { isAddress } from './address.ts';
 import type { Paper } from './messages/paper.ts';

@@ -4,6 +4,7 @@
  * as text. A fault is `{"code", "message", "status": "error"}`, for the whole or in place of one symbol, at times under status 200.
  */
 import { z } from 'zod';
+import { retryAfter } from '../jobs/retry.ts';
 import { type Quote, type QuoteProvider, QuotesAway } from './service.ts';
 
 export interface QuotesAccess {
@@ -37,9 +38,11 @@ export function twelveData({ url, key }: QuotesAccess, patienceMs = 4000): Quote
       });
       if (!response.ok) {
         await response.body?.cancel();
-        const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-        const said = Number.isFinite(seconds) ? seconds * 1000 : null;
-        throw new QuotesAway(`it answers ${response.status}`, response.status === 429 ? (said ?? untilCredits) : said);
+        const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
+        throw new QuotesAway(
+          `it answers ${response.status}`,
+          response.status === 429 ? (waitMs ?? untilCredits) : waitMs,
+        );
       }
       const text = await response.text();
       if (text.length > longest) throw new QuotesAway('its answer is too long');

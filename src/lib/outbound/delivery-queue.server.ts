@@ -2,8 +2,9 @@
  * Small notices on their way to somebody else's service: equal ones are sent once, several go in one request, one request is
  * under way at a time, and trouble is waited out. Memory is bounded whatever the other side does.
  */
+
+import { backOff } from '../jobs/retry.ts';
 import type { Logger } from '../logging.ts';
-import { backOff } from '../retry.ts';
 
 /** What came of one request. */
 export type Outcome =

@@ -2,7 +2,7 @@
  * One POST to somebody else's service, bounded in time and size, with every failure as a value. Redirects are not followed:
  * the request carries a credential that must not reach another host.
  */
-import { retryAfter } from '../retry.ts';
+import { retryAfter } from '../jobs/retry.ts';
 
 export interface PostRequest {
   readonly url: string;

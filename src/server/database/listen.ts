@@ -1,7 +1,7 @@
 /** Hears what is said on a channel of PostgreSQL, over a connection of its own that is made again whenever it breaks. */
 import { setTimeout as timer } from 'node:timers/promises';
+import { backOff } from '../../lib/jobs/retry.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { backOff } from '../../lib/retry.ts';
 import { openClient, told } from './postgres.ts';
 
 export interface ListenOptions {

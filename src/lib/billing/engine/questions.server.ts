@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
-import { backOff } from '../../retry.ts';
+import { backOff } from '../../jobs/retry.ts';
 
 export interface Question {
   readonly subject: string;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction } from '../../database.ts';
-import { backOff } from '../../retry.ts';
+import { backOff } from '../../jobs/retry.ts';
 import type { CommentTasksTable } from '../tables.ts';
 import type { DeskAnswer } from './desk.server.ts';
 import type { CommentParts } from './parts.ts';

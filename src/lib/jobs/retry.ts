@@ -1,14 +1,14 @@
-/** How long to wait before trying again. */
+/** When to try again: back-off, and what `Retry-After` says. */
 
 /**
- * Exponential back-off with full jitter: anything between half a step and a whole one, so that many do not return at once.
+ * Exponential back-off with jitter: anything between half a step and a whole one, so that many don't return at once.
  *
  * @param attempt 1 for the first wait
  * @param base milliseconds of the first step
  * @param cap longest wait in milliseconds
  */
 export function backOff(attempt: number, base: number, cap: number, random: () => number = Math.random): number {
-  const step = Math.min(cap, base * 2 ** (attempt - 1));
+  const step = Math.min(cap, base * 2 ** Math.min(attempt - 1, 30));
   return Math.round(step / 2 + (random() * step) / 2);
 }
 

@@ -1,16 +1,16 @@
-/** The thread of checkpoints.server.ts: carries write-ahead logs over into their files, one after another. */
+/** The thread that copies write-ahead logs into their files; `checkpoints.server.ts` starts it. */
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { parentPort, workerData } from 'node:worker_threads';
+import type { CheckpointProblem, CheckpointTask } from './checkpoints.server.ts';
+import { serveTasks } from './thread.server.ts';
 
-const { files, everyMs, leastBytes } = workerData as { files: string[]; everyMs: number; leastBytes: number };
-/** When each log was last written to and carried over whole. */
+/** When each log was last written to and copied whole. */
 const done = new Map<string, number>();
 /** Milliseconds in which a file may be written to twice and bear the same time, on the coarsest file systems. */
 const clockStep = 2000;
 
-function carryOver(file: string): void {
+function checkpoint(file: string, leastBytes: number): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   if (!log || log.size < leastBytes || done.get(file) === log.mtimeMs) return;
   // Opened anew each time: a file that was set aside as damaged and begun again has the same name.
@@ -26,18 +26,13 @@ function carryOver(file: string): void {
   }
 }
 
-function round(): void {
-  for (const file of files) {
+serveTasks(({ files, leastBytes }: CheckpointTask): CheckpointProblem[] =>
+  files.flatMap((file) => {
     try {
-      carryOver(file);
+      checkpoint(file, leastBytes);
+      return [];
     } catch (error) {
-      parentPort?.postMessage({ file, problem: String(error) });
+      return [{ file, problem: String(error) }];
     }
-  }
-}
-
-const timer = setInterval(round, everyMs);
-parentPort?.once('message', () => {
-  clearInterval(timer);
-  parentPort?.close();
-});
+  }),
+);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { silent } from '../logging.ts';
 import { type Checkpoints, keepCheckpointed } from './checkpoints.server.ts';
-import { silent } from './logging.ts';
 
 let dir: string;
 let running: Checkpoints | null = null;

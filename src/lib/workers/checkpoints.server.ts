@@ -1,0 +1,71 @@
+/**
+ * Checkpoints of SQLite files in a worker thread. Without it the commit that fills a write-ahead log copies all of it into the
+ * file and waits for the disk: a tenth of a second in which nothing is rendered and no request is answered.
+ */
+import type { Logger } from '../logging.ts';
+import { createWorkerPool, PoolClosed, ThreadLost } from './pool.server.ts';
+
+export interface Checkpoints {
+  stop(): Promise<void>;
+}
+
+export interface CheckpointTask {
+  /** Paths of SQLite files. */
+  readonly files: readonly string[];
+  /** A shorter write-ahead log is left alone. */
+  readonly leastBytes: number;
+}
+
+export interface CheckpointProblem {
+  readonly file: string;
+  readonly problem: string;
+}
+
+/**
+ * Starts checkpointing at regular intervals. The files need not exist yet; their writers keep a higher bound of their own
+ * (`wal_autocheckpoint`) in case this falls behind.
+ *
+ * @param files paths of SQLite files with a write-ahead log
+ */
+export function keepCheckpointed(
+  files: readonly string[],
+  log: Logger,
+  { everyMs = 500, leastBytes = 1024 * 1024 }: { readonly everyMs?: number; readonly leastBytes?: number } = {},
+): Checkpoints {
+  const pool = createWorkerPool<CheckpointTask, readonly CheckpointProblem[]>({
+    name: 'checkpoints',
+    module: new URL('./checkpoints.worker.ts', import.meta.url),
+    resourceLimits: { maxOldGenerationSizeMb: 32 },
+    // Without a thread the writers checkpoint at their own bound.
+    runLocally: () => [],
+    log,
+  });
+  const logged = new Set<string>();
+  let running: Promise<void> | null = null;
+
+  async function checkpoint(): Promise<void> {
+    try {
+      for (const { file, problem } of await pool.run({ files, leastBytes })) {
+        if (logged.has(file)) continue;
+        logged.add(file);
+        log.warn({ file, problem }, "A write-ahead log can't be checkpointed in the background; its writer does it");
+      }
+    } catch (error) {
+      // The pool logs a lost thread and starts another one with the next round.
+      if (!(error instanceof PoolClosed || error instanceof ThreadLost)) throw error;
+    } finally {
+      running = null;
+    }
+  }
+
+  const timer = setInterval(() => {
+    running ??= checkpoint();
+  }, everyMs).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+      await pool.close();
+    },
+  };
+}
