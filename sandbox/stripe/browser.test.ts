@@ -59,6 +59,35 @@ const refused: Refused[] = [
         .update(old({ banana: 1 })),
     /banana/,
   ],
+  // S6: what the wallets' buttons don't take.
+  [
+    'an express element with an unknown option',
+    () => made().create('expressCheckout', old({ paymentMethodTypes: ['card'] })),
+    /paymentMethodTypes/,
+  ],
+  [
+    'an express element with a word that is none',
+    () => made().create('expressCheckout', old({ paymentMethods: { link: 'always' } })),
+    /paymentMethods/,
+  ],
+  [
+    'an express element with buttons that are too high',
+    () => made().create('expressCheckout', { buttonHeight: 60 }),
+    /buttonHeight/,
+  ],
+  [
+    'an express element whose layout contradicts itself',
+    () => made().create('expressCheckout', { layout: { maxRows: 1, overflow: 'never' } }),
+    /maxRows/,
+  ],
+  [
+    'an event that an element does not have',
+    () =>
+      made()
+        .create('expressCheckout')
+        .on(old('change'), () => {}),
+    /"change" is not one of/,
+  ],
   ['submit() with an argument', () => (made().submit as (given: unknown) => unknown)({}), /no arguments/],
   [
     'createPaymentMethod() with an unknown option',

@@ -8,12 +8,13 @@ import type { Inside } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import type { PaymentIntent, SetupIntent } from './core/model.ts';
 import type { StripeState } from './state.ts';
+import { walletsOf } from './wallets.ts';
 
 const folder = path.join(import.meta.dirname, 'browser');
 const read = (name: string): string => fs.readFileSync(path.join(folder, name), 'utf8');
 
 /** Parts of the script in the order of their needs. */
-const parts = ['calls.js', 'checks.js', 'element.js', 'elements.js', 'challenge.js', 'main.js'];
+const parts = ['calls.js', 'checks.js', 'element.js', 'express.js', 'elements.js', 'challenge.js', 'main.js'];
 
 /** One classic script, so that `window.Stripe` is there as soon as it has loaded. */
 export const script = (): string =>
@@ -32,6 +33,8 @@ const frames: Readonly<Record<string, string>> = {
   card: 'payment-frame.js',
   address: 'address-frame.js',
   linkAuthentication: 'link-frame.js',
+  expressCheckout: 'express-frame.js',
+  walletSheet: 'sheet-frame.js',
 };
 
 /** Frames run this origin's scripts alone, and may stand in any site's page. */
@@ -115,6 +118,10 @@ export function browserFiles(state: StripeState): Inside {
 
   return async (request, url) => {
     if (url.pathname === '/stripe.js') return text(script(), 'text/javascript');
+    if (url.pathname === '/elements/wallets') {
+      const types = (url.searchParams.get('types') ?? '').split(',').filter(Boolean);
+      return Response.json(walletsOf(state.ledger, url.searchParams.get('domain') ?? '', types));
+    }
     const frame = /^\/elements\/(\w+)$/.exec(url.pathname)?.[1] ?? '';
     if (Object.hasOwn(frames, frame)) {
       const head = `<link rel="stylesheet" href="/browser/frame.css"><script type="module" src="/browser/${frames[frame]}"></script>`;

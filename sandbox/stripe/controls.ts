@@ -11,6 +11,9 @@
  *     POST   /_sandbox/challenge                  {"intent": "pi_…" | "seti_…", "passed": boolean}: the bank's question answered
  *     POST   /_sandbox/card                       {"customer", "number"}: gives a customer another card for the next charge
  *     PUT    /_sandbox/settings                   {"afterLastRetry": "cancel" | "unpaid" | "past_due"}
+ *     PUT    /_sandbox/wallets                    {"applePay"?, "googlePay"?, "link"?: boolean}: which of them readers' browsers have
+ *     POST   /_sandbox/domains                    {"name"}: registers it for wallets, as the dashboard does
+ *     DELETE /_sandbox/domains                    {"name"}
  *
  * Webhooks are below `/_sandbox/webhooks`: see webhooks.ts.
  * A clock that is moved renews, charges and retries on its way.
@@ -18,6 +21,7 @@
 import { ApiError } from './core/errors.ts';
 import { attach, makeMethod } from './payments/methods.ts';
 import type { StripeState } from './state.ts';
+import { registerDomain, setWallets, unregisterDomain } from './wallets.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export type Inside = (request: Request, url: URL) => Promise<Response | null>;
@@ -147,6 +151,13 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
           else ledger.run(() => ledger.store.add('setting', { id: 'billing', object: 'setting', ...body }));
           return Response.json(body);
         }
+        case 'PUT /_sandbox/wallets':
+          setWallets(ledger, body);
+          return Response.json(body);
+        case 'POST /_sandbox/domains':
+        case 'DELETE /_sandbox/domains':
+          (request.method === 'POST' ? registerDomain : unregisterDomain)(ledger, String(body.name));
+          return Response.json(body);
         default:
           return null;
       }

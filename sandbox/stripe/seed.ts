@@ -1,6 +1,7 @@
 /** What is for sale from the start: products, prices and coupons, with the metadata that the newspaper's plans carry. */
 import type { Ledger } from './core/ledger.ts';
 import type { Coupon, Interval } from './core/model.ts';
+import { registerDomain } from './wallets.ts';
 
 const products = [
   ['prod_reader', 'Sun Reader', 'sun-reader'],
@@ -158,6 +159,8 @@ export function seed(ledger: Ledger): void {
       });
     }
   });
+  // The sandbox's site is at one of these; Stripe itself takes public names alone.
+  for (const name of ['127.0.0.1', 'localhost']) registerDomain(ledger, name);
   // Nobody has to hear of what has always been there.
   ledger.run(() => {
     for (const { id } of [...ledger.store.all('event')]) ledger.store.remove('event', id);

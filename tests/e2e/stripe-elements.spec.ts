@@ -218,3 +218,97 @@ test('takes the page’s looks, fits a phone, and is accessible inside its frame
   const { violations } = await new AxeBuilder({ page }).exclude('form > button').analyze();
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 });
+
+test.describe('wallets’ buttons', () => {
+  const buttons = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure express checkout frame"]');
+  const wallet = (page: Page): FrameLocator => page.frameLocator('iframe[title="Wallet"]');
+  const control = (method: string, path: string, body: object) =>
+    fetch(`${running.access.apiUrl}/_sandbox/${path}`, { method, body: JSON.stringify(body) });
+  const open = async (page: Page, how = '') => {
+    await page.goto(`${address}?express=${how}`);
+    await expect.poll(() => page.evaluate(() => JSON.stringify(window.events))).toContain('"ready":"express"');
+  };
+  const told = (page: Page) => page.evaluate(() => window.events) as Promise<Record<string, unknown>[]>;
+
+  test('pay with what the sheet gives, which the page learns of at the end', async ({ page }) => {
+    await open(page);
+    await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
+    await expect(wallet(page).getByText('Total $12.00')).toBeVisible();
+    await wallet(page).getByRole('button', { name: 'Pay' }).click();
+    await expect(result(page)).toHaveText('succeeded');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    expect((await told(page)).at(-1)).toMatchObject({
+      type: 'google_pay',
+      billingDetails: {
+        name: 'Benjamin Day',
+        email: 'day@example.com',
+        address: { postal_code: '10038', country: 'US' },
+      },
+    });
+    const [method] = [...running.state.ledger.store.all('payment_method')].slice(-1);
+    expect(method?.card.wallet).toMatchObject({ type: 'google_pay' });
+  });
+
+  test('let the bank ask once the sheet is done', async ({ page }) => {
+    await open(page);
+    await buttons(page).getByRole('button', { name: 'Link' }).click();
+    await wallet(page).getByLabel('Card').selectOption('Visa •••• 3184, the bank asks');
+    await wallet(page).getByRole('button', { name: 'Pay' }).click();
+    const bank = page.frameLocator('iframe[title="Secure payment authentication frame"]');
+    await bank.getByRole('button', { name: 'Complete' }).click();
+    await expect(result(page)).toHaveText('after action: succeeded');
+  });
+
+  test('tell the page of a sheet that is dismissed, and show what failed', async ({ page }) => {
+    await open(page, 'fail');
+    await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
+    await wallet(page).getByRole('button', { name: 'Pay' }).click();
+    await expect(wallet(page).getByRole('alert').filter({ hasText: 'No such luck.' })).toBeVisible();
+    await wallet(page).getByRole('button', { name: 'Close' }).click();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    expect((await told(page)).at(-1)).toEqual({ elementType: 'expressCheckout' });
+  });
+
+  test('open nothing when the page rejects the click', async ({ page }) => {
+    await open(page, 'reject');
+    await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
+    await expect.poll(() => told(page)).toContainEqual({ click: 'google_pay' });
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+  });
+
+  for (const [name, how, message] of [
+    ['a page that answers a click in no second', 'silent', 'within 1 second'],
+    ['line items that come to more than the amount', 'dear', 'The amount 1200 is less than the total amount'],
+  ] as const) {
+    test(`refuse ${name}`, async ({ page }) => {
+      const error = page.waitForEvent('pageerror');
+      await open(page, how);
+      await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
+      expect((await error).message).toContain(message);
+      await expect(page.getByRole('dialog')).toHaveCount(0);
+    });
+  }
+
+  test('refuse a payment method that is made before elements.submit()', async ({ page }) => {
+    await open(page, 'hasty');
+    await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
+    await wallet(page).getByRole('button', { name: 'Pay' }).click();
+    await expect(result(page)).toContainText('elements.submit() must be called');
+  });
+
+  test('are those of the browser, and none on a domain that is not registered (S6)', async ({ page }) => {
+    const ready = async () => (await told(page)).find((event) => event.ready === 'express')?.availablePaymentMethods;
+    const none = { amazonPay: false, klarna: false, paypal: false };
+    await open(page);
+    expect(await ready()).toEqual({ ...none, applePay: false, googlePay: true, link: true });
+    await control('PUT', 'wallets', { applePay: true, googlePay: false });
+    await open(page);
+    await expect(buttons(page).getByRole('button')).toHaveText(['Apple\u00a0Pay', 'Link']);
+    await control('DELETE', 'domains', { name: '127.0.0.1' });
+    await open(page);
+    expect(await ready()).toBeUndefined();
+    await expect(buttons(page).getByRole('button')).toHaveCount(0);
+    await control('POST', 'domains', { name: '127.0.0.1' });
+    await control('PUT', 'wallets', {});
+  });
+});

@@ -22,9 +22,36 @@ export function checkCall(name, given) {
 
 /** Options of an element, at its creation or at an update. */
 export function checkOptions(type, when, options) {
+  const name = when === 'create' ? `elements.create("${type}")` : `${type}Element.update`;
   const shape = declared.elements[type]?.[when];
   const found = shape && options !== undefined && difference(options, shape, declared);
-  if (found) refuse(when === 'create' ? `elements.create("${type}")` : `${type}Element.update`, found);
+  if (found) refuse(name, found);
+  if (type !== 'expressCheckout') return;
+  const { buttonHeight: height = 44, layout } = options ?? {};
+  if (!(height >= 40 && height <= 55)) refuse(name, `buttonHeight: ${height} is not between 40 and 55`);
+  if (layout?.overflow === 'never' && layout.maxRows > 0) refuse(name, 'layout.maxRows: has to be 0 without overflow');
+}
+
+/** An event that an element tells a page of. */
+export function checkEvent(type, event) {
+  const known = declared.elements[type]?.events;
+  if (known && !known.includes(event)) {
+    throw new IntegrationError(`${type}Element.on(): "${event}" is not one of ${known.join(', ')}.`);
+  }
+}
+
+/** What a wallet's sheet lists: whole minor units, and no more in all than is charged. */
+export function checkLineItems(items, amount) {
+  items?.forEach((item, index) => {
+    if (Number.isInteger(item.amount)) return;
+    throw new IntegrationError(
+      `Missing value for click event resolve callback: lineItems.${index}.amount should be an amount in the currency's subunit.`,
+    );
+  });
+  const sum = (items ?? []).reduce((total, item) => total + item.amount, 0);
+  if (amount && amount < sum) {
+    throw new IntegrationError(`The amount ${amount} is less than the total amount of the line items provided.`);
+  }
 }
 
 function refuse(name, problem) {

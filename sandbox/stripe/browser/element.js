@@ -1,20 +1,24 @@
 /** One element: a frame from this script's own origin, and the page's side of the talk with it. */
 import { IntegrationError } from './calls.js';
-import { checkOptions } from './checks.js';
+import { checkEvent, checkOptions } from './checks.js';
 
 const titles = {
   payment: 'Secure payment input frame',
   card: 'Secure card payment input frame',
   address: 'Secure address input frame',
   linkAuthentication: 'Secure email input frame',
+  expressCheckout: 'Secure express checkout frame',
+  // No element of a page: what a wallet of the device draws over it.
+  walletSheet: 'Wallet',
 };
-export const elementTypes = Object.keys(titles);
+export const elementTypes = Object.keys(titles).filter((type) => type !== 'walletSheet');
 
 /** Milliseconds within which a frame has to speak. */
 const patience = 20_000;
 let frames = 0;
 
-export function makeElement(type, options, { origin, key, group, gone }) {
+/** @param pressed told of a wallet's button that is pressed, where there are such */
+export function makeElement(type, options, { origin, key, group, gone, pressed }) {
   const listeners = new Map();
   const answers = new Map();
   let current = { ...options };
@@ -39,12 +43,14 @@ export function makeElement(type, options, { origin, key, group, gone }) {
       answers.delete(data.reply);
     }
     if (data.event === 'enter') frame?.closest('form')?.requestSubmit();
+    else if (data.event === 'press') pressed?.(data.payload.wallet, tell);
     else if (data.event) {
       if (data.event === 'ready') {
         clearTimeout(timer);
         whenReady.resolve();
       }
-      tell(data.event, data.event === 'ready' ? undefined : { elementType: type, ...data.payload });
+      const isBare = data.event === 'ready' && type !== 'expressCheckout';
+      tell(data.event, isBare ? undefined : { elementType: type, ...data.payload });
     }
   }
 
@@ -52,7 +58,7 @@ export function makeElement(type, options, { origin, key, group, gone }) {
     const channel = new MessageChannel();
     port = channel.port1;
     port.onmessage = hear;
-    const start = { stripeElement: type, key, options: current, group: group() };
+    const start = { stripeElement: type, key, options: current, group: group(), domain: location.hostname };
     frame.contentWindow.postMessage(start, origin, [channel.port2]);
   }
 
@@ -124,11 +130,13 @@ export function makeElement(type, options, { origin, key, group, gone }) {
     mount,
     unmount,
     on(event, listener) {
+      checkEvent(type, event);
       if (typeof listener !== 'function') throw new IntegrationError('The listener of an event has to be a function.');
       listeners.set(event, [...(listeners.get(event) ?? []), { listener }]);
       return element;
     },
     once(event, listener) {
+      checkEvent(type, event);
       listeners.set(event, [...(listeners.get(event) ?? []), { listener, once: true }]);
       return element;
     },

@@ -2,6 +2,7 @@
 import { IntegrationError } from './calls.js';
 import { checkCall, checkOptions } from './checks.js';
 import { elementTypes, makeElement } from './element.js';
+import { makeExpress } from './express.js';
 
 const modes = ['payment', 'setup', 'subscription'];
 
@@ -30,6 +31,7 @@ export function makeElements(given, { origin, key, locale }) {
   check(options);
   const elements = new Map();
   let submitted = false;
+  let express = null;
 
   const typeOf = (what) => (typeof what === 'string' ? what : what?.__elementType);
 
@@ -47,15 +49,27 @@ export function makeElements(given, { origin, key, locale }) {
       if (type === 'address' && !['shipping', 'billing'].includes(own.mode)) {
         throw new IntegrationError('Invalid value for elements.create("address"): mode should be shipping or billing.');
       }
+      if (type === 'expressCheckout') express = makeExpress(own, { origin, key, group: () => options });
       const element = makeElement(type, own, {
         origin,
         key,
-        group: () => ({ appearance: options.appearance, mode: options.mode, locale: options.locale }),
-        gone: () => elements.delete(type),
+        group: () => ({
+          appearance: options.appearance,
+          mode: options.mode,
+          locale: options.locale,
+          allowedPaymentMethodTypes: options.allowedPaymentMethodTypes,
+        }),
+        gone() {
+          elements.delete(type);
+          if (type === 'expressCheckout') express.close();
+        },
+        pressed: (wallet, tell) => express.pressed(wallet, tell),
       });
-      element.on('change', () => {
-        submitted = false;
-      });
+      if (type !== 'expressCheckout') {
+        element.on('change', () => {
+          submitted = false;
+        });
+      }
       elements.set(type, element);
       return element;
     },
@@ -71,9 +85,13 @@ export function makeElements(given, { origin, key, locale }) {
     /** Checks every field and shows what is wrong. */
     async submit(...given) {
       if (given.length > 0) throw new IntegrationError('elements.submit() takes no arguments.');
-      const answers = await Promise.all(
-        [...elements.values()].filter((one) => one._isMounted()).map((one) => one._ask('validate')),
-      );
+      const wallet = express?.wallet();
+      if (wallet) {
+        submitted = true;
+        return { selectedPaymentMethod: wallet };
+      }
+      const fields = [...elements.values()].filter((one) => one._isMounted() && one._type !== 'expressCheckout');
+      const answers = await Promise.all(fields.map((one) => one._ask('validate')));
       const wrong = answers.find((answer) => answer?.error);
       if (wrong) return { error: wrong.error };
       submitted = true;
@@ -83,7 +101,9 @@ export function makeElements(given, { origin, key, locale }) {
     // Ours alone.
     _options: options,
     _wasSubmitted: () => submitted,
-    _payment: () => elements.get('payment') ?? elements.get('card') ?? null,
+    _payment: () => (express?.wallet() ? express : (elements.get('payment') ?? elements.get('card') ?? null)),
+    /** Whether there is nothing to pay with but the wallets' buttons. */
+    _isExpressOnly: () => express !== null && !elements.has('payment') && !elements.has('card'),
     /** What the other elements know of who pays. */
     async _billing() {
       const address = elements.get('address');

@@ -9,7 +9,8 @@ export const emit = (event, payload = {}) => send({ event, payload });
 /**
  * Waits for the page and then serves it.
  *
- * @param made what the page can ask for by name; `start` is called first, `update` with each change of options
+ * @param made what the page can ask for by name; `start` is called first and gives what the page is told when all is ready, `update`
+ * is called with each change of options
  */
 export function serve(made) {
   handlers = made;
@@ -22,10 +23,11 @@ export function serve(made) {
       if (call) send({ reply: call, value });
     };
     dress(data.group.appearance);
-    handlers.start(data);
     new ResizeObserver(measure).observe(document.body);
-    measure();
-    requestAnimationFrame(() => emit('ready'));
+    void Promise.resolve(handlers.start(data)).then((payload) => {
+      measure();
+      requestAnimationFrame(() => emit('ready', payload));
+    });
   });
   addEventListener('keydown', (event) => {
     if (event.key === 'Escape') emit('escape');

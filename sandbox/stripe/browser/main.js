@@ -50,6 +50,11 @@ function Stripe(key, options = {}) {
 
   async function fromElements(elements, params = {}) {
     const payment = elements._payment();
+    if (!payment && elements._isExpressOnly()) {
+      throw new IntegrationError(
+        'Element confirming payment is "expressCheckout", but it was not called within the "confirm" event.',
+      );
+    }
     if (!payment) {
       throw new IntegrationError('Could not find an Element of type payment in this Elements instance.');
     }

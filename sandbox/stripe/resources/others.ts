@@ -2,6 +2,7 @@
 
 import { end } from '../billing/collecting.ts';
 import { ApiError, invalid } from '../core/errors.ts';
+import { walletStates } from '../wallets.ts';
 import { del, deleted, get, matching, page, post, type Route } from './route.ts';
 
 export const events: Route[] = [
@@ -26,9 +27,6 @@ export const webhookEndpoints: Route[] = [
   get('/v1/webhook_endpoints/:id', ({ ledger, id }) => ledger.need('webhook_endpoint', id)),
 ];
 
-/** Wallets that Stripe tells the state of, for each domain. */
-const wallets = ['amazon_pay', 'apple_pay', 'google_pay', 'klarna', 'link', 'paypal'];
-
 /** Domains on which wallets may show their buttons (docs.stripe.com/payments/payment-methods/pmd-registration). */
 export const paymentMethodDomains: Route[] = [
   get('/v1/payment_method_domains', ({ ledger, params }) => {
@@ -45,21 +43,20 @@ export const paymentMethodDomains: Route[] = [
     if (!/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i.test(name)) {
       throw invalid(`${name} is not a valid domain name.`, 'domain_name', 'parameter_invalid');
     }
-    const states = Object.fromEntries(wallets.map((wallet) => [wallet, { status: enabled ? 'active' : 'inactive' }]));
     return ledger.add('payment_method_domain', {
       object: 'payment_method_domain',
       created: ledger.now(),
       domain_name: name,
       enabled,
       livemode: false,
-      ...states,
+      ...walletStates(enabled),
     });
   }),
   post('/v1/payment_method_domains/:id', ({ ledger, params, id }) => {
     const domain = ledger.need('payment_method_domain', id);
     ledger.store.touch(domain);
     domain.enabled = params.text('enabled') !== 'false';
-    for (const wallet of wallets) domain[wallet] = { status: domain.enabled ? 'active' : 'inactive' };
+    Object.assign(domain, walletStates(domain.enabled === true));
     return domain;
   }),
   post('/v1/payment_method_domains/:id/validate', ({ ledger, id }) => ledger.need('payment_method_domain', id)),

@@ -170,7 +170,7 @@ function readBrowser(): BrowserSchema {
   const folder = path.join(stripeJs, 'dist', 'stripe-js');
   const files = ['stripe.d.ts', 'elements-group.d.ts', 'elements/index.d.ts'].map((name) => path.join(folder, name));
   const opaque = (type: ts.Type, name: string): boolean =>
-    /^(?:Stripe|StripeElements|Stripe\w*Element|HTML\w*|Element|Window|Promise)$/.test(name) &&
+    /^(?:Stripe|StripeElements|Stripe\w*Element|HTML\w*|Element|Window|Promise|Date)$/.test(name) &&
     !/Options$/.test(name) &&
     type.getProperties().length > 0;
   const reader = openReader(files, { omit: opaque });
@@ -197,6 +197,23 @@ function readBrowser(): BrowserSchema {
       ...groupFunctions.map((name) => [`elements.${name}`, overloads(group, name)] as const),
     ].map(([name, all]) => [name, all.map((one) => argumentsOf(one).map(reader.shapeOf))]),
   );
+  /** What an element tells a page of, and the functions that it hands over with it. */
+  const listenersOf = (name: string, element: ts.Type) => {
+    const heard = overloads(element, 'on').map((one) => {
+      const [event, handler] = argumentsOf(one);
+      const [told] = handler?.getCallSignatures().flatMap(argumentsOf) ?? [];
+      if (!event?.isStringLiteral()) throw new Error(`${name} has an event without a name.`);
+      for (const symbol of told?.getProperties() ?? []) {
+        const calls = reader.checker.getTypeOfSymbol(symbol).getNonNullableType().getCallSignatures();
+        if (calls.length > 0)
+          functions[`${name}.${event.value}.${symbol.name}`] = calls.map((call) =>
+            argumentsOf(call).map(reader.shapeOf),
+          );
+      }
+      return event.value;
+    });
+    return [...new Set(heard)].sort();
+  };
   const elements = Object.fromEntries(
     browserElements.map((name) => {
       const made = overloads(group, 'create').find((one) => {
@@ -208,7 +225,8 @@ function readBrowser(): BrowserSchema {
       // Not every element can be updated.
       const updates = made.getReturnType().getProperty('update') ? overloads(made.getReturnType(), 'update') : [];
       const [update] = updates.map((one) => argumentsOf(one)[0]);
-      return [name, { create: reader.shapeOf(options), update: update ? reader.shapeOf(update) : { object: {} } }];
+      const shapes = { create: reader.shapeOf(options), update: update ? reader.shapeOf(update) : { object: {} } };
+      return [name, { ...shapes, events: listenersOf(name, made.getReturnType()) }];
     }),
   );
   return { stripeJs: versionOf(stripeJs), functions, elements, shapes: reader.shapes };

@@ -38,11 +38,19 @@ export interface ApiSchema {
   readonly shapes: Shapes;
 }
 
-/** Stripe.js: for each function its overloads, each with the shapes of its arguments. */
+/** Stripe.js: for each function its overloads, each with the shapes of its arguments; `click.resolve` is handed over by an event. */
 export interface BrowserSchema {
   readonly stripeJs: string;
   readonly functions: Readonly<Record<string, readonly (readonly Shape[])[]>>;
-  /** Options of each element, at its creation and at an update. */
-  readonly elements: Readonly<Record<string, { readonly create: Shape; readonly update: Shape }>>;
+  readonly elements: Readonly<Record<string, BrowserElement>>;
   readonly shapes: Shapes;
+}
+
+export interface BrowserElement {
+  /** Options at its creation. */
+  readonly create: Shape;
+  /** Options of an update. */
+  readonly update: Shape;
+  /** Names of what it tells a page of. */
+  readonly events: readonly string[];
 }

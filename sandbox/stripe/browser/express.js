@@ -1,0 +1,101 @@
+/**
+ * Wallets' buttons from the tap to the payment: the page answers the click, the wallet's sheet opens, and what the reader agrees to
+ * there is the page's to pay within the confirm event (docs.stripe.com/elements/express-checkout-element/accept-a-payment).
+ */
+import { IntegrationError } from './calls.js';
+import { checkCall, checkLineItems } from './checks.js';
+import { makeElement } from './element.js';
+
+/** Milliseconds within which a page has to answer a click. */
+const clickPatience = 1000;
+
+/** @param own options of the element. @param group options of its group, as they are at the moment */
+export function makeExpress(own, { origin, key, group }) {
+  let sheet = null;
+  /** Whether the reader has agreed, and the page has neither paid nor said that it can't. */
+  let confirming = false;
+
+  function close() {
+    confirming = false;
+    sheet?.end();
+    sheet = null;
+  }
+
+  function open(wallet, details, tell) {
+    const { amount, currency, mode } = group();
+    const dialog = document.createElement('dialog');
+    dialog.setAttribute('aria-label', 'Wallet');
+    Object.assign(dialog.style, { border: '0', borderRadius: '12px', padding: '16px', width: 'min(380px, 94vw)' });
+    dialog.addEventListener('cancel', (event) => event.preventDefault());
+    const before = document.activeElement;
+    const start = { ...own, wallet, amount, currency, mode, lineItems: details?.lineItems ?? own.lineItems ?? [] };
+    const frame = makeElement('walletSheet', start, { origin, key, group: () => ({}), gone() {} });
+    frame.on('cancel', () => {
+      close();
+      tell('cancel', { elementType: 'expressCheckout' });
+    });
+    frame.on('confirm', ({ billingDetails }) => {
+      confirming = true;
+      tell('confirm', {
+        elementType: 'expressCheckout',
+        expressPaymentType: wallet,
+        billingDetails,
+        paymentFailed(...given) {
+          checkCall('expressCheckout.confirm.paymentFailed', given);
+          confirming = false;
+          if (sheet) void frame._ask('fail', given[0] ?? {});
+        },
+      });
+    });
+    document.body.append(dialog);
+    frame.mount(dialog);
+    dialog.showModal();
+    sheet = {
+      wallet,
+      frame,
+      end() {
+        frame.destroy();
+        dialog.close();
+        dialog.remove();
+        if (before instanceof HTMLElement) before.focus();
+      },
+    };
+  }
+
+  function pressed(wallet, tell) {
+    if (sheet) return;
+    let isAnswered = false;
+    const late = setTimeout(() => {
+      isAnswered = true;
+      throw new IntegrationError('The click event was answered by neither resolve nor reject within 1 second.');
+    }, clickPatience);
+    const answer = (name, then) =>
+      function answerOnce(...given) {
+        checkCall(`expressCheckout.click.${name}`, given);
+        if (isAnswered) return;
+        if (name === 'resolve') checkLineItems(given[0]?.lineItems, group().amount);
+        isAnswered = true;
+        clearTimeout(late);
+        then(given[0]);
+      };
+    tell('click', {
+      elementType: 'expressCheckout',
+      expressPaymentType: wallet,
+      resolve: answer('resolve', (details) => open(wallet, details, tell)),
+      reject: answer('reject', () => {}),
+    });
+  }
+
+  return {
+    pressed,
+    close,
+    /** The wallet that pays just now. */
+    wallet: () => (confirming ? sheet?.wallet : undefined),
+    /** A payment method of what the wallet gives; with it the sheet is done. */
+    async _ask(method, argument) {
+      const answer = await sheet.frame._ask(method, argument);
+      if (answer?.paymentMethod) close();
+      return answer;
+    },
+  };
+}

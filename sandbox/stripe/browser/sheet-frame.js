@@ -1,0 +1,117 @@
+/** A wallet's sheet: what is paid, with which card, and the reader's yes or no. */
+import { call } from './calls.js';
+import { emit, field, serve } from './frame.js';
+import { countries } from './places.js';
+
+const form = document.getElementById('form');
+const titles = { apple_pay: 'Apple Pay', google_pay: 'Google Pay', link: 'Link' };
+let key = '';
+let options = {};
+
+const card = field({
+  id: 'card',
+  label: 'Card',
+  autocomplete: 'off',
+  options: [
+    ['4242424242424242', 'Visa •••• 4242'],
+    ['4000002760003184', 'Visa •••• 3184, the bank asks'],
+    ['4000000000000002', 'Visa •••• 0002, declined'],
+  ],
+});
+const name = field({ id: 'name', label: 'Name', autocomplete: 'off' });
+const email = field({ id: 'email', label: 'Email', autocomplete: 'off' });
+const country = field({ id: 'country', label: 'Country', autocomplete: 'off', options: countries() });
+const postalCode = field({ id: 'postalCode', label: 'Postal code', autocomplete: 'off' });
+const said = document.createElement('p');
+said.className = 'error';
+said.setAttribute('role', 'alert');
+const pay = document.createElement('button');
+const cancel = document.createElement('button');
+
+const money = (amount) =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: options.currency ?? 'usd' }).format(amount / 100);
+
+function line(text, amount, className = '') {
+  const item = document.createElement('p');
+  item.className = `line ${className}`;
+  const [left, right] = [document.createElement('span'), document.createElement('span')];
+  left.textContent = text;
+  right.textContent = amount === undefined ? '' : money(amount);
+  item.append(left, ' ', right);
+  return item;
+}
+
+function billing() {
+  const details = {};
+  if (options.billingAddressRequired) {
+    details.name = name.input.value;
+    details.address = {
+      line1: '222 William Street',
+      line2: null,
+      city: 'New York',
+      state: 'NY',
+      postal_code: postalCode.input.value,
+      country: country.input.value,
+    };
+  }
+  if (options.emailRequired) details.email = email.input.value;
+  return details;
+}
+
+function busy(is, text) {
+  pay.disabled = is;
+  cancel.disabled = is;
+  pay.textContent = text;
+}
+
+serve({
+  start(given) {
+    key = given.key;
+    options = given.options;
+    form.className = 'sheet';
+    form.addEventListener('submit', (event) => event.preventDefault());
+    const title = document.createElement('h1');
+    title.textContent = `${titles[options.wallet]} (sandbox)`;
+    name.input.value = 'Benjamin Day';
+    email.input.value = 'day@example.com';
+    country.input.value = 'US';
+    postalCode.input.value = '10038';
+    for (const { wrap } of [name, country, postalCode]) wrap.hidden = !options.billingAddressRequired;
+    email.wrap.hidden = !options.emailRequired;
+    const total = options.mode === 'setup' ? line('For later payments') : line('Total', options.amount, 'total');
+    pay.type = cancel.type = 'button';
+    cancel.className = 'plain';
+    cancel.textContent = 'Cancel';
+    busy(false, 'Pay');
+    pay.addEventListener('click', () => {
+      said.textContent = '';
+      busy(true, 'Processing…');
+      emit('confirm', { billingDetails: billing() });
+    });
+    cancel.addEventListener('click', () => emit('cancel'));
+    const lines = options.lineItems.map((item) => line(item.name, item.amount));
+    form.append(title, ...lines, total, ...[card, name, email, country, postalCode].map(({ wrap }) => wrap));
+    form.append(said, pay, cancel);
+    requestAnimationFrame(() => pay.focus());
+  },
+  update() {},
+  /** After a payment that failed a wallet offers its close button alone. */
+  fail({ message }) {
+    said.textContent = message ?? 'Your payment could not be completed.';
+    busy(false, 'Pay');
+    pay.hidden = true;
+    cancel.textContent = 'Close';
+    cancel.focus();
+  },
+  async createPaymentMethod({ billing_details: given = {}, metadata }) {
+    const own = billing();
+    const { value, error } = await call(location.origin, key, 'POST', '/payment_methods', {
+      type: 'card',
+      card: { number: card.input.value, exp_month: 12, exp_year: new Date().getFullYear() + 2, cvc: '314' },
+      billing_details: { ...own, ...given, address: { ...own.address, ...given.address } },
+      metadata,
+      _wallet: options.wallet,
+    });
+    return error ? { error } : { paymentMethod: value };
+  },
+});

@@ -1,0 +1,69 @@
+/** Which wallets' buttons Stripe.js draws on a page: those of a registered domain that the reader's browser has (tests say which). */
+import type { Ledger } from './core/ledger.ts';
+
+/** By the names of Stripe.js, those of the API. */
+const wallets = { applePay: 'apple_pay', googlePay: 'google_pay', link: 'link' } as const;
+type Wallet = keyof typeof wallets;
+
+/** Names of the API, of every wallet that Stripe tells the state of for a domain. */
+const stated = ['amazon_pay', 'apple_pay', 'google_pay', 'klarna', 'link', 'paypal'];
+
+/** A wallet's state for a domain, as the API tells it. */
+export const walletStates = (enabled: boolean): Record<string, { readonly status: string }> =>
+  Object.fromEntries(stated.map((wallet) => [wallet, { status: enabled ? 'active' : 'inactive' }]));
+
+const settingId = 'wallets';
+/** Chromium, as the tests drive it, has no Apple Pay. */
+const usual: Readonly<Record<Wallet, boolean>> = { applePay: false, googlePay: true, link: true };
+
+const domainOf = ({ store }: Ledger, name: string) =>
+  [...store.all('payment_method_domain')].find((one) => one.domain_name === name);
+
+/** @param types ways to pay that the elements allow; none: any */
+export function walletsOf(ledger: Ledger, domain: string, types: readonly string[]): Record<string, boolean> {
+  const registered = domainOf(ledger, domain);
+  const has = {
+    ...usual,
+    ...(ledger.store.find('setting', settingId) as Partial<Record<Wallet, boolean>> | undefined),
+  };
+  const allows = (wallet: Wallet) => types.length === 0 || types.includes('card') || types.includes(wallet);
+  const shown = (Object.entries(wallets) as [Wallet, string][]).map(([wallet, name]) => {
+    const { status } = (registered?.[name] ?? {}) as { status?: string };
+    return [wallet, has[wallet] && status === 'active' && allows(wallet)] as const;
+  });
+  // The others need more than a card.
+  return { amazonPay: false, klarna: false, paypal: false, ...Object.fromEntries(shown) };
+}
+
+/** Which wallets readers' browsers have, until it is said anew. */
+export function setWallets(ledger: Ledger, body: Readonly<Record<string, unknown>>): void {
+  const unknown = Object.keys(body).filter((name) => !Object.hasOwn(wallets, name));
+  if (unknown.length > 0) throw new Error(`There is no wallet ${unknown.join(', ')}.`);
+  const setting = { id: settingId, object: 'setting', ...usual, ...body };
+  ledger.run(() => {
+    const known = ledger.store.find('setting', settingId);
+    if (!known) return void ledger.store.add('setting', setting);
+    ledger.store.touch(known);
+    Object.assign(known, setting);
+  });
+}
+
+/** As the dashboard does it, which takes the names of a development machine, too. */
+export function registerDomain(ledger: Ledger, name: string): void {
+  if (domainOf(ledger, name)) return;
+  ledger.run(() => {
+    ledger.add('payment_method_domain', {
+      object: 'payment_method_domain',
+      created: ledger.now(),
+      domain_name: name,
+      enabled: true,
+      livemode: false,
+      ...walletStates(true),
+    });
+  });
+}
+
+export function unregisterDomain(ledger: Ledger, name: string): void {
+  const known = domainOf(ledger, name);
+  if (known) ledger.run(() => ledger.store.remove('payment_method_domain', known.id));
+}
