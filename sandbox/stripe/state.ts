@@ -26,6 +26,7 @@ import {
 import { charges, finishChallenge, paymentIntents, refunds, setupIntents } from './resources/payments.ts';
 import type { Route } from './resources/route.ts';
 import { schedules, subscriptions } from './resources/subscriptions.ts';
+import { trialOffers } from './resources/trial-offers.ts';
 import { AnswerFault, checkAnswer } from './schema/answers.ts';
 import { api } from './schema/read.ts';
 import { checkRequest } from './schema/requests.ts';
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
     ...events,
     ...webhookEndpoints,
     ...paymentMethodDomains,
+    ...trialOffers,
     ...testClocks,
     advanceTestClock,
     ...account,

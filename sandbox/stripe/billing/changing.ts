@@ -8,6 +8,7 @@ import { makeItem, type PaymentBehavior, recurring } from './creating.ts';
 import { amountIn } from './currencies.ts';
 import { round } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { offerEnd } from './trial-offers.ts';
 
 export interface ItemChange {
   readonly id?: string | null | undefined;
@@ -40,6 +41,9 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
   const endsTrial = inTrial && wanted.trialEnd === 'now';
   const free = inTrial && !endsTrial;
   const at = wanted.prorationDate ?? now;
+  if (wanted.trialEnd !== undefined && offerEnd(subscription) !== null) {
+    throw invalid("You can't use trial offers and `trial_end` together.", 'trial_end');
+  }
   ledger.store.touch(subscription);
   const [first] = subscription.items.data;
   if (first && (at < first.current_period_start || at > first.current_period_end)) {
@@ -61,6 +65,8 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
     const quantity = asked.quantity ?? item.quantity;
     if (after === before && quantity === item.quantity && !asked.deleted && item._billed) continue;
     if (prorates) credit(ledger, subscription, item, at);
+    // The declarations have no other way out of a trial: a price of its own ends it.
+    if (asked.price) item.current_trial = null;
     item.price = after.id;
     item.quantity = quantity;
     if (asked.deleted) {

@@ -1,7 +1,7 @@
 /** New subscriptions (docs.stripe.com/api/subscriptions/create). */
 import { invalid, missing } from '../core/errors.ts';
 import { type Ledger, token } from '../core/ledger.ts';
-import type { Customer, Price, Subscription, SubscriptionItem } from '../core/model.ts';
+import type { Customer, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf } from '../payments/cards.ts';
 import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
@@ -12,6 +12,7 @@ import { amountIn } from './currencies.ts';
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { mustBeLocated } from './tax.ts';
+import { beginTrial, isFreeOffer, readOffer, refuseWithOffer } from './trial-offers.ts';
 
 const behaviours = ['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'pending_if_incomplete'] as const;
 export type PaymentBehavior = (typeof behaviours)[number];
@@ -40,6 +41,7 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
   const customer = ledger.need('customer', params.need('customer'), 'customer');
   if (customer.deleted) throw invalid(`No such customer: '${customer.id}'`, 'customer', 'resource_missing');
   const prices = readItems(ledger, params);
+  if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
   const behaviour = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
   const granted = readDiscounts(ledger, params, customer);
@@ -73,7 +75,7 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
 
   const invoice = firstInvoice(ledger, customer, subscription);
   finalize(ledger, invoice);
-  const trial = subscription.trial_end !== null;
+  const trial = subscription.trial_end !== null || isFreeOffer(ledger, subscription);
   if (invoice.amount_due === 0) {
     subscription.status = trial ? 'trialing' : 'active';
     collect(ledger, invoice, { offSession });
@@ -86,19 +88,25 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
   return subscription;
 }
 
-export function readItems(
-  ledger: Ledger,
-  params: Params,
-): { price: Price; quantity: number; metadata: Record<string, string> }[] {
+export interface NewItem {
+  readonly price: Price;
+  readonly quantity: number;
+  readonly metadata: Record<string, string>;
+  /** That it begins with; `price` is then its price. */
+  readonly offer: TrialOffer | null;
+}
+
+export function readItems(ledger: Ledger, params: Params): NewItem[] {
   const items = params.list('items') ?? [];
   if (items.length === 0) throw missing('items');
   return items.map((item) => {
-    const price = ledger.need('price', item.need('price'), item.name('price'));
+    const begins = readOffer(ledger, item);
+    const price = begins?.price ?? ledger.need('price', item.need('price'), item.name('price'));
     if (!price.active)
       throw invalid(`The price specified is inactive. This field only accepts active prices.`, item.name('price'));
     recurring(price);
     item.allow('discounts', 'tax_rates', 'billing_thresholds');
-    return { price, quantity: item.int('quantity') ?? 1, metadata: item.metadata() };
+    return { price, quantity: item.int('quantity') ?? 1, metadata: item.metadata(), offer: begins?.offer ?? null };
   });
 }
 
@@ -136,12 +144,7 @@ interface Wanted {
 }
 
 /** A subscription without an invoice. */
-export function build(
-  ledger: Ledger,
-  customer: Customer,
-  prices: readonly { price: Price; quantity: number; metadata?: Record<string, string> }[],
-  wanted: Wanted,
-): Subscription {
+export function build(ledger: Ledger, customer: Customer, prices: readonly NewItem[], wanted: Wanted): Subscription {
   const now = ledger.now(customer);
   const id = `sub_${token(24)}`;
   const { trialEnd, tax = false } = wanted;
@@ -185,9 +188,11 @@ export function build(
       },
       items: {
         object: 'list',
-        data: prices.map(({ price, quantity, metadata }) =>
-          makeItem(id, price, quantity, now, trialEnd ?? addIntervals(now, recurring(price)), metadata),
-        ),
+        data: prices.map(({ price, quantity, metadata, offer }) => {
+          const item = makeItem(id, price, quantity, now, trialEnd ?? addIntervals(now, recurring(price)), metadata);
+          if (offer) beginTrial(ledger, item, offer, currency);
+          return item;
+        }),
         has_more: false,
         url: `/v1/subscription_items?subscription=${id}`,
       },

@@ -10,6 +10,7 @@ import { recurring } from './creating.ts';
 import { finalize, makeInvoice, periodLine, reckon } from './invoicing.ts';
 import { holdBack, pauseOf, resume } from './pausing.ts';
 import { nextPhase, phaseEnd } from './scheduling.ts';
+import { endTrials, offerEnd } from './trial-offers.ts';
 
 /** Days before a renewal on which it is announced. */
 const announcedAhead = 7 * day;
@@ -47,11 +48,12 @@ function* subscriptionTasks(ledger: Ledger, subscription: Subscription): Generat
   }
   if (!living.includes(subscription.status)) return;
   const at = periodEnd(subscription);
-  const { _announced: announced, trial_end: trialEnd } = subscription;
-  if (subscription.status === 'trialing' && trialEnd !== null && announced.trial !== trialEnd) {
+  const { _announced: announced } = subscription;
+  const trialEnd = trialEndOf(subscription);
+  if (trialEnd !== null && announced.trial !== trialEnd) {
     yield {
       at: Math.max(trialEnd - trialAnnouncedAhead, subscription.created),
-      work: () => announceTrialEnd(ledger, subscription),
+      work: () => announceTrialEnd(ledger, subscription, trialEnd),
     };
   }
   const pause = pauseOf(subscription);
@@ -96,12 +98,13 @@ function invoiceTask(ledger: Ledger, invoice: Invoice): Task | null {
   return null;
 }
 
-function announceTrialEnd(ledger: Ledger, subscription: Subscription): void {
+/** Of the trial that it is in, by either way of having one. */
+const trialEndOf = (subscription: Subscription): number | null =>
+  offerEnd(subscription) ?? (subscription.status === 'trialing' ? subscription.trial_end : null);
+
+function announceTrialEnd(ledger: Ledger, subscription: Subscription, end: number): void {
   ledger.store.touch(subscription);
-  subscription._announced = {
-    ...subscription._announced,
-    ...(subscription.trial_end !== null && { trial: subscription.trial_end }),
-  };
+  subscription._announced = { ...subscription._announced, trial: end };
   ledger.emit('customer.subscription.trial_will_end', subscription);
 }
 
@@ -151,7 +154,8 @@ export function renew(ledger: Ledger, subscription: Subscription): Invoice | nul
   const [first] = subscription.items.data;
   const periodStart = first?.current_period_start ?? start;
   ledger.store.touch(subscription);
-  if (subscription.status === 'trialing') {
+  const trialEnds = subscription.status === 'trialing' || (offerEnd(subscription) ?? start + 1) <= start;
+  if (trialEnds) {
     const card = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
     const without = subscription.trial_settings.end_behavior.missing_payment_method;
     if (!card && without === 'cancel') {
@@ -163,8 +167,9 @@ export function renew(ledger: Ledger, subscription: Subscription): Invoice | nul
       ledger.emit('customer.subscription.paused', subscription);
       return null;
     }
-    subscription.status = 'active';
+    if (subscription.status === 'trialing') subscription.status = 'active';
   }
+  endTrials(ledger, subscription, start);
   for (const item of subscription.items.data) {
     if (item.current_period_end > start) continue;
     const cycle = recurring(ledger.need('price', item.price));

@@ -1,5 +1,5 @@
 /** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
-import { missing } from '../core/errors.ts';
+import { invalid, missing } from '../core/errors.ts';
 import { type Ledger, token } from '../core/ledger.ts';
 import type { Customer, Invoice, Schedule, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
@@ -11,6 +11,7 @@ import { build, firstInvoice, readItems, readMoment, readOneOff } from './creati
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { makeInvoice, reckon } from './invoicing.ts';
 import { nextInvoice } from './lifecycle.ts';
+import { refuseWithOffer } from './trial-offers.ts';
 
 export function preview(ledger: Ledger, params: Params): Wire {
   params.allow('expand', 'preview_mode', 'issuer', 'on_behalf_of');
@@ -79,7 +80,9 @@ function ofNew(ledger: Ledger, params: Params, details: Params | null, customer:
     'cancel_now',
   );
   const trial = details.text('trial_end');
-  const subscription = build(ledger, customer, readItems(ledger, details), {
+  const items = readItems(ledger, details);
+  if (items.some(({ offer }) => offer !== null)) refuseWithOffer(details);
+  const subscription = build(ledger, customer, items, {
     currency: params.text('currency') ?? null,
     tax,
     trialEnd: trial && trial !== 'now' ? readMoment(trial, now, details.name('trial_end')) : null,
@@ -124,6 +127,9 @@ function ofChange(
 export function readChanges(ledger: Ledger, params: Params) {
   return params.list('items')?.map((item) => {
     item.allow('discounts', 'tax_rates', 'billing_thresholds', 'clear_usage', 'metadata');
+    if (item.has('current_trial')) {
+      throw invalid('The sandbox attaches trial offers to new subscriptions alone.', item.name('current_trial'));
+    }
     const price = item.text('price');
     return {
       id: item.text('id'),

@@ -43,6 +43,7 @@ const prefixOf: Partial<Record<Kind, string>> = {
   payment_method: 'pm_',
   product: 'prod_',
   price: 'price_',
+  'product_catalog.trial_offer': 'to_',
   promotion_code: 'promo_',
   discount: 'di_',
   subscription: 'sub_',
@@ -78,7 +79,7 @@ const automatic: Partial<Record<Kind, { created?: string; updated?: string; remo
 };
 
 /** Kinds whose shape has no `created`. */
-const undated: ReadonlySet<Kind> = new Set(['discount', 'invoiceitem']);
+const undated: ReadonlySet<Kind> = new Set(['discount', 'invoiceitem', 'product_catalog.trial_offer']);
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -66,6 +66,15 @@ export interface Price extends Thing {
   _amounts?: Readonly<Record<string, number>>;
 }
 
+/** A first price of a subscription item, and the one that follows (`end_behavior`). */
+export interface TrialOffer extends Thing {
+  active: boolean;
+  /** How many intervals of its price it lasts. */
+  duration: { relative: { iterations: number }; type: 'relative' };
+  end_behavior: { transition: { price: string }; type: 'transition' };
+  price: string;
+}
+
 export interface Coupon extends Thing {
   amount_off: number | null;
   percent_off: number | null;
@@ -112,6 +121,8 @@ export interface SubscriptionItem extends Thing {
   quantity: number;
   current_period_start: number;
   current_period_end: number;
+  /** While it is in the trial of an offer: `price` is the offer's. */
+  current_trial: { start_date: number; end_date: number; trial_offer: string } | null;
   metadata: Metadata;
   /** What was last debited for this item, after discounts: what a credit for unused time is reckoned from. */
   _billed: { amount: number; start: number; end: number; invoice: string; line: string } | null;
@@ -377,6 +388,7 @@ export interface Kinds {
   payment_method: PaymentMethod;
   product: Product;
   price: Price;
+  'product_catalog.trial_offer': TrialOffer;
   coupon: Coupon;
   promotion_code: PromotionCode;
   discount: Discount;

@@ -14,6 +14,7 @@ import { addItem, finalize, makeInvoice } from '../billing/invoicing.ts';
 import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
 import { enter, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
+import { offerEnd } from '../billing/trial-offers.ts';
 import { invalid } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { Subscription } from '../core/model.ts';
@@ -175,6 +176,13 @@ export const schedules: Route[] = [
     }
     if (over.includes(subscription.status)) {
       throw invalid('You cannot migrate a subscription that is canceled or expired.', 'from_subscription');
+    }
+    // docs.stripe.com/billing/subscriptions/trials: schedules take offers that end at a timestamp alone, and this version has none of these.
+    if (offerEnd(subscription) !== null) {
+      throw invalid(
+        'You cannot migrate a subscription with a relative trial offer to a schedule.',
+        'from_subscription',
+      );
     }
     const phase = phaseOf(subscription);
     const schedule = ledger.add(

@@ -17,14 +17,14 @@ const resources = [
   ...['Subscriptions', 'SubscriptionItems', 'SubscriptionSchedules', 'PaymentIntents', 'SetupIntents', 'Customers'],
   ...['PaymentMethods', 'PaymentMethodDomains', 'Invoices', 'InvoiceItems', 'InvoicePayments', 'Prices', 'Products'],
   ...['Coupons', 'PromotionCodes', 'Charges', 'Refunds', 'Disputes', 'Events', 'WebhookEndpoints', 'Accounts'],
-  ...['TestHelpers/TestClocks', 'Tax/Settings', 'CreditNotes'],
+  ...['TestHelpers/TestClocks', 'Tax/Settings', 'CreditNotes', 'ProductCatalog/TrialOffers'],
 ];
 
 /** Objects that the sandbox can send in place of their ids. */
 const expandable = new Set([
   ...['Subscription', 'SubscriptionItem', 'SubscriptionSchedule', 'PaymentIntent', 'SetupIntent', 'Customer'],
   ...['DeletedCustomer', 'PaymentMethod', 'Invoice', 'InvoiceItem', 'InvoicePayment', 'Price', 'Product', 'Coupon'],
-  ...['PromotionCode', 'Discount', 'Charge', 'Refund', 'Dispute', 'TestClock', 'CreditNote'],
+  ...['PromotionCode', 'Discount', 'Charge', 'Refund', 'Dispute', 'TestClock', 'CreditNote', 'TrialOffer'],
 ]);
 
 /** Calls of those files that a newspaper has no use for: the sandbox answers none of them. */

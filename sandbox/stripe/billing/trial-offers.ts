@@ -1,0 +1,69 @@
+/**
+ * Trial Offers: a first price of a subscription item for a number of its intervals, then another
+ * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-the-penny-offer.md tells what of this is documented and what is inferred.
+ */
+import { invalid, noSuch } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
+import { addIntervals } from './calendar.ts';
+import { amountIn } from './currencies.ts';
+
+/** `current_trial` of an item that is being made, with the price that its trial is billed at; `null`: none is asked for. */
+export function readOffer(ledger: Ledger, item: Params): { offer: TrialOffer; price: Price } | null {
+  const asked = item.object('current_trial');
+  if (!asked) return null;
+  const id = asked.need('trial_offer');
+  const param = asked.name('trial_offer');
+  const offer = ledger.store.find('product_catalog.trial_offer', id);
+  if (!offer) throw noSuch('trial offer', id, param, 400);
+  if (!offer.active) {
+    throw invalid(`The trial offer \`${id}\` is archived. Archived trial offers can't be used for new items.`, param);
+  }
+  const price = item.text('price');
+  if (price && price !== offer.price) {
+    throw invalid(`The price \`${price}\` is not the price of the trial offer \`${id}\`.`, item.name('price'));
+  }
+  return { offer, price: ledger.need('price', offer.price) };
+}
+
+/** @throws {ApiError} 400 for what can't be combined with a Trial Offer */
+export function refuseWithOffer(params: Params): void {
+  for (const name of ['trial_end', 'trial_period_days', 'trial_from_plan']) {
+    if (params.has(name)) throw invalid(`You can't use trial offers and \`${name}\` together.`, name);
+  }
+  const mode = params.object('billing_mode')?.text('type') ?? 'flexible';
+  if (mode !== 'flexible') {
+    throw invalid('Trial offers are only supported for subscriptions with `billing_mode=flexible`.', 'billing_mode');
+  }
+}
+
+/** Begins the trial of an offer with the item's period. @throws {ApiError} 400 where the price to come is not sold in the currency */
+export function beginTrial(ledger: Ledger, item: SubscriptionItem, offer: TrialOffer, currency: string): void {
+  const { recurring } = ledger.need('price', offer.price);
+  amountIn(ledger.need('price', offer.end_behavior.transition.price), currency);
+  const start = item.current_period_start;
+  const end = recurring ? addIntervals(start, recurring, offer.duration.relative.iterations) : start;
+  item.current_trial = { end_date: end, start_date: start, trial_offer: offer.id };
+}
+
+/** Whether nothing is charged at present because each item is in a trial of price 0; a paid trial is active like any subscription. */
+export const isFreeOffer = (ledger: Ledger, { items }: Subscription): boolean =>
+  items.data.every((item) => item.current_trial !== null && ledger.need('price', item.price).unit_amount === 0);
+
+/** End of the trial that ends first; `null`: no item has one. */
+export function offerEnd({ items }: Subscription): number | null {
+  const ends = items.data.flatMap(({ current_trial: trial }) => (trial ? [trial.end_date] : []));
+  return ends.length > 0 ? Math.min(...ends) : null;
+}
+
+/** Gives items whose trial ends the price that follows. The billing cycle begins anew, as it does unless another anchor is asked for. */
+export function endTrials(ledger: Ledger, subscription: Subscription, now: number): void {
+  for (const item of subscription.items.data) {
+    if (item.current_trial === null || item.current_trial.end_date > now) continue;
+    const offer = ledger.need('product_catalog.trial_offer', item.current_trial.trial_offer);
+    item.price = offer.end_behavior.transition.price;
+    item.current_trial = null;
+    subscription.billing_cycle_anchor = now;
+  }
+}

@@ -1,0 +1,204 @@
+/** Trial Offers as docs.stripe.com/billing/subscriptions/trials has them: a paid first time, then the full price by itself. */
+import type Stripe from 'stripe';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { amounts, type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
+
+let bench: Bench;
+let stripe: Stripe;
+beforeAll(async () => {
+  bench = await openBench();
+  stripe = bench.stripe;
+});
+beforeEach(() => bench.state.reset());
+afterAll(() => bench.stop());
+
+const yearly = 'price_reader_yearly';
+
+async function priceOf(amount: number, more: Partial<Stripe.PriceCreateParams> = {}): Promise<string> {
+  const recurring = { interval: 'day', interval_count: 60 } as const;
+  const price = { currency: 'usd', product: 'prod_reader', unit_amount: amount, recurring, ...more };
+  return (await stripe.prices.create(price)).id;
+}
+async function offerOf(amount = 60, next = yearly, iterations = 1): Promise<Stripe.ProductCatalog.TrialOffer> {
+  return stripe.productCatalog.trialOffers.create({
+    price: await priceOf(amount),
+    duration: { type: 'relative', relative: { iterations } },
+    end_behavior: { transition: { price: next } },
+  });
+}
+
+type Made = Stripe.Subscription & { latest_invoice: Stripe.Invoice };
+const begin = async (customer: string, offer: string, more: Partial<Stripe.SubscriptionCreateParams> = {}) =>
+  (await stripe.subscriptions.create({
+    customer,
+    items: [{ current_trial: { trial_offer: offer } }],
+    expand: ['latest_invoice'],
+    ...more,
+  })) as Made;
+const typesOf = async (): Promise<readonly string[]> =>
+  (await stripe.events.list({ limit: 100 })).data.map(({ type }) => type).toReversed();
+
+describe('an offer', () => {
+  it('is made, found by its price, expanded and archived, and changed in nothing else', async () => {
+    const made = await offerOf();
+    expect(made).toMatchObject({
+      ...{ object: 'product_catalog.trial_offer', active: true, nickname: null },
+      duration: { type: 'relative', relative: { iterations: 1 } },
+      end_behavior: { type: 'transition', transition: { price: yearly } },
+    });
+    const other = await offerOf();
+    const { trialOffers } = stripe.productCatalog;
+    const found = await trialOffers.list({
+      prices: [made.price as string],
+      expand: ['data.end_behavior.transition.price'],
+    });
+    expect(found.data.map(({ id }) => id)).toEqual([made.id]);
+    expect(found.data[0]?.end_behavior.transition?.price).toMatchObject({ id: yearly, unit_amount: 12_000 });
+    expect((await trialOffers.update(made.id, { active: false })).active).toBe(false);
+    expect((await trialOffers.list({ active: true })).data.map(({ id }) => id)).toEqual([other.id]);
+    expect(await refusal(trialOffers.update(made.id, { nickname: 'x' } as never))).toMatchObject({
+      code: 'parameter_unknown',
+    });
+  });
+
+  it('is made of recurring prices in one currency, and ends after some of their intervals', async () => {
+    const price = await priceOf(60);
+    const { trialOffers } = stripe.productCatalog;
+    const make = (more: object) =>
+      refusal(
+        trialOffers.create({
+          ...{ price, duration: { type: 'relative', relative: { iterations: 1 } } },
+          ...{ end_behavior: { transition: { price: yearly } }, ...more },
+        }),
+      );
+    const euros = await priceOf(60, { currency: 'eur' });
+    const once = await stripe.prices.create({ currency: 'usd', product: 'prod_reader', unit_amount: 60 });
+    expect(await make({ price: once.id })).toMatchObject({ statusCode: 400, param: 'price' });
+    expect(await make({ price: euros })).toMatchObject({ param: 'end_behavior[transition][price]' });
+    expect(await make({ duration: { type: 'timestamp' } })).toMatchObject({ statusCode: 400, param: 'duration[type]' });
+    expect(await make({ duration: { type: 'relative', relative: { iterations: 0 } } })).toMatchObject({
+      param: 'duration[relative][iterations]',
+    });
+    expect(await make({ end_behavior: {} })).toMatchObject({ code: 'parameter_missing' });
+  });
+});
+
+describe('a subscription with an offer', () => {
+  it('is paid and active at once, and charges the full price when the trial is over', async () => {
+    const offer = await offerOf();
+    const { id } = await bench.payer();
+    const made = await begin(id, offer.id);
+    expect(made).toMatchObject({ status: 'active', trial_end: null, latest_invoice: { status: 'paid', total: 60 } });
+    const end = newYear + 60 * day;
+    expect(itemOf(made)).toMatchObject({
+      ...{ current_period_end: end, price: { id: offer.price } },
+      current_trial: { trial_offer: offer.id, start_date: newYear, end_date: end },
+    });
+    const next = await stripe.invoices.createPreview({ subscription: made.id });
+    expect([next.amount_due, next.lines.data[0]?.period.start]).toEqual([12_000, end]);
+    bench.state.advance(57 * day);
+    expect(await typesOf()).toContain('customer.subscription.trial_will_end');
+    bench.state.advance(3 * day + 3600);
+    const later = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
+    expect(later).toMatchObject({
+      ...{ status: 'active', billing_cycle_anchor: end },
+      latest_invoice: { status: 'paid', amount_paid: 12_000, billing_reason: 'subscription_cycle' },
+    });
+    expect(itemOf(later)).toMatchObject({
+      ...{ current_trial: null, price: { id: yearly }, current_period_start: end },
+      current_period_end: Date.UTC(2027, 2, 2) / 1000,
+    });
+    const types = await typesOf();
+    const since = types.slice(types.indexOf('customer.subscription.trial_will_end'));
+    const told = ['invoice.created', 'invoice.finalized', 'invoice.paid'].map((type) => since.indexOf(type));
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(since).toContain('customer.subscription.updated');
+    expect(told).not.toContain(-1);
+  });
+
+  it('is incomplete until its first invoice is paid, like any other', async () => {
+    const offer = await offerOf();
+    const { id } = await bench.payer('pm_card_chargeCustomerFail');
+    expect((await begin(id, offer.id)).status).toBe('incomplete');
+    const waits = await begin(id, offer.id, { payment_behavior: 'default_incomplete' });
+    expect(waits).toMatchObject({ status: 'incomplete', latest_invoice: { status: 'open', amount_due: 60 } });
+  });
+
+  it('is trialing where the trial is free, and repeats a trial of several intervals', async () => {
+    const { id } = await bench.payer();
+    expect(await begin(id, (await offerOf(0)).id)).toMatchObject({ status: 'trialing', latest_invoice: { total: 0 } });
+    const twice = await begin(id, (await offerOf(60, yearly, 2)).id);
+    bench.state.advance(61 * day);
+    const again = await stripe.subscriptions.retrieve(twice.id, { expand: ['latest_invoice'] });
+    expect(again.latest_invoice).toMatchObject({ total: 60 });
+    expect(itemOf(again).current_trial?.end_date).toBe(newYear + 120 * day);
+    bench.state.advance(60 * day);
+    const over = await stripe.subscriptions.retrieve(twice.id, { expand: ['latest_invoice'] });
+    expect(over.latest_invoice).toMatchObject({ total: 12_000 });
+  });
+
+  it('gives back the unused trial for another price, whose first period begins at once', async () => {
+    const { id } = await bench.payer();
+    const made = await begin(id, (await offerOf()).id);
+    bench.state.advance(30 * day);
+    const items = [{ id: itemOf(made).id, price: 'price_member_yearly' }];
+    const change = { items, proration_behavior: 'always_invoice' } as const;
+    const told = await stripe.invoices.createPreview({ subscription: made.id, subscription_details: change });
+    expect(amounts(told).toSorted((a, b) => a - b)).toEqual([-30, 20_000]);
+    const changed = (await stripe.subscriptions.update(made.id, { ...change, expand: ['latest_invoice'] })) as Made;
+    expect(changed.latest_invoice).toMatchObject({ status: 'paid', total: 19_970 });
+    expect(itemOf(changed)).toMatchObject({ current_trial: null, price: { id: 'price_member_yearly' } });
+    bench.state.advance(60 * day);
+    const later = await stripe.subscriptions.retrieve(made.id);
+    expect(later.latest_invoice).toBe(changed.latest_invoice.id);
+  });
+
+  it('ends with the trial where it is cancelled, and where no card is left for what follows', async () => {
+    const { id } = await bench.payer();
+    const made = await begin(id, (await offerOf()).id);
+    const ends = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
+    expect(ends.cancel_at).toBe(newYear + 60 * day);
+    const settings = { end_behavior: { missing_payment_method: 'cancel' } } as const;
+    const other = await begin(id, (await offerOf()).id, { trial_settings: settings });
+    for (const { id: card } of (await stripe.paymentMethods.list({ customer: id })).data)
+      await stripe.paymentMethods.detach(card);
+    bench.state.advance(60 * day + 7200);
+    for (const one of [made, other]) expect((await stripe.subscriptions.retrieve(one.id)).status).toBe('canceled');
+    expect((await stripe.charges.list({ limit: 10 })).data.map(({ amount }) => amount)).toEqual([60, 60]);
+  });
+});
+
+it('refuses what an offer cannot be combined with', async () => {
+  const offer = (await offerOf()).id;
+  const { id } = await bench.payer();
+  const refused = (more: Partial<Stripe.SubscriptionCreateParams>) => refusal(begin(id, offer, more));
+  const item = { current_trial: { trial_offer: offer } };
+  expect(await refused({ trial_period_days: 60 })).toMatchObject({ statusCode: 400, param: 'trial_period_days' });
+  expect(await refused({ trial_end: newYear + day })).toMatchObject({ statusCode: 400, param: 'trial_end' });
+  expect(await refused({ billing_mode: { type: 'classic' } })).toMatchObject({
+    statusCode: 400,
+    param: 'billing_mode',
+  });
+  expect(await refused({ items: [{ ...item, price: yearly }] })).toMatchObject({ param: 'items[0][price]' });
+  expect(await refused({ currency: 'gbp' })).toMatchObject({ statusCode: 400 });
+  expect(await refused({ items: [{ current_trial: { trial_offer: 'to_none' } }] })).toMatchObject({
+    ...{ statusCode: 400, code: 'resource_missing' },
+  });
+  const details = { items: [item], trial_end: newYear + day };
+  expect(await refusal(stripe.invoices.createPreview({ customer: id, subscription_details: details }))).toMatchObject({
+    param: 'trial_end',
+  });
+  const made = await begin(id, offer);
+  expect(await refusal(stripe.subscriptions.update(made.id, { trial_end: 'now' }))).toMatchObject({
+    param: 'trial_end',
+  });
+  // Phases take no offers in this version, so that a schedule would lose the trial.
+  expect(await refusal(stripe.subscriptionSchedules.create({ from_subscription: made.id }))).toMatchObject({
+    param: 'from_subscription',
+  });
+  await stripe.productCatalog.trialOffers.update(offer, { active: false });
+  expect(await refused({})).toMatchObject({ statusCode: 400, param: 'items[0][current_trial][trial_offer]' });
+  bench.state.advance(61 * day);
+  // Who has it keeps it.
+  expect(itemOf(await stripe.subscriptions.retrieve(made.id)).price.id).toBe(yearly);
+});
