@@ -41,7 +41,7 @@ export default defineConfig({
   build: { inlineStylesheets: 'auto', assets: '_assets' },
   security: {
     checkOrigin: true,
-    // Scripts by hash only; the front completes the policy with what depends on the settings (src/server/security.ts).
+    // Scripts by hash only; the front completes the policy with what depends on the settings (src/server/http/security-headers.ts).
     csp: { scriptDirective: { resources: ["'self'"] }, styleDirective: { resources: ["'self'", "'unsafe-inline'"] } },
   },
   fonts: await paperFonts('.broadsheet/fonts'),

@@ -13,7 +13,7 @@ import { defaultLimits, type LimitName, type Limits } from '../src/lib/limits/mo
 import { silent } from '../src/lib/logging.ts';
 import { openOutbox } from '../src/lib/mail/outbox.server.ts';
 import type { Outbox } from '../src/lib/mail/service.ts';
-import { createAccessCookie } from '../src/press/access-cookie.ts';
+import { createAccessCookie } from '../src/press/delivery/access-cookie.ts';
 import { openDatabase } from '../src/server/database/open.ts';
 import { startPostgres } from '../tests/world/postgres.ts';
 import { count, percentile, printTable, wholeFlag } from './support/figures.ts';

@@ -35,7 +35,7 @@ export async function run(args: readonly string[]): Promise<number> {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });
-  const { sendLetter } = await import('../src/server/letters.ts');
+  const { sendLetter } = await import('../src/server/commands/newsletter.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Addressed | null = await step('Handing the letter to the mail', (progress) =>
     sendLetter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {

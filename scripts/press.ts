@@ -4,7 +4,7 @@
  * is left alone, so that a run that was broken off goes on where it was.
  */
 import { parseArgs } from 'node:util';
-import type { Warmed } from '../src/press/warming.server.ts';
+import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';
 import { ensureBuilt } from './build.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
@@ -62,7 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });
-  const { pressAhead } = await import('../src/server/ahead.ts');
+  const { pressAhead } = await import('../src/server/commands/prerender.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Warmed = await step('Rendering the paper', (progress) =>
     pressAhead(

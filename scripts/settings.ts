@@ -1,7 +1,7 @@
 /** Settings as the commands see them: the environment, completed by the file `.env`. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseConfig } from '../src/server/config.ts';
+import { parseConfig } from '../src/server/config/config.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 

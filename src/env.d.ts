@@ -12,11 +12,11 @@ declare namespace App {
      */
     markAccess(level: import('./content/model.ts').AccessLevel): void;
     /** What `/-/press` shows; only for its own requests, and only where an operators' token is set. */
-    operators?: import('./server/operators.ts').OperatorsView;
+    operators?: import('./server/operators/operators.ts').OperatorsView;
     /** Where the request comes from, as the front knows it; not in `astro dev`, and not when the press renders. */
     client?: import('./lib/accounts/service.ts').Caller;
-    /** Parsed settings, see `server/config.ts`. */
-    config: import('./server/config.ts').Config;
+    /** Parsed settings, see `server/config/config.ts`. */
+    config: import('./server/config/config.ts').Config;
     /** Services that API routes call. */
     services: import('./server/services.ts').Services;
   }

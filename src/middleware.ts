@@ -10,7 +10,7 @@ const memory = globalThis as { broadsheetHouse?: Promise<import('./server/compos
 async function developmentHouse(): Promise<import('./server/compose.ts').House> {
   const [{ compose }, { parseConfig }, { createLog }] = await Promise.all([
     import('./server/compose.ts'),
-    import('./server/config.ts'),
+    import('./server/config/config.ts'),
     import('./server/logging.ts'),
   ]);
   const config = parseConfig(process.env);
@@ -34,7 +34,7 @@ export const onRequest = defineMiddleware(async (context, next) => {
     if (/^\/(?:healthz|readyz)$/.test(context.url.pathname)) return developmentHealth(house, context.url.pathname);
     Object.assign(context.locals, house.locals());
     if (!context.locals.content.edition().ready && !/^\/(?:api\/|image$|_|@)/.test(context.url.pathname)) {
-      const { noEditionPage } = await import('./server/fallback-pages.ts');
+      const { noEditionPage } = await import('./server/http/fallback-pages.ts');
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Retry-After': '5' };
       return new Response(noEditionPage, { status: 503, headers });
     }

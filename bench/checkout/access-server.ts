@@ -5,16 +5,16 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { silent } from '../../src/lib/logging.ts';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
-import { createKeys } from '../../src/press/key.ts';
-import { createPassCookie } from '../../src/press/pass-cookie.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { createKeys } from '../../src/press/delivery/cache-key.ts';
+import { createPassCookie } from '../../src/press/delivery/pass-cookie.ts';
 import { openPress } from '../../src/press/press.server.ts';
-import { openStore } from '../../src/press/store.server.ts';
-import { parseConfig } from '../../src/server/config.ts';
-import { createCrawlers } from '../../src/server/crawlers.ts';
-import { createFront } from '../../src/server/front.ts';
-import { securityHeaders } from '../../src/server/security.ts';
-import { openStatics } from '../../src/server/statics.ts';
+import { openStore } from '../../src/press/store/page-store.server.ts';
+import { parseConfig } from '../../src/server/config/config.ts';
+import { createCrawlers } from '../../src/server/http/crawlers.ts';
+import { createFront } from '../../src/server/http/http-server.ts';
+import { securityHeaders } from '../../src/server/http/security-headers.ts';
+import { openStatics } from '../../src/server/http/static-files.ts';
 import { headers, storedArticle } from '../press/page.ts';
 
 const [folder = '', withCrawlers = 'no'] = process.argv.slice(2);

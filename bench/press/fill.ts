@@ -1,6 +1,6 @@
 /** Fills a store with articles: `node fill.ts <file> <count>`. */
 import { silent } from '../../src/lib/logging.ts';
-import { openStore } from '../../src/press/store.server.ts';
+import { openStore } from '../../src/press/store/page-store.server.ts';
 import { storedArticle } from './page.ts';
 
 const [file = '', count = '1000'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** The article that the bench serves: 26 kB of HTML that compresses like an article, and its headers. */
-import { encode } from '../../src/press/encode.ts';
-import type { Bodies, StoredPage } from '../../src/press/stored-page.ts';
+import { encode } from '../../src/press/cache/compression.ts';
+import type { Bodies, StoredPage } from '../../src/press/store/stored-page.ts';
 
 const words =
   'the of and to in a is that for it was on as with his he be at by this had not are but from or have an they which one you were all her she there would their we him been has when who will no more if out so what up said its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many off before must well back through years where much your way down should because long each just state those people too mister little good world make very year still see own work men day get here between both life being under three never know same last another while us might great old go come since against right take used himself few house use during without again place around however home small found mayor council harbour bridge budget senator ballot opera ferry'.split(

@@ -5,11 +5,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { silent } from '../../src/lib/logging.ts';
-import { parcelOf, servePage } from '../../src/press/answer.ts';
-import { createKeys } from '../../src/press/key.ts';
-import { attachLane } from '../../src/press/lane.ts';
+import { createKeys } from '../../src/press/delivery/cache-key.ts';
+import { parcelOf, servePage } from '../../src/press/delivery/respond.ts';
+import { attachLane } from '../../src/press/fast-path/fast-path.ts';
 import { openPress } from '../../src/press/press.server.ts';
-import { openStore } from '../../src/press/store.server.ts';
+import { openStore } from '../../src/press/store/page-store.server.ts';
 import { headers } from './page.ts';
 
 const [file = '', budget = '268435456', mode = 'press'] = process.argv.slice(2);

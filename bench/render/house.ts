@@ -1,8 +1,8 @@
 /** What `astro build` is given to render the same pages from the same mirror: locals for each page, and its addresses. */
 import { silent } from '../../src/lib/logging.ts';
 import { compose } from '../../src/server/compose.ts';
-import { parseConfig } from '../../src/server/config.ts';
-import { articleKeys } from '../../src/server/edition-keys.ts';
+import { parseConfig } from '../../src/server/config/config.ts';
+import { articleKeys } from '../../src/server/press/edition-keys.ts';
 
 const house = await compose(parseConfig(process.env), silent);
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Warmed } from '../../src/press/warming.server.ts';
+import type { Warmed } from '../../src/press/scheduler/warm-up.server.ts';
 import { type Ask, asker, textOf } from './http.ts';
 import { start } from './processes.ts';
 

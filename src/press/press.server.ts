@@ -3,26 +3,26 @@
  * new one is on the shelf; what is withdrawn is gone before `invalidate` returns.
  */
 import type { Logger } from '../lib/logging.ts';
-import { createChanges } from './changes.ts';
-import { createDesk, type FreshPage, type Outcome, PressBusy, type RetryWaits, type Watcher } from './desk.server.ts';
-import { createEncoder } from './encoder.server.ts';
-import { chooseEncoding, type Dress, type Entry, type Ready } from './entry.ts';
+import { createRecent } from './cache/bounded-map.ts';
+import { chooseEncoding, type Dress, type Entry, type Ready } from './cache/cached-page.ts';
+import { createEncoder } from './cache/compressor.server.ts';
+import { createMemory } from './cache/lru.ts';
+import { createShelf } from './cache/page-cache.server.ts';
+import { createChanges } from './cache/tag-changes.ts';
+import type { Render } from './scheduler/render.server.ts';
 import {
-  type Counters,
-  createFigures,
-  type Failure,
-  type PressEvent,
-  type Publish,
-  type Refreshed,
-} from './figures.ts';
-import { createMemory } from './memory.ts';
-import { createRecent } from './recent.ts';
-import type { Render } from './rendering.server.ts';
-import { createSchedule } from './schedule.ts';
-import { createShelf } from './shelf.server.ts';
-import type { PageStore, StoreSize } from './store.server.ts';
-import { type AccessLevel, type Encoding, mayRead, nameOf, type PageRef, type Variant } from './stored-page.ts';
-import { createWarming, type Warmed, type WarmOptions } from './warming.server.ts';
+  createDesk,
+  type FreshPage,
+  type Outcome,
+  PressBusy,
+  type RetryWaits,
+  type Watcher,
+} from './scheduler/scheduler.server.ts';
+import { createSchedule } from './scheduler/timed-changes.ts';
+import { createWarming, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
+import { type Counters, createFigures, type Failure, type PressEvent, type Publish, type Refreshed } from './stats.ts';
+import type { PageStore, StoreSize } from './store/page-store.server.ts';
+import { type AccessLevel, type Encoding, mayRead, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
 
 export interface PressOptions {
   readonly store: PageStore;

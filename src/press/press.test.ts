@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FreshPage } from './desk.server.ts';
-import { PressBusy } from './desk.server.ts';
 import type { PressOptions } from './press.server.ts';
-import type { Rendering } from './rendering.server.ts';
-import type { Variant } from './stored-page.ts';
+import type { Rendering } from './scheduler/render.server.ts';
+import type { FreshPage } from './scheduler/scheduler.server.ts';
+import { PressBusy } from './scheduler/scheduler.server.ts';
+import type { Variant } from './store/stored-page.ts';
 import { type Bench, gate, html, keepLog, press, tempDir, textOf, until } from './testing.ts';
 
 let folder: ReturnType<typeof tempDir>;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createChanges } from './changes.ts';
-import { createQueue } from './queue.ts';
-import { createRecent } from './recent.ts';
+import { createRecent } from './cache/bounded-map.ts';
+import { createChanges } from './cache/tag-changes.ts';
+import { createQueue } from './scheduler/priority-queue.ts';
 
 describe('the queue', () => {
   it('gives out in order, and among equals as they came', () => {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silent } from '../lib/logging.ts';
-import { encode } from './encode.ts';
-import { bytesOf } from './entry.ts';
+import { bytesOf } from './cache/cached-page.ts';
+import { encode } from './cache/compression.ts';
 import { openPress, type Press, type PressOptions } from './press.server.ts';
-import type { Rendering } from './rendering.server.ts';
-import { openStore, type PageStore, type StoreOptions } from './store.server.ts';
-import type { Bodies, Encoding, StoredPage, Variant } from './stored-page.ts';
+import type { Rendering } from './scheduler/render.server.ts';
+import { openStore, type PageStore, type StoreOptions } from './store/page-store.server.ts';
+import type { Bodies, Encoding, StoredPage, Variant } from './store/stored-page.ts';
 
 /** A folder that goes when the returned function is called. */
 export function tempDir(): { dir: string; remove: () => void } {

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccessKey } from '../press/access-cookie.ts';
-import type { Config } from './config.ts';
+import type { AccessKey } from '../press/delivery/access-cookie.ts';
+import type { Config } from './config/config.ts';
 
 /** Name of the cookie that says which articles a browser may have whole. */
 export const accessCookieName = 'access';

@@ -22,16 +22,16 @@ import { createPopularity } from '../lib/popularity/popularity.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import { createSearch } from '../lib/search/search.server.ts';
-import { createAccessCookie } from '../press/access-cookie.ts';
+import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
-import type { Config } from './config.ts';
+import { createRelay, type RelayStats } from './cluster/webhook-broadcast.ts';
+import type { Config } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { keepPictures } from './keep-pictures.ts';
 import { accountsSecret, openReaders, type ReadersState } from './readers.ts';
-import { createRelay, type RelayStats } from './relay.ts';
 import type { Services } from './services.ts';
 
 export interface House {

@@ -1,6 +1,6 @@
 /** What the settings turn on. A feature without its credentials is off and says what would turn it on. */
 import { isLoopback } from '../lib/loopback.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { FeatureState, Features } from './services.ts';
 
 export function describeFeatures(config: Config): Features {

@@ -1,7 +1,7 @@
 /** The log of the server: JSON lines on standard output, without personal data and without query strings. */
 import pino from 'pino';
 import type { Logger } from '../lib/logging.ts';
-import type { LogLevel } from './config.ts';
+import type { LogLevel } from './config/config.ts';
 
 /** Context keys that could carry a secret or a person; they are replaced wherever they appear at the top or one level down. */
 const withheld = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
-import { parseConfig } from './config.ts';
+import { parseConfig } from './config/config.ts';
 import { describeFeatures } from './features.ts';
 import { openReaders, type Readers } from './readers.ts';
 

@@ -17,11 +17,11 @@ import { openTenant, type Tenant } from '../../src/lib/accounts/zephr.server.ts'
 import { tenantSessions } from '../../src/lib/accounts/zephr-sessions.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { noThirdParties } from '../../src/lib/third-party/settings.ts';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
-import { createFront } from '../../src/server/front.ts';
-import { securityHeaders } from '../../src/server/security.ts';
-import { shutDown } from '../../src/server/shutdown.ts';
-import { openStatics } from '../../src/server/statics.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { createFront } from '../../src/server/http/http-server.ts';
+import { securityHeaders } from '../../src/server/http/security-headers.ts';
+import { shutDown } from '../../src/server/http/shutdown.ts';
+import { openStatics } from '../../src/server/http/static-files.ts';
 import { Browser } from '../fixtures/account-site.ts';
 import { answerWith } from '../fixtures/answer.ts';
 import { bodies } from './fixtures/accounts.ts';

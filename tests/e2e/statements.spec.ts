@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { root } from '../../scripts/setup/places.mjs';
 import { silent } from '../../src/lib/logging.ts';
+import type { Answer } from '../../src/press/fast-path/in-memory-http.ts';
 import { publication } from '../../src/publication.ts';
-import { parseConfig } from '../../src/server/config.ts';
-import type { Answer } from '../../src/server/exchange.ts';
+import { parseConfig } from '../../src/server/config/config.ts';
 import { describeFeatures } from '../../src/server/features.ts';
-import { loadPages } from '../../src/server/renderer.ts';
+import { loadPages } from '../../src/server/http/page-renderer.ts';
 import { violationsOn } from '../world/axe.ts';
 
 const siteUrl = 'https://paper.example';

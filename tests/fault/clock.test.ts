@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { mastheadDay } from '../../src/lib/dates.ts';
 import { dayInZone } from '../../src/lib/day-in-zone.ts';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessKey, type Paper, startPaper, story, until } from '../fixtures/paper.ts';
 import type { Meter, SetClock } from './fixtures/clock.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isMadeOnDemand } from '../../src/server/page-keys.ts';
+import { isMadeOnDemand } from '../../src/server/press/page-keys.ts';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { restError } from '../fixtures/wordpress.ts';
 import { lists, type Newsroom, openNewsroom } from './fixtures/newsroom.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessKey, operatorToken, type Paper, siteUrl, startPaper, story, until } from '../fixtures/paper.ts';
 import { restError } from '../fixtures/wordpress.ts';
 

@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { root } from '../../scripts/setup/places.mjs';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessKey, type Paper, startPaper, until } from '../fixtures/paper.ts';
 
 const hour = 3_600_000;

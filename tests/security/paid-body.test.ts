@@ -6,8 +6,8 @@
 import { request as httpRequest } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
-import { createPassCookie } from '../../src/press/pass-cookie.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { createPassCookie } from '../../src/press/delivery/pass-cookie.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 import { everyRoute, type Paid, paidArticles } from '../fixtures/paid-paper.ts';
 

@@ -5,7 +5,7 @@ import type { Accounts, Caller, SignedIn } from '../../src/lib/accounts/service.
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/service.ts';
-import { createAccessCookie } from '../../src/press/access-cookie.ts';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 
 export const siteUrl = 'https://paper.example';
 export const secret = 'a secret of the tests that is long enough';

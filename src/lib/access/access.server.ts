@@ -11,7 +11,7 @@ import { createMeter, type MeterReading, type MeterRules } from './meter.server.
 import type { Access, Question } from './service.ts';
 import { anonymous, grantFrom, type Standing, standingOf, type Terms } from './standing.ts';
 
-/** The signer of passes; src/press/pass-cookie.ts is one. */
+/** The signer of passes; src/press/delivery/pass-cookie.ts is one. */
 export interface PassSigner {
   readonly name: string;
   /** @param expires Unix seconds */

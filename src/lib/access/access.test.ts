@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bench, browser } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { createPassCookie } from '../../press/pass-cookie.ts';
+import { createPassCookie } from '../../press/delivery/pass-cookie.ts';
 import { type AccessOptions, createAccess } from './access.server.ts';
 import { accessDetails, featureValue } from './answers.ts';
 import type { Paid } from './grant.ts';

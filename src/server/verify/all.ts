@@ -3,7 +3,7 @@ import { graphVersion } from '../../lib/accounts/engine/social-providers.server.
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { cdnCheck } from './cdn.ts';
 import type { Check } from './checks.ts';
 import { mailCheck } from './mail.ts';

@@ -15,7 +15,7 @@ import type { Database } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { openOutbox } from '../../lib/mail/outbox.server.ts';
 import { publication } from '../../publication.ts';
-import type { StripeSettings } from '../config-billing.ts';
+import type { StripeSettings } from '../config/billing.ts';
 import { openDatabase } from '../database/open.ts';
 import { Trouble } from './checks.ts';
 

@@ -1,5 +1,5 @@
 /** WordPress: its REST interface, the site's account, the plugin, the clock and what the account may do with comments. */
-import type { WordPressConfig } from '../config.ts';
+import type { WordPressConfig } from '../config/config.ts';
 import { type Check, Trouble } from './checks.ts';
 import { fields, type Reply, request } from './http.ts';
 

@@ -10,7 +10,7 @@ import { deviceOf } from './device.ts';
 import { type Keyed, newToken } from './keyed.server.ts';
 import type { People, User } from './people.server.ts';
 
-/** The signer of the access cookie; src/press/access-cookie.ts is one. */
+/** The signer of the access cookie; src/press/delivery/access-cookie.ts is one. */
 export interface AccessSigner {
   readonly name: string;
   /** @param expires Unix seconds */

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createKeys, type KeyRules, type RedirectRule } from './cache-key.ts';
+
+const rules: KeyRules = {
+  queries: [
+    { path: /^\/(?:section|author)\/|^\/(?:latest|media|games)$/, allow: { page: /^[1-9]\d{0,4}$/ } },
+    { path: /^\/article\//, allow: { comments: /^[1-9]\d{0,3}$/, a: /^\w+$/ } },
+  ],
+  pass: [/^\/api\//, /^\/search$/],
+  capitals: ['/newsletter-signUp', '/socialLogin'],
+  exists: (path) => ['/about', '/section/politics', '/article/caf%C3%A9'].includes(path),
+  redirects: [
+    { from: '/old', to: '/new', status: 308 },
+    { from: '/2019/*', to: '/archive/*', status: 301 },
+    { from: '/shop', to: 'https://shop.example.com/', status: 302 },
+    { from: '/deleted', to: '', status: 410 },
+  ],
+};
+const keyOf = createKeys(rules);
+const get = (target: string) => keyOf('GET', target);
+const page = (target: string) => {
+  const result = get(target);
+  return result.kind === 'page' ? result.key : result;
+};
+
+describe('a key', () => {
+  it('holds the path and the parameters that its page uses', () => {
+    expect(page('/')).toBe('/');
+    expect(page('/section/politics?page=2')).toBe('/section/politics?page=2');
+    expect(page('/section/politics?utm_source=x&page=2&fbclid=1')).toBe('/section/politics?page=2');
+    expect(page('/article/a?page=2&utm_campaign=%00')).toBe('/article/a');
+    expect(page('/article/a?a=1&comments=2')).toBe(page('/article/a?comments=2&a=1&a=9'));
+    expect(page('/section/politics?page=%3Cscript%3E')).toBe('/section/politics');
+    expect(page('/?#x')).toBe('/');
+  });
+
+  it('is the same however the path is escaped', () => {
+    for (const spelling of ['/article/caf%c3%a9', '/article/caf%C3%A9', '/%61rticle/caf%C3%A9', '/article/cafÃ©']) {
+      expect(page(spelling)).toBe('/article/caf%C3%A9');
+    }
+    expect(page("/article/it's")).toBe(page('/article/it%27s'));
+    expect(page('/article/a%2Fb')).toBe('/article/a%2Fb');
+    expect(page('/article/%252e%252e')).toBe('/article/%252e%252e');
+  });
+
+  it('knows no host: a whole address gives the key of its path', () => {
+    expect(page('http://evil.example/about')).toBe('/about');
+    expect(page('https://evil.example')).toBe('/');
+  });
+
+  it('is none for what is never stored', () => {
+    expect(get('/api/v1/me?x=1')).toEqual({ kind: 'pass', path: '/api/v1/me', target: '/api/v1/me?x=1' });
+    expect(get('/search?q=a&page=9')).toMatchObject({ kind: 'pass', target: '/search?q=a&page=9' });
+    expect(keyOf('POST', '/about')).toMatchObject({ kind: 'pass', path: '/about' });
+    expect(keyOf('HEAD', '/about')).toMatchObject({ kind: 'page' });
+  });
+});
+
+describe('redirects', () => {
+  it.each([
+    ['/about/', '/about'],
+    ['/About', '/about'],
+    ['/ABOUT/?page=2', '/about?page=2'],
+    ['//about', '/about'],
+    ['//evil.example/about', '/evil.example/about'],
+    ['/section//politics', '/section/politics'],
+    ['/section/./politics', '/section/politics'],
+    ['/x/%2e%2e/about', '/about'],
+    ['/../../about', '/about'],
+    ['/Section/Politics/?page=3', '/section/politics?page=3'],
+    ['/newsletter-signup', '/newsletter-signUp'],
+    ['/SOCIALLOGIN', '/socialLogin'],
+    ['/article/CAF%C3%89', '/article/caf%C3%A9'],
+  ])('%s → %s', (from, to) => {
+    expect(get(from)).toEqual({ kind: 'redirect', location: to, status: 301 });
+  });
+
+  it('leave alone what has no other spelling', () => {
+    expect(page('/newsletter-signUp')).toBe('/newsletter-signUp');
+    expect(page('/Unknown')).toBe('/Unknown');
+  });
+
+  it('follow the publisher’s list', () => {
+    expect(get('/old?a=1')).toEqual({ kind: 'redirect', location: '/new?a=1', status: 308 });
+    expect(get('/2019/05/story')).toEqual({ kind: 'redirect', location: '/archive/05/story', status: 301 });
+    expect(get('/shop')).toMatchObject({ location: 'https://shop.example.com/', status: 302 });
+    expect(get('/deleted')).toMatchObject({ kind: 'reject', status: 410 });
+  });
+
+  it('that lead nowhere stop the start', () => {
+    const list =
+      (...redirects: RedirectRule[]) =>
+      () =>
+        createKeys({ ...rules, redirects });
+    expect(list({ from: '/a', to: '/b', status: 301 }, { from: '/b', to: '/a', status: 301 })).toThrow(
+      'back to itself',
+    );
+    expect(list({ from: '/a', to: '//evil.example', status: 301 })).toThrow('neither a path nor an address');
+    expect(list({ from: 'a', to: '/b', status: 301 })).toThrow('is no path');
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    '/a%00b',
+    '/a\\b',
+    '/a%5cb',
+    '/%ff',
+    '/%c3',
+    '/%zz',
+    '/%',
+    '/a b',
+    '/a%0d%0aSet-Cookie:x',
+    'ftp://x/',
+    '*',
+    '',
+    '/\xff',
+  ])('%j', (target) => expect(get(target)).toMatchObject({ kind: 'reject', status: 400 }));
+  it('of what is too long', () => {
+    expect(get(`/${'a'.repeat(1024)}`)).toMatchObject({ kind: 'reject', status: 414 });
+    expect(get(`/?${'a'.repeat(5000)}`)).toMatchObject({ kind: 'reject', status: 414 });
+  });
+});
+
+it('gives every target one normal form, and never leads off the site', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '/',
+      '//',
+      '.',
+      '..',
+      '%2e',
+      '%2E%2e',
+      '%2f',
+      '%5c',
+      '\\',
+      '%00',
+      'About',
+      'a',
+      '?',
+      '&',
+      'page=2',
+      '#',
+      '%c3%a9',
+      'é',
+      ':',
+      '@',
+    ),
+    fc.string({ maxLength: 6 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const result = get(`/${pieces.join('')}`);
+      if (result.kind === 'page') {
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point
+        expect(result.key).not.toMatch(/\/\/|\/\.{1,2}(?:\/|$)|\\|[\x00-\x20\x7f-\uffff]/);
+        expect(page(result.key)).toBe(result.key);
+      } else if (result.kind === 'redirect') {
+        expect(result.location).toMatch(/^\/(?![/\\])|^https:\/\/shop\.example\.com/);
+        if (result.location.startsWith('/')) {
+          const next = get(result.location);
+          expect(next.kind === 'redirect' ? get(next.location).kind : next.kind).not.toBe('redirect');
+        }
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

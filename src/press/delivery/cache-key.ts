@@ -1,0 +1,232 @@
+/**
+ * From a request's target to the key of a page. Only the path and the parameters that a page is known to use are part of a
+ * key: no host, no header and no other parameter can make a second copy of a page, or another page under its name.
+ */
+import { createRecent } from '../cache/bounded-map.ts';
+
+/** Parameters that pages of a path use. */
+export interface QueryRule {
+  /** Matched against the normalised path. */
+  readonly path: RegExp;
+  /** Name to the form of its values; a value of another form is left out. The order is that of the key. */
+  readonly allow: Readonly<Record<string, RegExp>>;
+}
+
+/** A redirect of the publisher's. */
+export interface RedirectRule {
+  /** A path; with `/*` at its end it stands for all paths below it. */
+  readonly from: string;
+  /** A path or an http(s) address; a `*` at its end takes what `/*` stood for. */
+  readonly to: string;
+  readonly status: 301 | 302 | 307 | 308 | 410;
+}
+
+export interface KeyRules {
+  readonly queries: readonly QueryRule[];
+  /** Paths that are never stored: calls, search, pictures. Their query is theirs. */
+  readonly pass: readonly RegExp[];
+  /** Addresses that have capital letters; any other spelling of them is redirected. */
+  readonly capitals: readonly string[];
+  /** Whether a path, all in lower case, is one: then its other spellings are redirected to it. */
+  readonly exists: (path: string) => boolean;
+  readonly redirects: readonly RedirectRule[];
+}
+
+export type KeyResult =
+  | { readonly kind: 'page'; readonly key: string; readonly path: string }
+  | { readonly kind: 'redirect'; readonly location: string; readonly status: number }
+  | { readonly kind: 'reject'; readonly status: 400 | 404 | 410 | 414; readonly why: string }
+  /** Never stored. `target` is what to render: the normalised path with the query as it came. */
+  | { readonly kind: 'pass'; readonly path: string; readonly target: string };
+
+export type KeyOf = (method: string, target: string) => KeyResult;
+
+const longestPath = 1024;
+const longestTarget = 4096;
+/** Targets whose result is remembered. */
+const longestKept = 200;
+
+/** @throws Error with every redirect rule that cannot be followed */
+export function createKeys(rules: KeyRules): KeyOf {
+  const redirects = readRedirects(rules.redirects);
+  const capitals = new Map(rules.capitals.map((path) => [path.toLowerCase(), path]));
+  const recent = createRecent<KeyResult>(4096);
+  const passes = (path: string): boolean => rules.pass.some((pattern) => pattern.test(path));
+
+  function read(target: string, reading: boolean): KeyResult {
+    const cut = target.indexOf('?');
+    const rawPath = cut === -1 ? target : target.slice(0, cut);
+    const query = cut === -1 ? '' : target.slice(cut + 1).split('#', 1)[0];
+    const split = plain.test(rawPath) && rawPath.length <= longestPath ? asItIs(rawPath) : segmentsOf(rawPath);
+    if (typeof split === 'number') return { kind: 'reject', status: split as 400, why: reasons[split] ?? '' };
+    const withSlash = split.path !== '/' && split.slash;
+    const { path } = split;
+    const rest = query ? `?${query}` : '';
+    if (!reading || passes(path)) {
+      // A page that is not stored has one address like the others; a call is answered as it was made.
+      if (reading && (withSlash || split.moved) && rules.exists(path)) {
+        return { kind: 'redirect', location: path + rest, status: 301 };
+      }
+      return { kind: 'pass', path, target: path + rest };
+    }
+
+    const own = redirects(path);
+    if (own) {
+      if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been taken away for good.' };
+      return { kind: 'redirect', location: own.to + (own.to.includes('?') ? '' : rest), status: own.status };
+    }
+    const spelt = spelling(path);
+    if (spelt !== path || withSlash || split.moved) return { kind: 'redirect', location: spelt + rest, status: 301 };
+    return { kind: 'page', key: path + keptQuery(path, query ?? ''), path };
+  }
+
+  function spelling(path: string): string {
+    const lower = lowerCase(path);
+    const capital = capitals.get(lower);
+    if (capital !== undefined) return capital;
+    return lower !== path && rules.exists(lower) ? lower : path;
+  }
+
+  function keptQuery(path: string, query: string): string {
+    if (query === '') return '';
+    const rule = rules.queries.find((one) => one.path.test(path));
+    if (!rule) return '';
+    const given = new URLSearchParams(query);
+    const kept: string[] = [];
+    for (const [name, form] of Object.entries(rule.allow)) {
+      const value = given.get(name);
+      if (value !== null && form.test(value)) kept.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+    }
+    return kept.length > 0 ? `?${kept.join('&')}` : '';
+  }
+
+  return (method, target) => {
+    const reading = method === 'GET' || method === 'HEAD';
+    // Nearly every address is in its normal form: it is read as quickly as it would be looked up.
+    if (plain.test(target)) return read(target, reading);
+    const known = reading ? recent.get(target) : undefined;
+    if (known) return known;
+    if (target.length > longestTarget) return { kind: 'reject', status: 414, why: reasons[414] ?? '' };
+    const path = pathOf(target);
+    if (path === null) return { kind: 'reject', status: 400, why: reasons[400] ?? '' };
+    const result = read(path, reading);
+    // What depends on which pages there are is asked anew each time.
+    if (reading && result.kind === 'page' && target.length <= longestKept && lowerCase(result.path) === result.path) {
+      recent.set(target, result);
+    }
+    return result;
+  };
+}
+
+/** Paths in their normal form, without anything that would have to be looked into. */
+const plain = /^(?:\/|(?:\/[a-z0-9_~-][a-z0-9._~-]*)+)$/;
+const asItIs = (path: string) => ({ path, slash: false, moved: false });
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The address cannot be read.',
+  414: 'The address is too long.',
+};
+
+/** The path and query of a target, which a proxy may send as a whole address; `null`: it is neither. */
+function pathOf(target: string): string | null {
+  if (target.startsWith('/')) return target;
+  const whole = /^https?:\/\/[^/?#]*(\/?[^#]*)/i.exec(target);
+  if (!whole) return null;
+  return whole[1]?.startsWith('/') ? whole[1] : `/${whole[1] ?? ''}`;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Takes a path apart and puts it together in its one normal form. A number is the status of a refusal. */
+function segmentsOf(raw: string): { path: string; slash: boolean; moved: boolean } | 400 | 414 {
+  if (raw.length > longestPath) return 414;
+  let text = raw;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\x00-\x20\x7f\\]/.test(raw)) return 400;
+  if (/[\x80-\xff]/.test(raw)) {
+    // Node hands over bytes as Latin-1; addresses are UTF-8.
+    try {
+      text = utf8.decode(Buffer.from(raw, 'latin1'));
+    } catch {
+      return 400;
+    }
+  }
+  const segments: string[] = [];
+  let moved = false;
+  const parts = text.split('/').slice(1);
+  for (const [place, part] of parts.entries()) {
+    let plain: string;
+    try {
+      plain = decodeURIComponent(part);
+    } catch {
+      return 400;
+    }
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    if (/[\x00-\x1f\x7f\\]/.test(plain)) return 400;
+    if (plain === '.' || plain === '..') {
+      if (plain === '..') segments.pop();
+      moved = true;
+    } else if (plain === '') {
+      if (place < parts.length - 1) moved = true;
+    } else {
+      segments.push(encodeURIComponent(plain));
+    }
+  }
+  const path = `/${segments.join('/')}`;
+  if (path.length > 3 * longestPath) return 414;
+  return { path, slash: text.endsWith('/'), moved };
+}
+
+/** Letters in lower case and composed, percent escapes as they are spelt. */
+const lowerCase = (path: string): string =>
+  /[A-Z%]/.test(path)
+    ? path
+        .split('/')
+        .map((segment) => encodeURIComponent(decodeURIComponent(segment).normalize('NFC').toLowerCase()))
+        .join('/')
+    : path;
+
+function readRedirects(rules: readonly RedirectRule[]): (path: string) => RedirectRule | undefined {
+  const exact = new Map<string, RedirectRule>();
+  const below: { readonly start: string; readonly rule: RedirectRule }[] = [];
+  const problems: string[] = [];
+  for (const rule of rules) {
+    const wide = rule.from.endsWith('/*');
+    const split = segmentsOf(wide ? rule.from.slice(0, -2) || '/' : rule.from);
+    if (!rule.from.startsWith('/') || typeof split === 'number') problems.push(`${rule.from} is no path`);
+    else if (rule.status !== 410 && !/^(?:\/(?![/\\])|https?:\/\/)/.test(rule.to)) {
+      problems.push(`${rule.from} leads to ${rule.to}, which is neither a path nor an address`);
+    } else if (wide) below.push({ start: `${split.path === '/' ? '' : split.path}/`, rule });
+    else exact.set(split.path, rule);
+  }
+  below.sort((a, b) => b.start.length - a.start.length);
+
+  function follow(path: string): RedirectRule | undefined {
+    const rule = exact.get(path);
+    if (rule) return rule.to === path ? undefined : rule;
+    const wide = below.find(({ start }) => path.startsWith(start));
+    if (!wide) return undefined;
+    const rest = path.slice(wide.start.length);
+    const to = wide.rule.to.endsWith('*') ? wide.rule.to.slice(0, -1) + rest : wide.rule.to;
+    return to === path ? undefined : { ...wide.rule, to };
+  }
+
+  for (const rule of rules) {
+    const seen = new Set<string>();
+    let path = rule.from;
+    for (let next = follow(path); next && next.status !== 410 && next.to.startsWith('/'); next = follow(path)) {
+      if (seen.has(path)) {
+        problems.push(`${rule.from} leads back to itself`);
+        break;
+      }
+      seen.add(path);
+      path = next.to.split('?', 1)[0] ?? '/';
+      if (seen.size > 20) {
+        problems.push(`${rule.from} leads on and on`);
+        break;
+      }
+    }
+  }
+  if (problems.length > 0) throw new Error(`The list of redirects cannot be followed: ${problems.join('; ')}.`);
+  return follow;
+}

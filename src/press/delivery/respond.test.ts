@@ -1,0 +1,109 @@
+import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Bench, html, press, tempDir } from '../testing.ts';
+import { servePage } from './respond.ts';
+
+const text = '<p>It shines for all.</p>'.repeat(400);
+let folder: ReturnType<typeof tempDir>;
+let bench: Bench;
+let server: Server;
+
+beforeAll(async () => {
+  folder = tempDir();
+  bench = press(folder.dir, {
+    render: async (key) =>
+      key === '/gone'
+        ? { ...html('gone'), status: 410, tags: [] }
+        : key === '/tiny'
+          ? html('tiny')
+          : { ...html(text), headers: { 'content-type': 'text/html', vary: 'Cookie' }, tags: ['t'] },
+    dress: (page) => ({
+      ...page.headers,
+      'cache-control': 'public, max-age=0, must-revalidate',
+      'cache-tag': page.tags.join(),
+    }),
+  });
+  server = createServer((incoming, outgoing) => {
+    void servePage(bench.press, incoming.url ?? '/', 'public', incoming, outgoing);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await bench.close();
+  folder.remove();
+});
+
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  return new Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
+    const { port } = server.address() as AddressInfo;
+    const asking = httpRequest({ port, host: '127.0.0.1', path, method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
+}
+
+it('sends each encoding with its own strong ETag', async () => {
+  const first = await ask('/a', { 'accept-encoding': 'br' });
+  expect(first.headers['server-timing']).toBe('press;desc="rendered"');
+  const br = await ask('/a', { 'accept-encoding': 'gzip, br' });
+  const gzip = await ask('/a', { 'accept-encoding': 'gzip' });
+  const plain = await ask('/a');
+  expect(brotliDecompressSync(br.body).toString()).toBe(text);
+  expect(gunzipSync(gzip.body).toString()).toBe(text);
+  expect(plain.body.toString()).toBe(text);
+  expect(br.headers).toMatchObject({
+    'content-encoding': 'br',
+    'content-length': String(br.body.byteLength),
+    'content-type': 'text/html',
+    vary: 'Cookie, Accept-Encoding',
+    'cache-tag': 't',
+    age: expect.stringMatching(/^\d+$/),
+    'server-timing': 'press;desc="hit"',
+    date: expect.any(String),
+  });
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  const etags = [br, gzip, plain].map((answer) => answer.headers.etag);
+  expect(new Set(etags).size).toBe(3);
+  for (const etag of etags) expect(etag).toMatch(/^"[\w-]{22,25}"$/);
+});
+
+it('answers HEAD as GET, without the bytes', async () => {
+  const get = await ask('/a', { 'accept-encoding': 'br' });
+  const head = await ask('/a', { 'accept-encoding': 'br' }, 'HEAD');
+  const stable = ({ date: _date, age: _age, ...rest }: IncomingHttpHeaders) => rest;
+  expect(stable(head.headers)).toEqual(stable(get.headers));
+  expect(head.body.byteLength).toBe(0);
+});
+
+it('answers 304 to the ETag of the encoding, and to that alone', async () => {
+  const br = await ask('/a', { 'accept-encoding': 'br' });
+  const same = { 'accept-encoding': 'br', 'if-none-match': `"other", W/${br.headers.etag}` };
+  const unchanged = await ask('/a', same);
+  expect(unchanged.status).toBe(304);
+  expect(unchanged.body.byteLength).toBe(0);
+  expect(unchanged.headers).toMatchObject({
+    etag: br.headers.etag,
+    vary: 'Cookie, Accept-Encoding',
+    'cache-control': expect.any(String),
+  });
+  expect(unchanged.headers['content-encoding']).toBeUndefined();
+  expect((await ask('/a', { ...same, 'accept-encoding': 'gzip' })).status).toBe(200);
+  expect((await ask('/gone', { 'if-none-match': '*' })).status).toBe(410);
+});
+
+it('sends what is tiny as it is', async () => {
+  const tiny = await ask('/tiny', { 'accept-encoding': 'br' });
+  expect(tiny.body.toString()).toBe('tiny');
+  expect(tiny.headers).toMatchObject({ 'content-length': '4', vary: 'Accept-Encoding' });
+  expect(tiny.headers['content-encoding']).toBeUndefined();
+});

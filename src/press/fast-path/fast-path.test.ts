@@ -1,0 +1,434 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parcelOf, servePage } from '../delivery/respond.ts';
+import { type Bench, html, press, tempDir } from '../testing.ts';
+import { attachLane, readHead } from './fast-path.ts';
+
+const text = '<p>It shines for all.</p>'.repeat(400);
+const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');
+let folder: ReturnType<typeof tempDir>;
+let bench: Bench;
+let lane: Server;
+let plain: Server;
+const toServer = vi.fn();
+const inLane = vi.fn();
+
+beforeAll(async () => {
+  folder = tempDir();
+  bench = press(folder.dir, {
+    render: async (key) =>
+      key === '/missing' ? { ...html('not here'), status: 404, storable: false } : html(key === '/long' ? long : text),
+  });
+  for (const key of ['/', '/article/a', '/long', '/throws', 'http://a/']) await bench.press.get(key, 'public');
+  const make = () =>
+    createServer({ keepAliveTimeout: 65_000, maxHeaderSize: 16 * 1024 }, (incoming, outgoing) => {
+      toServer(incoming.url);
+      incoming.resume();
+      if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return void outgoing.writeHead(405).end('no\n');
+      servePage(bench.press, incoming.url ?? '', 'public', incoming, outgoing)?.catch(() => outgoing.destroy());
+    });
+  lane = make();
+  plain = make();
+  attachLane(
+    lane,
+    ({ target, headers }) => {
+      if (target === '/throws') throw new Error('no');
+      const entry = bench.press.peek(target, 'public');
+      const parcel = entry ? parcelOf(entry, headers, bench.press.ready) : null;
+      if (parcel) inLane(target);
+      return parcel;
+    },
+    { firstMs: 65_000, idleMs: 65_000 },
+  );
+  for (const server of [lane, plain]) await listen(server);
+});
+afterEach(() => {
+  toServer.mockClear();
+  inLane.mockClear();
+});
+afterAll(async () => {
+  for (const server of [lane, plain]) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  await bench.close();
+  folder.remove();
+});
+
+const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+interface Heard {
+  readonly socket: Socket;
+  readonly all: () => string;
+  /** Waits until this many answers with their bodies are there, or the connection has ended. */
+  readonly answers: (count: number) => Promise<Answer[]>;
+}
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+function open(server: Server, bodies = true): Heard {
+  const socket = connect(portOf(server), '127.0.0.1');
+  let data = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    data = Buffer.concat([data, chunk]);
+  });
+  socket.on('error', () => {});
+  return {
+    socket,
+    all: () => data.toString('latin1'),
+    answers: async (count) => {
+      await vi.waitFor(
+        () => {
+          if (!socket.closed && split(data, bodies).length < count) throw new Error(`not ${count} yet`);
+        },
+        { timeout: 5000, interval: 5 },
+      );
+      return split(data, bodies);
+    },
+  };
+}
+
+/** Takes apart what a server sent. */
+function split(data: Buffer, bodies = true): Answer[] {
+  const found: Answer[] = [];
+  let at = 0;
+  for (let end = data.indexOf('\r\n\r\n', at); end !== -1; end = data.indexOf('\r\n\r\n', at)) {
+    const [first = '', ...lines] = data.subarray(at, end).toString('latin1').split('\r\n');
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
+    const status = Number(first.split(' ')[1]);
+    let length = bodies ? Number(headers['content-length'] ?? 0) : 0;
+    let body = data.subarray(end + 4, end + 4 + length);
+    if (headers['transfer-encoding'] === 'chunked') {
+      const stop = data.indexOf('0\r\n\r\n', end + 4);
+      if (stop === -1) break;
+      length = stop + 5 - (end + 4);
+      body = data.subarray(end + 4, stop);
+    }
+    if (data.length < end + 4 + length) break;
+    found.push({ status, headers, body });
+    at = end + 4 + length;
+  }
+  return found;
+}
+
+async function say(server: Server, request: string, count = 1): Promise<Answer[]> {
+  const heard = open(server, !request.startsWith('HEAD'));
+  heard.socket.write(request, 'latin1');
+  const answers = await heard.answers(count);
+  heard.socket.destroy();
+  return answers;
+}
+
+const lines = (...headers: string[]): string => `${headers.join('\r\n')}\r\n\r\n`;
+const stable = ({ status, headers: { date, age: _age, ...headers }, body }: Answer) => ({
+  ...{ status, headers, body: body.toString('latin1'), dated: date !== undefined },
+});
+
+describe('what the lane answers', () => {
+  const asks: [string, string][] = [
+    ['plain', lines('GET / HTTP/1.1', 'Host: a')],
+    ['gzip', lines('GET /article/a HTTP/1.1', 'host: a', 'Accept-Encoding:gzip', 'Connection: Keep-Alive')],
+    ['brotli', lines('GET /article/a HTTP/1.1', 'Host: a', 'accept-encoding:  gzip, br ', 'User-Agent: ünï')],
+    ['long', lines('GET /long HTTP/1.1', 'Host: a')],
+    ['any ETag', lines('GET / HTTP/1.1', 'Host: a', 'If-None-Match: *')],
+  ];
+  it.each(asks)('is what the server answers: %s', async (_, request) => {
+    const [express] = await say(lane, request);
+    expect(toServer).not.toHaveBeenCalled();
+    const [usual] = await say(plain, request);
+    expect(toServer).toHaveBeenCalledOnce();
+    expect(express && stable(express)).toEqual(usual && stable(usual));
+  });
+
+  it('keeps the connection for the next request, and changes to the server and stays there', async () => {
+    const heard = open(lane);
+    heard.socket.write(lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip'));
+    const [first] = await heard.answers(1);
+    expect(gunzipSync(first?.body ?? '').toString()).toBe(text);
+    heard.socket.write(
+      lines('GET / HTTP/1.1', 'Host: a', `If-None-Match: ${first?.headers.etag}`, 'Accept-Encoding: gzip'),
+    );
+    expect((await heard.answers(2))[1]?.status).toBe(304);
+    expect(inLane).toHaveBeenCalledTimes(2);
+    heard.socket.write(`${lines('POST / HTTP/1.1', 'Host: a', 'Content-Length: 3')}abc`);
+    expect((await heard.answers(3))[2]?.status).toBe(405);
+    heard.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
+    expect((await heard.answers(4))[3]?.body.toString()).toBe(text);
+    expect(inLane).toHaveBeenCalledTimes(2);
+    expect(toServer).toHaveBeenCalledTimes(2);
+    heard.socket.destroy();
+  });
+
+  it('answers who closes the sending half at once, and closes then', async () => {
+    const heard = open(lane);
+    heard.socket.end(lines('GET / HTTP/1.1', 'Host: a'));
+    await once(heard.socket, 'close');
+    expect((await heard.answers(1))[0]?.body.toString()).toBe(text);
+    expect(inLane).toHaveBeenCalledOnce();
+  });
+});
+
+describe('what goes to the server as it came', () => {
+  it.each([
+    ['HEAD', lines('HEAD / HTTP/1.1', 'Host: a')],
+    ['no Host', lines('GET / HTTP/1.1', 'Accept: */*')],
+    ['two Hosts', lines('GET / HTTP/1.1', 'Host: a', 'Host: b')],
+    ['HTTP/1.0', lines('GET / HTTP/1.0', 'Host: a')],
+    ['a whole address', lines('GET http://a/ HTTP/1.1', 'Host: a')],
+    ['a folded header', lines('GET / HTTP/1.1', 'Host: a', ' b')],
+    ['a space before the colon', lines('GET / HTTP/1.1', 'Host: a', 'Accept : b')],
+    ['a bare line feed', 'GET / HTTP/1.1\nHost: a\n\n'],
+    ['a bare line feed within', lines('GET / HTTP/1.1', 'Host: a\nX-A: b')],
+    ['a zero byte', lines('GET / HTTP/1.1', 'Host: a', 'X-A: \0')],
+    ['a body', `${lines('GET / HTTP/1.1', 'Host: a', 'Content-Length: 3')}abc`],
+    ['no body, said', lines('GET / HTTP/1.1', 'Host: a', 'Content-Length: 0')],
+    ['chunks', `${lines('GET / HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked')}0\r\n\r\n`],
+    ['the last request', lines('GET / HTTP/1.1', 'Host: a', 'Connection: close')],
+    ['another protocol', lines('GET / HTTP/1.1', 'Host: a', 'Connection: upgrade', 'Upgrade: h2c')],
+    ['two cookies', lines('GET / HTTP/1.1', 'Host: a', 'Cookie: a=1', 'Cookie: b=2')],
+    ['a space in the address', lines('GET /a b HTTP/1.1', 'Host: a')],
+    ['what is not stored', lines('GET /missing HTTP/1.1', 'Host: a')],
+    ['what throws', lines('GET /throws HTTP/1.1', 'Host: a')],
+    ['a very long head', lines('GET / HTTP/1.1', 'Host: a', `X-A: ${'a'.repeat(9000)}`)],
+    ['a head without end', lines('GET / HTTP/1.1', 'Host: a', `X-A: ${'a'.repeat(20_000)}`)],
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
+  ])('%s', async (_, request) => {
+    const [express] = await say(lane, request);
+    expect(inLane).not.toHaveBeenCalled();
+    const [usual] = await say(plain, request);
+    expect(express && stable(express)).toEqual(usual && stable(usual));
+  });
+
+  it('two requests in one piece, answered in their order', async () => {
+    const two = lines('GET / HTTP/1.1', 'Host: a') + lines('GET /long HTTP/1.1', 'Host: a');
+    const answers = await say(lane, two, 2);
+    expect(answers.map(({ body }) => body.toString())).toEqual([text, long]);
+    expect(inLane).not.toHaveBeenCalled();
+  });
+
+  it('a head in pieces, wherever it is cut', async () => {
+    const request = lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip');
+    for (let cut = 1; cut < request.length; cut += 7) {
+      const heard = open(lane);
+      heard.socket.setNoDelay(true);
+      heard.socket.write(request.slice(0, cut));
+      await vi.waitFor(async () => expect(await connections(lane)).toBeGreaterThan(0));
+      await new Promise(setImmediate);
+      heard.socket.write(request.slice(cut));
+      expect(gunzipSync((await heard.answers(1))[0]?.body ?? '').toString(), `${cut}`).toBe(text);
+      heard.socket.destroy();
+    }
+  });
+});
+
+const connections = (server: Server) =>
+  new Promise<number>((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+
+/** Whole numbers below a bound, the same ones in every run. */
+function dice(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+it('never reads a request in another way than the server does', async () => {
+  const pick = dice(20_261_121);
+  const parts = [
+    'GET',
+    'get',
+    'HEAD',
+    ' ',
+    '  ',
+    '/',
+    '/article/a',
+    '/a?b=c',
+    '*',
+    '#',
+    'HTTP/1.1',
+    'HTTP/1.0',
+    '\r\n',
+    '\n',
+    '\r',
+    '\t',
+    ':',
+    ': ',
+    'Host',
+    'host',
+    'a',
+    'Accept-Encoding',
+    'gzip',
+    'br;q=0',
+    'If-None-Match',
+    '*',
+    'Cookie',
+    'Content-Length',
+    '0',
+    'Connection',
+    'keep-alive',
+    'Transfer-Encoding',
+    'chunked',
+    '\0',
+    '\x7f',
+    '\xe9',
+    '"',
+    ',',
+    ';',
+    'Expect',
+    'User-Agent',
+    '100-continue',
+  ] as const;
+  const whole = [
+    'GET',
+    ' ',
+    '/article/a',
+    ' ',
+    'HTTP/1.1',
+    '\r\n',
+    'Host',
+    ': ',
+    'a',
+    '\r\n',
+    'Accept-Encoding',
+    ': ',
+    'gzip',
+    '\r\n',
+    'Cookie',
+    ': ',
+    'a',
+    '\r\n',
+    '\r\n',
+  ];
+  let express = 0;
+  for (let round = 0; round < 400; round++) {
+    const request = [...whole];
+    for (let change = pick(3); change >= 0; change--) {
+      const at = pick(request.length);
+      const part = parts[pick(parts.length)] ?? '';
+      if (pick(3) === 0) request.splice(at, 1);
+      else request.splice(at, pick(2), part);
+    }
+    const said = request.join('');
+    const asked = readHead(said);
+    if (!asked) continue;
+    express++;
+    // Whatever the lane understands, the server takes for one whole request with the same meaning.
+    const seen: unknown[] = [];
+    const ear = createServer((incoming, outgoing) => {
+      const { url, headers, method } = incoming;
+      seen.push([
+        method,
+        url,
+        headers['accept-encoding'],
+        headers['if-none-match'],
+        headers.cookie,
+        headers['user-agent'],
+      ]);
+      outgoing.end('heard');
+    });
+    await listen(ear);
+    const answers = await say(ear, said);
+    ear.closeAllConnections();
+    ear.close();
+    expect(
+      answers.map(({ status }) => status),
+      JSON.stringify(said),
+    ).toEqual([200]);
+    const { target, headers } = asked;
+    expect(seen, JSON.stringify(said)).toEqual([
+      ['GET', target, headers['accept-encoding'], headers['if-none-match'], headers.cookie, headers['user-agent']],
+    ]);
+  }
+  expect(express).toBeGreaterThan(40);
+});
+
+describe('slow and silent askers', () => {
+  async function slow(options: { firstMs: number; idleMs: number }): Promise<Server> {
+    const server = createServer((_, outgoing) => outgoing.end('server'));
+    const body = Buffer.alloc(1024 * 1024, 'x');
+    const headers = ['content-length', String(body.byteLength)];
+    attachLane(server, () => ({ status: 200, headers, body }), options);
+    await listen(server);
+    return server;
+  }
+
+  it('ends a connection on which nothing is asked, and one on which nothing more is', async () => {
+    const server = await slow({ firstMs: 60, idleMs: 120 });
+    const silent = open(server);
+    await once(silent.socket, 'close');
+    expect(silent.all()).toBe('');
+    const idle = open(server);
+    idle.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
+    await once(idle.socket, 'close');
+    expect((await idle.answers(1))[0]?.status).toBe(200);
+    server.close();
+  });
+
+  it('reads no more requests of whoever does not take the answers', async () => {
+    const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
+    let served: Socket | undefined;
+    server.prependListener('connection', (socket: Socket) => {
+      served = socket;
+    });
+    const asker = connect(portOf(server), '127.0.0.1');
+    asker.on('error', () => {});
+    asker.setNoDelay(true);
+    asker.pause();
+    const request = lines('GET / HTTP/1.1', 'Host: a');
+    let asked = 0;
+    // Each request goes out alone, until the server stops reading.
+    while (asked < 200 && !served?.isPaused()) {
+      asker.write(request);
+      asked++;
+      await vi.waitFor(() => expect(served?.bytesRead).toBe(asked * request.length), { interval: 1 });
+    }
+    expect(served?.isPaused()).toBe(true);
+    expect(served?.writableLength).toBeLessThan(8 * 1024 * 1024);
+    asker.resume();
+    await vi.waitFor(() => expect(served?.isPaused()).toBe(false));
+    asker.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('closes idle connections when it is told to, and finishes what is being sent', async () => {
+    const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
+    const idle = open(server);
+    await vi.waitFor(async () => expect(await connections(server)).toBe(1));
+    const busy = connect(portOf(server), '127.0.0.1');
+    busy.pause();
+    busy.write(lines('GET / HTTP/1.1', 'Host: a'));
+    await once(busy, 'readable');
+    const closed = once(server, 'close');
+    server.close();
+    await once(idle.socket, 'close');
+    let taken = 0;
+    busy.on('data', (chunk) => {
+      taken += chunk.length;
+    });
+    busy.resume();
+    const tidy = setInterval(() => server.closeIdleConnections(), 5);
+    await once(busy, 'close');
+    clearInterval(tidy);
+    await closed;
+    expect(taken).toBeGreaterThan(1024 * 1024);
+  });
+
+  it('wants a server of its own', () => {
+    const taken = createServer();
+    taken.on('connection', () => {});
+    expect(() => attachLane(taken, () => null, { firstMs: 1, idleMs: 1 })).toThrow('fresh');
+  });
+});

@@ -1,0 +1,71 @@
+/** Renders pages ahead of their readers; what is stored already is left alone, so that it can be broken off and resumed. */
+
+import type { Entry } from '../cache/cached-page.ts';
+import type { Shelf } from '../cache/page-cache.server.ts';
+import type { PageRef } from '../store/stored-page.ts';
+import type { Desk, Outcome } from './scheduler.server.ts';
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** Pages rendered per second. */
+  readonly rate: number;
+  /** Estimate in milliseconds of what is left; `null` while nothing has been rendered. */
+  readonly leftMs: number | null;
+}
+
+export interface WarmOptions {
+  /** Pages asked for at a time (default 4); the press's own concurrency is the upper bound. */
+  readonly concurrency?: number;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+  /** Renders what is stored, too. */
+  readonly again?: boolean;
+}
+
+export interface Warmed {
+  readonly rendered: number;
+  readonly skipped: number;
+  readonly failed: number;
+  readonly ms: number;
+}
+
+export function createWarming(press: { shelf: Shelf; desk: Desk; find: (key: string) => Entry | undefined }) {
+  const { shelf, desk } = press;
+
+  const render = (ref: PageRef): Promise<Outcome> =>
+    new Promise((resolve) => {
+      desk.refresh(ref, 0, 0, { settled: (_ref, outcome) => resolve(outcome) }, true);
+    });
+
+  return async function warm(keys: Iterable<string>, options: WarmOptions = {}): Promise<Warmed> {
+    const list = [...new Set(keys)];
+    const began = performance.now();
+    let at = 0;
+    let rendered = 0;
+    let skipped = 0;
+    let failed = 0;
+
+    async function one(ref: PageRef): Promise<void> {
+      if (!options.again && shelf.has(ref)) skipped++;
+      else if ((await render(ref)) === 'failed') failed++;
+      else rendered++;
+    }
+
+    async function worker(): Promise<void> {
+      while (at < list.length && !options.signal?.aborted) {
+        const key = list[at++] ?? '';
+        await one({ key, variant: 'public' });
+        const page = press.find(key)?.page;
+        if (page && page.access !== null) await one({ key, variant: 'full' });
+        const ms = performance.now() - began;
+        const rate = rendered === 0 ? 0 : (rendered / ms) * 1000;
+        const left = list.length - at;
+        options.onProgress?.({ done: at, total: list.length, rate, leftMs: rate === 0 ? null : (left / rate) * 1000 });
+      }
+    }
+
+    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 4) }, worker));
+    return { rendered, skipped, failed, ms: performance.now() - began };
+  };
+}

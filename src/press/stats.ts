@@ -1,0 +1,100 @@
+/** What the press counts: for the operators' page, for metrics, for the bench. */
+import type { Variant } from './store/stored-page.ts';
+
+/** One page of a publish. */
+export interface Refreshed {
+  readonly key: string;
+  readonly variant: Variant;
+  /** From the change to the new page in the store. */
+  readonly ms: number;
+}
+
+/** One change, from its arrival to the last page that shows it. */
+export interface Publish {
+  /** Epoch milliseconds of its arrival. */
+  readonly at: number;
+  readonly reason: string;
+  readonly tags: readonly string[];
+  readonly withdrawn: readonly string[];
+  /** The first pages in the order in which they became fresh; `pages` counts all. */
+  readonly refreshed: readonly Refreshed[];
+  readonly pages: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  /** `null` while it is under way. */
+  readonly ms: number | null;
+}
+
+export interface Failure {
+  readonly at: number;
+  readonly key: string;
+  readonly variant: Variant;
+  readonly cause: string;
+  readonly attempts: number;
+}
+
+export interface Counters {
+  memoryHits: number;
+  storeHits: number;
+  /** Pages that had to be rendered while a reader waited. */
+  misses: number;
+  /** Answers from the short memory of addresses that do not exist. */
+  negativeHits: number;
+  renders: number;
+  /** Renders whose result was out of date before it was there. */
+  discarded: number;
+  unchanged: number;
+  failures: number;
+  publishes: number;
+}
+
+/** What happens, as it happens; for metrics. */
+export type PressEvent =
+  | { readonly kind: 'render'; readonly ms: number; readonly why: 'reader' | 'change' }
+  | { readonly kind: 'publish'; readonly ms: number; readonly pages: number }
+  | { readonly kind: 'failure'; readonly cause: string };
+
+export interface Figures {
+  readonly counters: Counters;
+  readonly publishes: readonly Publish[];
+  readonly failures: readonly Failure[];
+  /** Begins a publish; `done` puts its end in its place. */
+  publish(begun: Publish): { done(ended: Publish): void };
+  failed(failure: Failure): void;
+}
+
+const kept = 50;
+
+export function createFigures(): Figures {
+  const publishes: Publish[] = [];
+  const failures: Failure[] = [];
+  return {
+    counters: {
+      memoryHits: 0,
+      storeHits: 0,
+      misses: 0,
+      negativeHits: 0,
+      renders: 0,
+      discarded: 0,
+      unchanged: 0,
+      failures: 0,
+      publishes: 0,
+    },
+    publishes,
+    failures,
+    publish(begun) {
+      publishes.unshift(begun);
+      if (publishes.length > kept) publishes.pop();
+      return {
+        done(ended) {
+          const at = publishes.indexOf(begun);
+          if (at !== -1) publishes[at] = ended;
+        },
+      };
+    },
+    failed(failure) {
+      failures.unshift(failure);
+      if (failures.length > kept) failures.pop();
+    },
+  };
+}

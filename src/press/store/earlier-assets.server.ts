@@ -1,0 +1,121 @@
+/**
+ * Files of earlier builds, for a day: a browser that holds yesterday's page still finds the scripts and styles that it
+ * names. Files with a hash in their name never change, so that one copy serves every build that has it.
+ */
+import { copyFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, join, normalize, sep } from 'node:path';
+import type { Logger } from '../../lib/logging.ts';
+
+export interface AssetsOptions {
+  /** Folder of the copies, one folder for each build. */
+  readonly dir: string;
+  /** Name of the running build; letters, digits, `.`, `_` and `-`. */
+  readonly build: string;
+  /** Folder of the running build's hashed files. */
+  readonly source: string;
+  readonly log: Logger;
+  readonly now?: () => number;
+  /** Milliseconds for which files of a build are kept after another one began (default a day). */
+  readonly keptMs?: number;
+}
+
+export interface EarlierAssets {
+  /** Builds whose files are kept besides the running one, the latest first. */
+  readonly builds: readonly string[];
+  /**
+   * A file of an earlier build.
+   *
+   * @param path below the folder of hashed files, e.g. `Article.B2xk9.css` or, compressed ahead, `Article.B2xk9.css.br`
+   */
+  find(path: string): Promise<Buffer | undefined>;
+  /** Deletes what has been kept long enough; call it now and then. */
+  prune(): Promise<void>;
+}
+
+const day = 24 * 60 * 60 * 1000;
+/** Says when a build was last the running one: its time is what counts. */
+const mark = '.running';
+
+/** Copies the running build's files and looks for those of earlier ones. */
+export async function openEarlierAssets(options: AssetsOptions): Promise<EarlierAssets> {
+  const { dir, build, source, log, now = Date.now, keptMs = day } = options;
+  if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" is no name of a build.`);
+  const own = join(dir, build);
+  const known = new Map<string, string>();
+  let builds: string[] = [];
+
+  async function lastRunning(name: string): Promise<number> {
+    return (await stat(join(dir, name, mark)).catch(() => null))?.mtimeMs ?? 0;
+  }
+
+  async function look(): Promise<void> {
+    const found: { name: string; at: number }[] = [];
+    for (const entry of await readdir(dir, { withFileTypes: true })) {
+      if (!entry.isDirectory() || entry.name === build) continue;
+      found.push({ name: entry.name, at: await lastRunning(entry.name) });
+    }
+    found.sort((a, b) => b.at - a.at);
+    builds = found.map(({ name }) => name);
+    known.clear();
+    // The latest build's copy wins, though copies of one name are the same.
+    for (const name of builds.toReversed()) {
+      for (const file of await readdir(join(dir, name), { recursive: true, withFileTypes: true })) {
+        if (!file.isFile() || file.name === mark) continue;
+        const path = join(file.parentPath, file.name);
+        known.set(
+          path
+            .slice(join(dir, name).length + 1)
+            .split(sep)
+            .join('/'),
+          path,
+        );
+      }
+    }
+  }
+
+  /** The time of the mark is the last moment at which this build ran. */
+  async function stamp(): Promise<void> {
+    const at = new Date(now());
+    await utimes(join(own, mark), at, at);
+  }
+
+  async function prune(): Promise<void> {
+    await stamp();
+    for (const name of builds) {
+      const at = await lastRunning(name);
+      if (now() - at <= keptMs) continue;
+      await rm(join(dir, name), { recursive: true, force: true });
+      log.info({ build: name }, 'The files of an earlier build were deleted');
+    }
+    await look();
+  }
+
+  await mkdir(own, { recursive: true });
+  const copied = await stat(join(own, mark)).catch(() => null);
+  if (!copied) {
+    for (const file of await readdir(source, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const from = join(file.parentPath, file.name);
+      const to = join(own, from.slice(normalize(source).replace(/[/\\]+$/, '').length + 1));
+      await mkdir(join(to, '..'), { recursive: true });
+      await copyFile(from, to);
+    }
+    // Last, so that a copy that was broken off is made again.
+    await writeFile(join(own, mark), '');
+  }
+  await stamp();
+  await look();
+  await prune();
+
+  return {
+    get builds() {
+      return builds;
+    },
+    async find(path) {
+      const file = known.get(path);
+      if (file === undefined || basename(file) === mark) return undefined;
+      return readFile(file).catch(() => undefined);
+    },
+    prune,
+  };
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import { tempDir } from '../testing.ts';
+import { openEarlierAssets } from './earlier-assets.server.ts';
+
+let folder: ReturnType<typeof tempDir>;
+beforeEach(() => {
+  folder = tempDir();
+});
+afterEach(() => folder.remove());
+
+const hour = 3_600_000;
+let now = 1_800_000_000_000;
+
+/** Builds a site with these files and opens it. */
+function build(name: string, files: Record<string, string>) {
+  const source = join(folder.dir, 'dist', name);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(source, path, '..'), { recursive: true });
+    writeFileSync(join(source, path), text);
+  }
+  mkdirSync(source, { recursive: true });
+  return openEarlierAssets({ dir: join(folder.dir, 'assets'), build: name, source, log: silent, now: () => now });
+}
+
+it('keeps the files of the build before for a day after it last ran', async () => {
+  const first = await build('a', { 'page.1.css': 'one', 'deep/x.2.js': 'two' });
+  expect(first.builds).toEqual([]);
+  expect(await first.find('page.1.css')).toBeUndefined();
+  now += 48 * hour;
+  await first.prune();
+  now += hour;
+  const second = await build('b', { 'page.3.css': 'three' });
+  expect(second.builds).toEqual(['a']);
+  expect(String(await second.find('page.1.css'))).toBe('one');
+  expect(String(await second.find('deep/x.2.js'))).toBe('two');
+  expect(await second.find('page.3.css')).toBeUndefined();
+  expect(await second.find('../b/page.3.css')).toBeUndefined();
+  expect(await second.find('.running')).toBeUndefined();
+  now += 22 * hour;
+  await second.prune();
+  expect(second.builds).toEqual(['a']);
+  now += 2 * hour;
+  await second.prune();
+  expect(second.builds).toEqual([]);
+  expect(await second.find('page.1.css')).toBeUndefined();
+});
+
+it('finds the files of an earlier build after a return to it', async () => {
+  await build('a', { 'a.css': 'a' });
+  await build('b', { 'b.css': 'b' });
+  const again = await build('a', {});
+  expect(String(await again.find('b.css'))).toBe('b');
+});
+
+it('wants a plain name', async () => {
+  await expect(build('../x', {})).rejects.toThrow('no name of a build');
+});

@@ -1,0 +1,65 @@
+import { fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { press, readText, tempDir } from '../testing.ts';
+import { keys, pageOf, readContent, readPage, type Said, tagsOf, victim } from './kill-target.ts';
+
+const rounds = Number(process.env.PRESS_KILLS ?? 20);
+
+/** Runs the victim, kills it in the middle of its work, and tells what it had said by then. */
+function killOne(dir: string, afterMs: number): Promise<Map<string, number>> {
+  return new Promise((resolve, reject) => {
+    const said = new Map<string, number>();
+    const child = fork(victim, [dir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
+    let complaint = '';
+    child.stderr?.on('data', (text: Buffer) => {
+      complaint += text.toString();
+    });
+    child.on('message', (message: 'ready' | Said) => {
+      if (message === 'ready') setTimeout(() => child.kill('SIGKILL'), afterMs);
+      else said.set(message.tag, message.edit);
+    });
+    child.on('exit', (_code, signal) => {
+      if (signal === 'SIGKILL') resolve(said);
+      else reject(new Error(`The victim ended by itself: ${complaint}`));
+    });
+  });
+}
+
+it(`loses no refresh and tears no page in ${rounds} kills at random moments`, async () => {
+  const folder = tempDir();
+  writeFileSync(join(folder.dir, 'content.txt'), '');
+  let changes = 0;
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const said = await killOne(folder.dir, Math.random() * 120);
+      changes += said.size;
+      const content = readContent(folder.dir);
+      const bench = press(folder.dir, { render: async (key) => pageOf(key, content) });
+      // What is withdrawn is gone from the first moment on.
+      for (const key of keys) {
+        const entry = bench.press.peek(key, 'public');
+        const withdrawn = tagsOf(key).some((tag) => (said.get(tag) ?? 0) < 0 && (content.get(tag) ?? 0) < 0);
+        if (entry && withdrawn) expect(entry.page.status, `${key} in round ${round}`).toBe(410);
+      }
+      await bench.press.resumed;
+      for (const key of keys) {
+        const seen = readPage(key, await readText(bench.press, key));
+        for (const tag of tagsOf(key)) {
+          expect(Math.abs(seen[tag] ?? 0), `${tag} on ${key} in round ${round}`).toBeGreaterThanOrEqual(
+            Math.abs(said.get(tag) ?? 0),
+          );
+        }
+      }
+      expect(bench.store.marked()).toEqual([]);
+      expect(bench.store.check()).toBeNull();
+      // The last edit may have been written without the press having heard of it: that is for whoever emits tags to repeat.
+      await bench.press.invalidate(['all']);
+      await bench.close();
+    }
+  } finally {
+    folder.remove();
+  }
+  expect(changes).toBeGreaterThan(rounds);
+}, 180_000);

@@ -1,0 +1,404 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import { openPress } from '../press.server.ts';
+import { html, keepLog, pageOf, press, readText, tempDir } from '../testing.ts';
+import { openStore, type PageStore } from './page-store.server.ts';
+import { type StoreFile, StoreUnavailable } from './sqlite-file.server.ts';
+
+let folder: ReturnType<typeof tempDir>;
+let file: string;
+let stores: PageStore[];
+beforeEach(() => {
+  folder = tempDir();
+  file = join(folder.dir, 'pages.sqlite');
+  stores = [];
+});
+afterEach(() => {
+  for (const store of stores) store.close();
+  folder.remove();
+});
+
+function open(build = 'one', more: Partial<Parameters<typeof openStore>[0]> = {}): PageStore {
+  const store = openStore({ file, build, log: silent, ...more });
+  stores.push(store);
+  return store;
+}
+
+async function put(store: PageStore, key: string, text: string, tags: readonly string[] = [], began = store.latest()) {
+  const { page, bodies } = await pageOf(key, text, tags);
+  return store.put({ ...page, build: store.build }, bodies, began);
+}
+
+const damaged = () => readdirSync(folder.dir).filter((name) => name.includes('.damaged-'));
+const long = (text: string) => text.repeat(500);
+
+describe('the store', () => {
+  it('gives back what was put', async () => {
+    const store = open();
+    const { page, bodies } = await pageOf('/a', long('text'), ['y', 'x']);
+    const version = store.put(page, bodies, 0);
+    const found = store.find('/a', 'public');
+    expect(found).toEqual({ ...page, version });
+    expect(found && store.body(found, 'br')).toEqual(bodies.br);
+    expect(found && store.body(found, 'gzip')).toEqual(bodies.gzip);
+    expect(found && store.body(found, 'identity')).toBeUndefined();
+    expect(store.find('/a', 'full')).toBeUndefined();
+    expect(store.size()).toMatchObject({
+      pages: 1,
+      bytes: (bodies.br?.byteLength ?? 0) + (bodies.gzip?.byteLength ?? 0),
+    });
+  });
+
+  it('tells what other builds have left, the most read first', async () => {
+    const one = open();
+    for (const key of ['/a', '/b', '/c']) await put(one, key, 'text');
+    one.addReads(new Map([['p/b', { ref: { key: '/b', variant: 'public' }, count: 3 }]]));
+    expect(one.earlierKeys()).toEqual([]);
+    const two = open('two');
+    await put(two, '/d', 'text');
+    const left = two.earlierKeys();
+    expect(left[0]).toBe('/b');
+    expect(left.toSorted()).toEqual(['/a', '/b', '/c']);
+    two.markWarm();
+    while (two.pruneSome());
+    expect(two.earlierKeys()).toEqual([]);
+  });
+
+  it('never gives the bytes of another rendering', async () => {
+    const store = open();
+    await put(store, '/a', long('one'));
+    const old = store.find('/a', 'public');
+    await put(store, '/a', long('two'));
+    expect(old && store.body(old, 'br')).toBeUndefined();
+    expect(store.size().pages).toBe(1);
+  });
+
+  it('refuses a page whose tag changed since its render began', async () => {
+    const store = open();
+    const began = store.latest();
+    store.change(['x'], [], false, 0);
+    expect(await put(store, '/a', 'text', ['x'], began)).toBeNull();
+    expect(await put(store, '/b', 'text', ['y'], began)).not.toBeNull();
+    expect(await put(store, '/a', 'text', ['x'])).not.toBeNull();
+    store.change([], [], true, 0);
+    expect(await put(store, '/c', 'text', ['z'], began)).toBeNull();
+  });
+
+  it('marks by tag, in the order of reads, and takes marks away with the render that saw the change', async () => {
+    const store = open();
+    await put(store, '/a', 'a', ['x']);
+    await put(store, '/b', 'b', ['x', 'y']);
+    const early = store.latest();
+    store.addReads(new Map([['p/b', { ref: { key: '/b', variant: 'public' }, count: 3 }]]));
+    const { affected, seq } = store.change(['x', 'y'], [], false, 0);
+    expect(affected.map(({ key, reads }) => [key, reads > 2]).sort()).toEqual([
+      ['/a', false],
+      ['/b', true],
+    ]);
+    const { page, bodies } = await pageOf('/a', 'new', ['x']);
+    store.put(page, bodies, early, true);
+    expect(store.marked()).toHaveLength(2);
+    store.put(page, bodies, seq);
+    expect(store.marked().map(({ key }) => key)).toEqual(['/b']);
+  });
+
+  it('halves the weight of reads in a day', async () => {
+    let now = 0;
+    const store = open('one', { now: () => now });
+    await put(store, '/a', 'a', ['x']);
+    store.addReads(new Map([['p/a', { ref: { key: '/a', variant: 'public' }, count: 8 }]]));
+    now += 48 * 3_600_000;
+    expect(store.change(['x'], [], false, 0).affected[0]?.reads).toBeCloseTo(2);
+  });
+
+  it('holds the pages of two builds apart, and prunes the older', async () => {
+    const first = open('one');
+    for (let i = 0; i < 250; i++) await put(first, `/${i}`, `page ${i}`, ['x']);
+    const second = open('two');
+    await put(second, '/0', 'new', ['x']);
+    expect(second.find('/0', 'public')?.build).toBe('two');
+    expect(second.find('/1', 'public')?.build).toBe('one');
+    expect(second.has('/1', 'public')).toBe(false);
+    expect(first.find('/0', 'public')?.build).toBe('one');
+    second.markWarm();
+    expect(second.find('/1', 'public')).toBeUndefined();
+    while (second.pruneSome());
+    expect(second.size().pages).toBe(1);
+    const db = new DatabaseSync(file);
+    for (const [table, rows] of [
+      ['pages', 1],
+      ['page_tags', 1],
+      ['tags', 1],
+      ['stale', 0],
+      ['namespaces', 1],
+      ['bodies', 1],
+    ] as const) {
+      expect(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n, table).toBe(rows);
+    }
+    db.close();
+  });
+
+  it('sees the writes of another process', async () => {
+    const one = open();
+    const other = open();
+    const before = one.foreignWrites();
+    await put(one, '/mine', 'mine');
+    expect(one.foreignWrites()).toBe(before);
+    await put(other, '/theirs', 'theirs');
+    expect(one.foreignWrites()).not.toBe(before);
+    const began = one.latest();
+    other.change(['x'], [], false, 0);
+    expect(await put(one, '/a', 'text', ['x'], began)).toBeNull();
+  });
+});
+
+describe('damage', () => {
+  it('of a row drops the row', async () => {
+    const store = open();
+    for (const key of ['/a', '/b', '/c']) await put(store, key, long(key), ['x']);
+    const db = new DatabaseSync(file);
+    db.exec(`UPDATE pages SET headers = '{"content-type":"text/plain"}' WHERE key = '/a'`);
+    db.exec(
+      "UPDATE bodies SET bytes = zeroblob(length(bytes)) WHERE id / 4 = (SELECT version FROM pages WHERE key = '/b')",
+    );
+    db.close();
+    expect(store.find('/a', 'public')).toBeUndefined();
+    const b = store.find('/b', 'public');
+    expect(b && store.body(b, 'gzip')).toBeUndefined();
+    expect(store.find('/b', 'public')).toBeUndefined();
+    expect(store.find('/c', 'public')).toBeDefined();
+    expect(store.size().pages).toBe(1);
+    expect(damaged()).toEqual([]);
+  });
+
+  it.each(['garbage', 'empty', 'short'] as const)('of the whole file (%s) sets it aside at the start', async (kind) => {
+    const first = open();
+    for (let i = 0; i < 50; i++) await put(first, `/${i}`, long(`page ${i}`), ['x']);
+    first.close();
+    if (kind === 'garbage') writeFileSync(file, Buffer.alloc(50_000, 'no database '));
+    if (kind === 'empty') truncateSync(file, 0);
+    if (kind === 'short') truncateSync(file, Math.floor(statSync(file).size / 2));
+    const { log, lines } = keepLog();
+    const second = open('one', { log });
+    expect(second.find('/1', 'public')).toBeUndefined();
+    expect(await put(second, '/1', 'new')).not.toBeNull();
+    expect(damaged().length).toBe(kind === 'empty' ? 0 : 1);
+    expect(lines.some((line) => line.level === 'error')).toBe(kind !== 'empty');
+  });
+
+  it('of another version of the tables begins anew without a complaint', async () => {
+    await put(open(), '/a', 'a');
+    stores[0]?.close();
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA user_version = 999');
+    db.close();
+    expect(open().find('/a', 'public')).toBeUndefined();
+    expect(damaged()).toEqual([]);
+  });
+
+  it('at any place of the file: pages are either right or rendered anew, and the press goes on', async () => {
+    const texts = new Map<string, string>();
+    const render = async (key: string) => {
+      const page = { ...html(`${key} ${'content '.repeat(300)}`), tags: ['x', `tag:${key}`] };
+      texts.set(key, page.body.toString());
+      return page;
+    };
+    const keys = Array.from({ length: 60 }, (_, i) => `/${i}`);
+    const first = press(folder.dir, { render });
+    for (const key of keys) await first.press.get(key, 'public');
+    await first.close();
+    const sound = readFileSync(file);
+    let seed = 42;
+    const random = () => {
+      seed = (seed * 1103515245 + 12345) % 2147483648;
+      return seed / 2147483648;
+    };
+    for (let round = 0; round < 25; round++) {
+      for (const companion of [`${file}-wal`, `${file}-shm`]) if (existsSync(companion)) truncateSync(companion, 0);
+      writeFileSync(file, sound);
+      const handle = openSync(file, 'r+');
+      const at = round === 0 ? 0 : Math.floor(random() * sound.length);
+      writeSync(handle, Buffer.alloc(64 + Math.floor(random() * 8192), random() < 0.5 ? 0xff : 0x5a), 0, undefined, at);
+      closeSync(handle);
+      const bench = press(folder.dir, { render });
+      for (const key of keys) expect(await readText(bench.press, key), `${round} ${key}`).toBe(texts.get(key));
+      const result = await bench.press.invalidate(['x']);
+      expect(result.failed).toBe(0);
+      for (const key of keys) expect(await readText(bench.press, key)).toBe(texts.get(key));
+      await bench.close();
+    }
+  }, 60_000);
+
+  it('while it is in use sets the file aside and goes on', async () => {
+    const { log, lines } = keepLog();
+    const bench = press(folder.dir, {
+      render: async (key) => ({ ...html(long(key)), tags: ['x'] }),
+      log,
+      memoryBytes: 1,
+    });
+    for (let i = 0; i < 100; i++) await bench.press.get(`/${i}`, 'public');
+    // Everything but the first page of the file becomes nonsense, as when a disk dies.
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    db.close();
+    const handle = openSync(file, 'r+');
+    writeSync(handle, Buffer.alloc(statSync(file).size - 8192, 0x5a), 0, undefined, 8192);
+    closeSync(handle);
+    for (let i = 0; i < 300; i++) {
+      expect(await readText(bench.press, `/${i}`)).toBe(long(`/${i}`));
+    }
+    expect(lines.some((line) => line.message.includes('set aside') || line.message.includes('checksum'))).toBe(true);
+    expect(bench.press.stats().store?.pages).toBeGreaterThan(0);
+    await bench.close();
+  });
+});
+
+describe('a full disk', () => {
+  /** A file that refuses to be written while `full` is set. */
+  function fillable() {
+    const disk = { full: false };
+    const wrap = (inner: StoreFile): StoreFile => ({
+      ...inner,
+      write: (work) => {
+        if (disk.full) throw new StoreUnavailable('database or disk is full');
+        return inner.write(work);
+      },
+    });
+    return { disk, wrap };
+  }
+
+  it('costs readers nothing: pages are served from memory until the store takes them', async () => {
+    const { disk, wrap } = fillable();
+    const { log, lines } = keepLog();
+    let edition = 1;
+    let published = true;
+    const render = async (key: string) =>
+      key === '/3' && !published
+        ? { ...html('gone'), status: 410, tags: ['x', '3'] }
+        : { ...html(`${key} edition ${edition} `.repeat(100)), tags: ['x', key.slice(1)] };
+    const store = openStore({ file, build: 'one', log, wrap });
+    const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log });
+    const text = async (key: string) => (await readText(opened, key)).slice(0, 12).trim();
+    for (const key of ['/1', '/2', '/3']) expect(await text(key)).toBe(`${key} edition 1`);
+    disk.full = true;
+    edition = 2;
+    expect(await opened.invalidate(['x'])).toMatchObject({ failed: 0, refreshed: { length: 3 } });
+    for (const key of ['/1', '/2', '/new']) expect((await text(key)).startsWith(`${key} edition`)).toBe(true);
+    expect(await text('/1')).toBe('/1 edition 2');
+    expect(opened.stats().unwritten).toBe(4);
+    published = false;
+    const withdrawal = opened.invalidate(['x'], { withdrawn: ['3'] });
+    expect(opened.peek('/3', 'public')).toBeUndefined();
+    await withdrawal;
+    expect((await opened.get('/3', 'public')).page.status).toBe(410);
+    const complaints = lines.filter((line) => line.message.includes('cannot be used'));
+    expect(complaints).toHaveLength(1);
+    disk.full = false;
+    const end = performance.now() + 4000;
+    while (opened.stats().unwritten > 0 && performance.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(opened.stats().unwritten).toBe(0);
+    expect(store.find('/3', 'public')?.status).toBe(410);
+    expect(await text('/1')).toBe('/1 edition 2');
+    edition = 3;
+    await opened.invalidate(['1']);
+    expect(await text('/1')).toBe('/1 edition 3');
+    await opened.close();
+    store.close();
+  });
+
+  it('is told to be over, too, when what waited was made anew and taken meanwhile', async () => {
+    const { disk, wrap } = fillable();
+    const { log, lines } = keepLog();
+    const store = openStore({ file, build: 'one', log, wrap });
+    let edition = 1;
+    const render = async () => ({ ...html(`edition ${edition} `.repeat(100)), tags: [] });
+    const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log });
+    disk.full = true;
+    await opened.get('/a', 'public');
+    expect(opened.stats().unwritten).toBe(1);
+    disk.full = false;
+    edition = 2;
+    await opened.refresh(['/a']);
+    expect(opened.stats().unwritten).toBe(0);
+    const told = () => lines.filter(({ message }) => message === 'The page store takes pages again');
+    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    await opened.close();
+    store.close();
+  });
+
+  it('shows nothing of before when the pages of a change cannot even be looked up', async () => {
+    const disk = { away: false };
+    const wrap = (inner: StoreFile): StoreFile => {
+      const guarded =
+        <Run extends StoreFile['use']>(run: Run) =>
+        <T>(work: () => T): T => {
+          if (disk.away) throw new StoreUnavailable('disk I/O error');
+          return run(work);
+        };
+      return { ...inner, use: guarded(inner.use), write: guarded(inner.write) };
+    };
+    let edition = 1;
+    const render = async (key: string) =>
+      key === '/gone' && edition > 1
+        ? { ...html('gone'), status: 410, tags: ['x', 'gone'] }
+        : { ...html(`${key} edition ${edition} `.repeat(100)), tags: ['x', key.slice(1)] };
+    const store = openStore({ file, build: 'one', log: silent, wrap });
+    const opening = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
+    for (const key of ['/a', '/gone']) await opening.get(key, 'public');
+    await opening.close();
+    // Nothing of it is in memory now.
+    const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
+    edition = 2;
+    disk.away = true;
+    await opened.invalidate(['x'], { withdrawn: ['gone'] });
+    disk.away = false;
+    expect(opened.peek('/gone', 'public')).toBeUndefined();
+    expect(opened.peek('/a', 'public')).toBeUndefined();
+    expect((await opened.get('/gone', 'public')).page.status).toBe(410);
+    expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);
+    // Nor when the store has taken the change.
+    await vi.waitFor(() => expect(opened.durable).toBe(true));
+    expect((await opened.get('/gone', 'public')).page.status).toBe(410);
+    expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);
+    await opened.close();
+    store.close();
+  });
+
+  it('keeps no more unwritten pages than there is room for', async () => {
+    const { disk, wrap } = fillable();
+    const store = openStore({ file, build: 'one', log: silent, wrap });
+    let renders = 0;
+    const opened = openPress({
+      store,
+      memoryBytes: 1024 * 1024,
+      log: silent,
+      render: async (key) => {
+        renders++;
+        return { ...html(`${key} ${randomBytes(20_000).toString('hex')}`), tags: [] };
+      },
+    });
+    disk.full = true;
+    for (let i = 0; i < 200; i++) await opened.get(`/${i}`, 'public');
+    expect(opened.stats().unwritten).toBeLessThan(200);
+    expect((await readText(opened, '/0')).startsWith('/0 ')).toBe(true);
+    expect(renders).toBe(201);
+    disk.full = false;
+    await opened.close();
+    store.close();
+  });
+});

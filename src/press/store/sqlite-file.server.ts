@@ -1,0 +1,254 @@
+/**
+ * The SQLite file of the page store: opening, damage, transactions. What lies in it can be rendered again, so that a
+ * damaged file is set aside and a new one begun while the press goes on.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Logger } from '../../lib/logging.ts';
+
+/** Raised with every change of the tables; a file of another version is begun anew. */
+const schemaVersion = 2;
+
+const schema = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE namespaces (
+    id INTEGER PRIMARY KEY, build TEXT NOT NULL UNIQUE, begun_at INTEGER NOT NULL, warm_at INTEGER,
+    pages INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0);
+  CREATE TABLE pages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, ns INTEGER NOT NULL, key TEXT NOT NULL, variant TEXT NOT NULL,
+    version INTEGER NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL, access TEXT, hash TEXT NOT NULL,
+    size INTEGER NOT NULL, kept INTEGER NOT NULL, tags TEXT NOT NULL, etags TEXT NOT NULL,
+    rendered_at INTEGER NOT NULL, render_ms REAL NOT NULL, as_of INTEGER, checksum INTEGER NOT NULL, UNIQUE (key, variant, ns));
+  CREATE INDEX pages_ns ON pages (ns);
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
+  CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE page_tags (tag INTEGER NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (tag, page)) WITHOUT ROWID;
+  CREATE INDEX page_tags_page ON page_tags (page);
+  CREATE TABLE stale (page INTEGER PRIMARY KEY, seq INTEGER NOT NULL, since INTEGER NOT NULL);
+  CREATE TABLE changes (tag TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX changes_at ON changes (at);
+  CREATE TABLE reads (key TEXT NOT NULL, variant TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (key, variant)) WITHOUT ROWID;
+  INSERT INTO meta VALUES ('seq', 0), ('version', 0), ('withdrawn', 0);
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+const tables = ['bodies', 'changes', 'meta', 'namespaces', 'page_tags', 'pages', 'reads', 'stale', 'tags'];
+
+/** The store cannot be read or written just now: the disk is full, read-only or gone. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+const resultCode = (error: unknown): number | null => {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code : null;
+};
+
+/** SQLITE_CORRUPT, SQLITE_NOTADB, or a read that ended too early, which is what a truncated file gives. */
+const isDamage = (error: unknown): boolean => {
+  const code = resultCode(error) ?? 0;
+  return (code & 0xff) === 11 || (code & 0xff) === 26 || code === 522;
+};
+
+export interface StoreFileOptions {
+  readonly file: string;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Told after a new file was begun in place of a damaged one. */
+  readonly onReset: () => void;
+}
+
+export interface StoreFile {
+  readonly file: string;
+  /**
+   * Runs `work` over the open file. Damage sets the file aside and runs it again over a new one.
+   *
+   * @throws StoreUnavailable
+   */
+  use<T>(work: () => T): T;
+  /** The same in one transaction that is written at once. */
+  write<T>(work: () => T): T;
+  /** A prepared statement, made once for each text; only within {@link use} and {@link write}. */
+  sql(text: string): StatementSync;
+  /** Sets the file aside and begins a new one. */
+  reset(reason: string): void;
+  /** Bytes on disk. */
+  size(): number;
+  close(): void;
+}
+
+const companions = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
+
+export function openStoreFile(options: StoreFileOptions): StoreFile {
+  const { file, log, now, onReset } = options;
+  let db: DatabaseSync | null = null;
+  let statements = new Map<string, StatementSync>();
+  let closed = false;
+  let depth = 0;
+  mkdirSync(dirname(file), { recursive: true });
+
+  function connect(): DatabaseSync {
+    const fresh = new DatabaseSync(file);
+    try {
+      // Only an empty file takes the page size: larger pages hold a compressed body in one or two pieces.
+      fresh.exec(`PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000; PRAGMA mmap_size = 0;
+        PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 33554432;`);
+      prepareTables(fresh);
+      return fresh;
+    } catch (error) {
+      fresh.close();
+      throw error;
+    }
+  }
+
+  /** Cheap signs of damage that opening alone does not show; the pages themselves are checked when they are read. */
+  function prepareTables(fresh: DatabaseSync): void {
+    const version = Number(fresh.prepare('PRAGMA user_version').get()?.user_version ?? 0);
+    const found = fresh
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .all()
+      .map((row) => String(row.name));
+    if (found.length === 0 && version === 0) {
+      fresh.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
+      return;
+    }
+    if (version !== schemaVersion) throw new OtherVersion(`it is of version ${version}`);
+    if (found.join() !== tables.join()) throw damage(`its tables are ${found.join(', ')}`);
+    const pages = Number(fresh.prepare('PRAGMA page_count').get()?.page_count ?? 0);
+    const size = Number(fresh.prepare('PRAGMA page_size').get()?.page_size ?? 0);
+    // Pages that are still in the write-ahead log may be missing at the end of the file itself.
+    if (!existsSync(`${file}-wal`) && statSync(file).size < pages * size)
+      throw damage('it is shorter than it should be');
+    const meta = fresh.prepare('SELECT count(*) AS n FROM meta').get();
+    if (Number(meta?.n) < 2) throw damage('its counters are missing');
+  }
+
+  function begin(): void {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        db = connect();
+        statements = new Map();
+        return;
+      } catch (error) {
+        if (attempt > 0 || !(isDamage(error) || error instanceof OtherVersion)) throw unavailable(error);
+        if (error instanceof OtherVersion) {
+          log.info({ file, why: error.message }, 'The page store is begun anew');
+          for (const path of companions(file)) rmSync(path, { force: true });
+        } else {
+          setAside(String(error));
+        }
+        // Whoever holds pages of the old file must hear of it.
+        onReset();
+      }
+    }
+  }
+
+  function setAside(reason: string): void {
+    const aside = `${file}.damaged-${now()}`;
+    for (const path of companions(file)) {
+      if (existsSync(path)) renameSync(path, path.replace(file, aside));
+    }
+    log.error({ file, aside, reason }, 'The page store is damaged; it was set aside, and pages are rendered anew');
+  }
+
+  function reset(reason: string): void {
+    shut();
+    try {
+      setAside(reason);
+      db = connect();
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      onReset();
+    }
+  }
+
+  function shut(): void {
+    statements = new Map();
+    try {
+      db?.close();
+    } catch (error) {
+      log.warn({ err: error }, 'The page store did not close cleanly');
+    }
+    db = null;
+  }
+
+  function rollBack(): void {
+    try {
+      if (db?.isTransaction) db.exec('ROLLBACK');
+    } catch (error) {
+      log.warn({ err: error }, 'A transaction of the page store could not be rolled back; the file is opened anew');
+      shut();
+    }
+  }
+
+  function use<T>(work: () => T): T {
+    if (closed) throw new StoreUnavailable('The page store is closed.');
+    // The outermost call sees to errors: it alone can begin its work again.
+    if (depth > 0) return work();
+    for (let attempt = 0; ; attempt++) {
+      if (!db) begin();
+      depth++;
+      try {
+        return work();
+      } catch (error) {
+        rollBack();
+        if (isDamage(error) && attempt === 0) {
+          reset(String(error));
+        } else if (resultCode(error) !== null) {
+          throw unavailable(error);
+        } else {
+          throw error;
+        }
+      } finally {
+        depth--;
+      }
+    }
+  }
+
+  use(() => {});
+
+  return {
+    file,
+    use,
+    write: (work) =>
+      use(() => {
+        if (db?.isTransaction) return work();
+        db?.exec('BEGIN IMMEDIATE');
+        const result = work();
+        db?.exec('COMMIT');
+        return result;
+      }),
+    sql(text) {
+      let statement = statements.get(text);
+      if (!statement) {
+        if (!db) throw new StoreUnavailable('The page store is not open.');
+        statement = db.prepare(text);
+        statements.set(text, statement);
+      }
+      return statement;
+    },
+    reset,
+    size() {
+      let bytes = 0;
+      for (const path of companions(file)) bytes += existsSync(path) ? statSync(path).size : 0;
+      return bytes;
+    },
+    close() {
+      closed = true;
+      shut();
+    },
+  };
+}
+
+class OtherVersion extends Error {}
+
+const damage = (sentence: string): Error => Object.assign(new Error(sentence), { errcode: 11 });
+
+const unavailable = (error: unknown): StoreUnavailable =>
+  error instanceof StoreUnavailable
+    ? error
+    : new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });

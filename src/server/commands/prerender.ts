@@ -1,0 +1,89 @@
+/**
+ * `npm run press`: renders the whole paper, or a part of it, into the page store without serving anything. It may run beside
+ * a serving process on the same DATA_DIR: the store takes both, and a page that changed while it was rendered is refused.
+ */
+import { fileURLToPath } from 'node:url';
+import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
+import { compose } from '../compose.ts';
+import { parseConfig } from '../config/config.ts';
+import { loadPages } from '../http/page-renderer.ts';
+import { securityHeaders } from '../http/security-headers.ts';
+import { createLog } from '../logging.ts';
+import { allKeys, articleKeys } from '../press/edition-keys.ts';
+import { buildName, openPressroom } from '../press/open-press.ts';
+
+export interface AheadOptions {
+  /** Paths; only they and what is below them. Empty: everything. */
+  readonly only?: readonly string[];
+  /** Only articles published at or after this UTC instant. */
+  readonly since?: string;
+  /** Renders at a time. */
+  readonly concurrency?: number;
+  readonly onWaiting?: (note: string) => void;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Stops between two pages; what is rendered stays, and the next run goes on from there. */
+  readonly signal?: AbortSignal;
+}
+
+const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
+
+/** Whether an address is one of the paths, a page of its list, or below it. */
+export const isBelow = (key: string, paths: readonly string[]): boolean =>
+  paths.length === 0 ||
+  paths.some((path) => {
+    const plain = path.replace(/(?<=.)\/+$/, '');
+    return key === plain || key.startsWith(`${plain}?`) || key.startsWith(plain === '/' ? '/' : `${plain}/`);
+  });
+
+/**
+ * @param env settings, see config.ts
+ * @throws ConfigError, or Error with a sentence that says what to do
+ */
+export async function pressAhead(
+  env: Readonly<Record<string, string | undefined>>,
+  options: AheadOptions = {},
+): Promise<Warmed> {
+  const config = parseConfig(env);
+  const log = createLog(config.logLevel === 'debug' ? 'debug' : 'error');
+  const concurrency = options.concurrency ?? 4;
+  const render = await loadPages(`${dist}server/entry.mjs`);
+  const house = await compose(config, log);
+  const { content } = house.services;
+  try {
+    if (!content.reader().edition().ready) {
+      if (!config.wordpress) {
+        throw new Error(`${config.dataDir} holds no edition yet: start the site once, or set WORDPRESS_URL.`);
+      }
+      house.start();
+      while (!options.signal?.aborted) {
+        const { ready, phase, problem } = content.status();
+        if (ready && phase !== 'backfill') break;
+        options.onWaiting?.(problem ?? 'collecting the edition');
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    }
+    const room = openPressroom({
+      ...{ config, house, render, log, concurrency },
+      security: securityHeaders(config),
+      build: buildName(`${dist}server`),
+    });
+    try {
+      const { only = [], since } = options;
+      // Those since a day are articles; fronts and lists are the whole paper's.
+      const keys = since === undefined ? allKeys(content.reader) : articleKeys(content.reader, since);
+      const wanted = [...keys].filter((key) => isBelow(key, only));
+      if (wanted.length === 0 && (only.length > 0 || since !== undefined)) {
+        throw new Error('No page of the paper fits --only and --since.');
+      }
+      return await room.press.warm(wanted, {
+        concurrency,
+        ...(options.signal && { signal: options.signal }),
+        ...(options.onProgress && { onProgress: options.onProgress }),
+      });
+    } finally {
+      await room.close();
+    }
+  } finally {
+    await house.stop();
+  }
+}

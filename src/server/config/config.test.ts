@@ -1,0 +1,394 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { sandboxSettings } from '../../../scripts/settings.ts';
+import { defaultLimits } from '../../lib/limits/model.ts';
+import { noThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
+import { ConfigError, parseConfig, settingNames } from './config.ts';
+
+const problemsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+describe('settings', () => {
+  it('has a default for everything', () => {
+    expect(parseConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 4321,
+      siteUrl: 'http://127.0.0.1:4321',
+      dataDir: 'var/site',
+      databaseUrl: null,
+      trustedProxies: 0,
+      zephrUrl: null,
+      zephr: { codeKey: null, codeCheckPath: null, userInfoPath: null },
+      accounts: { secret: null, auditDays: 90, limits: defaultLimits, google: null, facebook: null },
+      mail: null,
+      emailVerifier: null,
+      emailDnsCheck: true,
+      geo: { countryHeader: null, cityHeader: null },
+      wordpress: null,
+      newsroomSecret: null,
+      syncPollSeconds: 30,
+      imageHosts: [],
+      imageCacheBytes: 1024 * 1024 * 1024,
+      frameHosts: [],
+      thirdParties: noThirdParties,
+      consentPlatform: null,
+      market: null,
+      stripe: null,
+      algolia: null,
+      pressMemoryBytes: 256 * 1024 * 1024,
+      operatorToken: null,
+      accessKeys: null,
+      cdn: null,
+      crawlers: null,
+      cdnHeaders: false,
+      indexNow: null,
+      redirectsFile: null,
+      retention: null,
+      logLevel: 'info',
+    });
+  });
+
+  it('reads every setting', () => {
+    const config = parseConfig({
+      HOST: '::',
+      PORT: '80',
+      SITE_URL: 'https://www.example.com/',
+      DATA_DIR: '/srv/a paper',
+      DATABASE_URL: 'postgresql://paper:secret@db.example.com/paper',
+      TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
+      CONSENT_PLATFORM_URL: 'https://cmp.example.com/choice.js?id=1',
+      CONSENT_PLATFORM_HOSTS: '*.example.net',
+      ZEPHR_CODE_KEY: 'email_otp',
+      ZEPHR_CODE_CHECK_PATH: '/zephr/paper/code',
+      ZEPHR_USER_INFO_PATH: '/zephr/paper/known',
+      ZEPHR_URL: 'https://paper.cdn.zephr.example/',
+      ACCOUNTS_SECRET: 's'.repeat(32),
+      AUDIT_DAYS: '30',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+      STRIPE_WEBHOOK_SECRET: 'whsec_1',
+      STRIPE_API_URL: 'http://127.0.0.1:8883/',
+      STRIPE_JS_URL: 'http://127.0.0.1:8883/stripe.js',
+      STRIPE_TAX: 'on',
+      ACCOUNT_LIMITS: ' link.email=10/600, ',
+      GOOGLE_CLIENT_ID: 'g',
+      GOOGLE_CLIENT_SECRET: 'gs',
+      GOOGLE_ISSUER_URL: 'https://google.test/',
+      FACEBOOK_CLIENT_ID: 'f',
+      FACEBOOK_CLIENT_SECRET: 'fs',
+      FACEBOOK_URL: 'https://facebook.test',
+      FACEBOOK_GRAPH_URL: 'https://graph.test',
+      SMTP_URL: 'smtp://the%20sun:p%40ss@mail.test',
+      MAIL_FROM: 'The Sun <news@example.com>',
+      MAIL_REPLY_TO: 'letters@example.com',
+      EMAIL_VERIFIER_URL: 'https://verifier.test/check',
+      EMAIL_VERIFIER_KEY: 'v',
+      EMAIL_DNS_CHECK: 'off',
+      GEO_COUNTRY_HEADER: 'CF-IPCountry',
+      GEO_CITY_HEADER: 'CF-IPCity',
+      WORDPRESS_URL: 'https://example.com/newsroom/',
+      WORDPRESS_USER: 'site',
+      WORDPRESS_APP_PASSWORD: 'abcd efgh',
+      NEWSROOM_SECRET: '0123456789abcdef',
+      SYNC_POLL_SECONDS: '5',
+      IMAGE_HOSTS: 'a.example.com, B.example.com:8080 ,a.example.com',
+      IMAGE_CACHE_MB: '2',
+      FRAME_HOSTS: '127.0.0.1:8881,[::1]:80',
+      QUOTES_KEY: 'quotes-key',
+      ALGOLIA_APP_ID: 'APP1',
+      ALGOLIA_SEARCH_KEY: 'searchkey',
+      ALGOLIA_WRITE_KEY: 'writekey1',
+      ALGOLIA_INDEX: 'sun-stories',
+      ALGOLIA_URL: 'http://127.0.0.1:9998/',
+      MARFEEL_ACCOUNT: '1234',
+      GTM_CONTAINER: 'GTM-ABCD123',
+      TAG_HOSTS: 'tags.example.com',
+      ONESIGNAL_APP_ID: '01234567-89ab-cdef-0123-456789abcdef',
+      ONESIGNAL_SDK_URL: 'http://127.0.0.1:8884/onesignal/',
+      GROWSURF_CAMPAIGN: 'abc123',
+      CALENDLY_URL: 'https://calendly.com/the-sun/call',
+      GPT_NETWORK: '1234567',
+      ADS_WITHOUT_CONSENT: 'limited',
+      PRESS_MEMORY_MB: '64',
+      OPERATOR_TOKEN: 'a-token-of-24-characters',
+      ACCESS_KEYS: `b:${'y'.repeat(32)}, a:${'x:'.repeat(20)}`,
+      CRAWLERS: 'Google, bing,google',
+      CRAWLER_RANGES: 'google=/etc/googlebot.json',
+      CDN_PROVIDER: 'fastly',
+      CDN_HEADERS: 'off',
+      FASTLY_SERVICE: 'abc',
+      FASTLY_TOKEN: 'def',
+      FASTLY_API_URL: 'http://127.0.0.1:9999/',
+      FASTLY_SOFT_PURGE: 'on',
+      INDEXNOW_KEY: 'abcd1234',
+      REDIRECTS_FILE: 'redirects.txt',
+      CHURNKEY_APP_ID: 'app_1',
+      CHURNKEY_API_KEY: 'churn-key',
+      CHURNKEY_SCRIPT_URL: 'http://127.0.0.1:8884/js/app.js',
+      LOG_LEVEL: 'warn',
+    });
+    expect(config).toEqual({
+      host: '::',
+      port: 80,
+      siteUrl: 'https://www.example.com',
+      dataDir: '/srv/a paper',
+      databaseUrl: 'postgresql://paper:secret@db.example.com/paper',
+      trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
+      zephrUrl: 'https://paper.cdn.zephr.example',
+      zephr: { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' },
+      accounts: {
+        secret: 's'.repeat(32),
+        auditDays: 30,
+        limits: { ...defaultLimits, link: { ...defaultLimits.link, email: { most: 10, seconds: 600 } } },
+        google: { url: 'https://google.test', clientId: 'g', clientSecret: 'gs' },
+        facebook: { url: 'https://facebook.test', graphUrl: 'https://graph.test', clientId: 'f', clientSecret: 'fs' },
+      },
+      mail: {
+        smtp: { host: 'mail.test', port: 587, secure: false, auth: { user: 'the sun', password: 'p@ss' } },
+        from: { name: 'The Sun', address: 'news@example.com' },
+        replyTo: { name: '', address: 'letters@example.com' },
+      },
+      emailVerifier: { vendor: 'plain', url: 'https://verifier.test/check', key: 'v' },
+      emailDnsCheck: false,
+      geo: { countryHeader: 'cf-ipcountry', cityHeader: 'cf-ipcity' },
+      wordpress: { url: 'https://example.com/newsroom', user: 'site', password: 'abcd efgh' },
+      newsroomSecret: '0123456789abcdef',
+      syncPollSeconds: 5,
+      imageHosts: ['a.example.com', 'b.example.com:8080'],
+      imageCacheBytes: 2 * 1024 * 1024,
+      frameHosts: ['127.0.0.1:8881', '[::1]:80'],
+      consentPlatform: { scriptUrl: 'https://cmp.example.com/choice.js?id=1', hosts: ['*.example.net'] },
+      thirdParties: {
+        tagManager: { container: 'GTM-ABCD123', scriptUrl: usualAddresses.tagManager, hosts: ['tags.example.com'] },
+        audience: { account: '1234', scriptUrl: usualAddresses.audience },
+        webPush: { appId: '01234567-89ab-cdef-0123-456789abcdef', sdkUrl: 'http://127.0.0.1:8884/onesignal' },
+        referral: { campaign: 'abc123', scriptUrl: usualAddresses.referral },
+        scheduling: { url: 'https://calendly.com/the-sun/call', scriptUrl: usualAddresses.scheduling },
+        ads: {
+          network: '1234567',
+          scriptUrl: usualAddresses.ads,
+          limitedScriptUrl: usualAddresses.limitedAds,
+          withoutConsent: 'limited',
+        },
+      },
+      market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
+      algolia: {
+        ...{ appId: 'APP1', searchKey: 'searchkey', writeKey: 'writekey1', index: 'sun-stories' },
+        url: 'http://127.0.0.1:9998',
+      },
+      pressMemoryBytes: 64 * 1024 * 1024,
+      operatorToken: 'a-token-of-24-characters',
+      accessKeys: [
+        { id: 'b', secret: 'y'.repeat(32) },
+        { id: 'a', secret: 'x:'.repeat(20) },
+      ],
+      cdn: { provider: 'fastly', service: 'abc', token: 'def', apiUrl: 'http://127.0.0.1:9999', soft: true },
+      cdnHeaders: false,
+      indexNow: { key: 'abcd1234', url: undefined },
+      crawlers: { names: ['google', 'bing'], ranges: { google: '/etc/googlebot.json' } },
+      redirectsFile: 'redirects.txt',
+      retention: {
+        appId: 'app_1',
+        apiKey: 'churn-key',
+        scriptUrl: 'http://127.0.0.1:8884/js/app.js',
+        mode: 'test',
+      },
+      stripe: {
+        secretKey: 'sk_test_1',
+        publishableKey: 'pk_test_1',
+        webhookSecret: 'whsec_1',
+        apiUrl: 'http://127.0.0.1:8883',
+        scriptUrl: 'http://127.0.0.1:8883/stripe.js',
+        tax: true,
+      },
+      logLevel: 'warn',
+    });
+  });
+
+  it.each([
+    ['0.0.0.0', 'http://127.0.0.1:4321'],
+    ['::', 'http://127.0.0.1:4321'],
+    ['::1', 'http://[::1]:4321'],
+    ['localhost', 'http://localhost:4321'],
+  ])('names itself by an address that can be opened when it listens on %s', (HOST, siteUrl) => {
+    expect(parseConfig({ HOST }).siteUrl).toBe(siteUrl);
+  });
+
+  it('takes an empty setting for one that is not set', () => {
+    expect(parseConfig({ PORT: ' ', WORDPRESS_URL: '', NEWSROOM_SECRET: '  ' })).toEqual(parseConfig({}));
+  });
+
+  it('lists every problem at once', () => {
+    const env = {
+      PORT: 'http',
+      SITE_URL: 'example.com',
+      LOG_LEVEL: 'loud',
+      NEWSROOM_SECRET: 'short',
+      WORDPRESS_USER: 'me',
+    };
+    const problems = problemsOf(env);
+    for (const name of Object.keys(env))
+      expect(problems.join('\n')).toContain(name === 'WORDPRESS_USER' ? 'WORDPRESS_APP_PASSWORD' : name);
+    expect(problems).toHaveLength(6);
+  });
+
+  it.each([
+    [{ GTM_CONTAINER: 'UA-1' }, /^GTM_CONTAINER is no container/],
+    [{ CALENDLY_URL: 'calendly' }, /^CALENDLY_URL is no address of a booking page/],
+    [{ ADS_WITHOUT_CONSENT: 'all', GPT_NETWORK: '1234' }, /^ADS_WITHOUT_CONSENT is "all"; give house or limited$/],
+    [{ GPT_SCRIPT_URL: 'https://ads.test/gpt.js' }, /^GPT_NETWORK is missing/],
+    [{ PORT: '65536' }, /^PORT is "65536"; give .* from 0 to 65535$/],
+    [{ PORT: '-1' }, /^PORT is "-1"/],
+    [{ PORT: '0x50' }, /^PORT is "0x50"/],
+    [{ SYNC_POLL_SECONDS: '0' }, /^SYNC_POLL_SECONDS is "0"/],
+    [{ SITE_URL: 'https://example.com/paper' }, /^SITE_URL .* without a path/],
+    [{ SITE_URL: 'ftp://example.com' }, /^SITE_URL/],
+    [{ WORDPRESS_URL: 'https://example.com/wp-json/' }, /^WORDPRESS_URL .*without .*\/wp-json/],
+    [{ WORDPRESS_URL: 'https://user:secret@example.com' }, /^WORDPRESS_URL/],
+    [
+      { IMAGE_HOSTS: 'https://images.example.com' },
+      /^IMAGE_HOSTS holds "https:\/\/images.example.com"; give bare hosts/,
+    ],
+    [{ FRAME_HOSTS: 'a.example.com,b.example.com/path' }, /^FRAME_HOSTS holds "b.example.com\/path"/],
+    [{ HOST: 'http://0.0.0.0' }, /^HOST is no address/],
+    [{ WORDPRESS_URL: 'https://example.com', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_USER is missing/],
+    [{ WORDPRESS_USER: 'x', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_URL is missing/],
+    [{ OPERATOR_TOKEN: 'short' }, /^OPERATOR_TOKEN is shorter than 24/],
+    [{ ACCESS_KEYS: 'a:short' }, /^ACCESS_KEYS holds a key \(number 1\) whose secret is shorter/],
+    [{ ACCESS_KEYS: 'x'.repeat(40) }, /^ACCESS_KEYS holds a key \(number 1\) that is not of the form/],
+    [{ CRAWLERS: 'google,yahoo' }, /^CRAWLERS holds "yahoo"; give google, bing, apple, duckduckgo/],
+    [{ CRAWLERS: 'google', CRAWLER_RANGES: 'google' }, /^CRAWLER_RANGES holds "google"; give lists as name=file/],
+    [{ CRAWLERS: 'google', CRAWLER_RANGES: 'google=ftp://a/b' }, /^CRAWLER_RANGES holds "google=ftp/],
+    [{ CRAWLER_RANGES: 'bing=/a' }, /^CRAWLER_RANGES holds a list for bing, which CRAWLERS does not name/],
+    [{ CDN_PROVIDER: 'akamai' }, /^CDN_PROVIDER is "akamai"/],
+    [{ CDN_HEADERS: 'yes' }, /^CDN_HEADERS is "yes"; give on or off/],
+    [{ CDN_PROVIDER: 'cloudflare', CLOUDFLARE_ZONE: 'z' }, /^CLOUDFLARE_TOKEN is missing/],
+    [{ FASTLY_TOKEN: 'x' }, /^CDN_PROVIDER is missing; set it to fastly/],
+    [{ DATABASE_URL: 'mysql://topsecret@a/b' }, /^DATABASE_URL is no address of a PostgreSQL database; give one/],
+    [{ SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' }, /^SMTP_URL is no address of a mail server; give smtp:/],
+    [{ SMTP_URL: 'smtp://mail.test', MAIL_FROM: 'a b' }, /^MAIL_FROM is "a b"; give an address/],
+    [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
+    [
+      { STRIPE_SECRET_KEY: 'secret', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
+      /^STRIPE_SECRET_KEY is no secret key/,
+    ],
+    [
+      { ACCOUNT_LIMITS: 'link.everybody=1/60' },
+      /^ACCOUNT_LIMITS "link.everybody=1\/60" names no limit; give .*link\.email/,
+    ],
+    [{ ACCOUNT_LIMITS: 'link.email=0/60' }, /^ACCOUNT_LIMITS .* out of bounds/],
+    [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, /^STRIPE_WEBHOOK_SECRET is missing/],
+    [
+      { STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
+      /different modes/,
+    ],
+    [{ GOOGLE_CLIENT_ID: 'g' }, /^GOOGLE_CLIENT_SECRET is missing/],
+    [{ FACEBOOK_CLIENT_SECRET: 'f' }, /^FACEBOOK_CLIENT_ID is missing/],
+    [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY is no key/],
+    [{ INDEXNOW_URL: 'https://x.example' }, /^INDEXNOW_KEY is missing/],
+  ])('says what to do about %j', (env, sentence) => {
+    expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it('reads the mail server, its sender and where answers go', () => {
+    expect(parseConfig({}).mail).toBeNull();
+    const from = 'The Sun <news@example.com>';
+    expect(parseConfig({ SMTP_URL: 'smtps://ann%40x:p%2Fw@mail.example.com', MAIL_FROM: from }).mail).toEqual({
+      smtp: { host: 'mail.example.com', port: 465, secure: true, auth: { user: 'ann@x', password: 'p/w' } },
+      from: { name: 'The Sun', address: 'news@example.com' },
+      replyTo: null,
+    });
+    const plain = parseConfig({
+      SMTP_URL: 'smtp://[::1]',
+      MAIL_FROM: 'news@example.com',
+      MAIL_REPLY_TO: 'desk@example.com',
+    });
+    expect(plain.mail).toMatchObject({
+      smtp: { host: '::1', port: 587, secure: false, auth: null },
+      from: { name: '', address: 'news@example.com' },
+      replyTo: { address: 'desk@example.com' },
+    });
+  });
+
+  it.each([
+    [
+      { SMTP_URL: 'mail.example.com', MAIL_FROM: 'a@b.example' },
+      'SMTP_URL is no address of a mail server; give smtp://',
+    ],
+    [{ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [{ SMTP_URL: 'smtp://user@mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [{ SMTP_URL: 'smtp://mail.example.com/path', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [
+      { SMTP_URL: 'smtp://m.example', MAIL_FROM: 'a@b.example', MAIL_REPLY_TO: 'x' },
+      'MAIL_REPLY_TO is "x"; give an address',
+    ],
+    [{ EMAIL_VERIFIER_URL: 'verifier' }, 'EMAIL_VERIFIER_URL is no address of a service'],
+    [{ EMAIL_DNS_CHECK: 'yes' }, 'EMAIL_DNS_CHECK is "yes"; give on or off'],
+  ])('says what is wrong with %j', (env, sentence) => {
+    expect(problemsOf(env)).toContainEqual(expect.stringContaining(sentence));
+  });
+
+  it('reads the checks of addresses and the headers of the place', () => {
+    expect(parseConfig({})).toMatchObject({
+      ...{ emailVerifier: null, emailDnsCheck: true, geo: { countryHeader: null, cityHeader: null } },
+    });
+    const url = 'https://verifier.example.com/v1/verify?plan=a';
+    expect(
+      parseConfig({
+        EMAIL_VERIFIER_URL: url,
+        EMAIL_VERIFIER_KEY: 'k',
+        EMAIL_DNS_CHECK: 'off',
+        GEO_CITY_HEADER: 'CF-IPCity',
+      }),
+    ).toMatchObject({
+      ...{
+        emailVerifier: { url, key: 'k' },
+        emailDnsCheck: false,
+        geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
+      },
+    });
+  });
+
+  it('takes a hosted search only with all that it needs', () => {
+    expect(problemsOf({ ALGOLIA_APP_ID: 'APP1', ALGOLIA_WRITE_KEY: 'writekey1' })).toEqual([
+      'ALGOLIA_SEARCH_KEY is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+      'ALGOLIA_INDEX is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+    ]);
+    expect(problemsOf({ ALGOLIA_APP_ID: 'a b', ALGOLIA_SEARCH_KEY: '?', ALGOLIA_INDEX: 'a/b' })).toHaveLength(3);
+    const settings = { ALGOLIA_APP_ID: 'APP1', ALGOLIA_SEARCH_KEY: 'searchkey', ALGOLIA_INDEX: 'stories' };
+    expect(parseConfig(settings).algolia).toMatchObject({ writeKey: null, url: null });
+  });
+
+  it('never repeats a secret', () => {
+    expect(problemsOf({ NEWSROOM_SECRET: 'topsecret' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ OPERATOR_TOKEN: 'topsecret', ACCESS_KEYS: 'a:topsecret' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ SMTP_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
+  });
+
+  it('is documented whole in .env.example, and nothing else is', () => {
+    const documented = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(
+      (match) => match[1],
+    );
+    expect(documented.toSorted()).toEqual([...settingNames, ...sandboxSettings].toSorted());
+  });
+
+  it('has the defaults that .env.example shows', () => {
+    const shown = Object.fromEntries(
+      [
+        ...readFileSync('.env.example', 'utf8').matchAll(
+          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
+        ),
+      ].map((match) => [match[1], match[2]]),
+    );
+    expect(Object.keys(shown)).toHaveLength(7);
+    expect(parseConfig(shown)).toEqual(parseConfig({}));
+  });
+});

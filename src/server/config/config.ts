@@ -1,0 +1,335 @@
+/**
+ * The settings of the server. They are parsed once, at start, from an environment that is passed in; nothing here reads
+ * `process.env`. A bad setting stops the start with a list of every problem, each saying what to do. `.env.example`
+ * documents all of them, and a test compares it with {@link settingNames}.
+ */
+import { z } from 'zod';
+import type { TenantSettings } from '../../lib/accounts/zephr.server.ts';
+import type { CdnSettings } from '../../lib/cdn/cdn.server.ts';
+import { isIndexNowKey } from '../../lib/indexnow/model.ts';
+import type { AccessKey } from '../../press/delivery/access-cookie.ts';
+import type { TrustedProxies } from '../http/client-address.ts';
+import type { CrawlersConfig } from '../http/crawlers.ts';
+import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './accounts.ts';
+import { type BillingConfig, billingFields, billingOf, billingTogether } from './billing.ts';
+import { crawlerFields, crawlersOf, crawlersTogether } from './crawlers.ts';
+import {
+  accessKeys,
+  apiAddress,
+  hosts,
+  onOff,
+  postgresAddress,
+  proxies,
+  tenantPath,
+  webAddress,
+  whole,
+} from './fields.ts';
+import { type MailConfig, mailFields, mailOf, mailTogether } from './mail.ts';
+import { type MarketConfig, marketFields, marketOf } from './market.ts';
+import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './retention.ts';
+import { type SearchConfig, searchFields, searchOf, searchTogether } from './search.ts';
+import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './third-party.ts';
+
+/** Settings as the house uses them. */
+export interface Config
+  extends MailConfig,
+    BillingConfig,
+    MarketConfig,
+    RetentionConfig,
+    SearchConfig,
+    ThirdPartyConfig {
+  /** Address to listen on. */
+  readonly host: string;
+  /** Port to listen on; `0` lets the system choose one. */
+  readonly port: number;
+  /** Public origin of the site, without a slash at its end, e.g. `https://www.example.com`. */
+  readonly siteUrl: string;
+  /** Folder of everything the server writes; may be relative to the working folder. */
+  readonly dataDir: string;
+  /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
+  readonly databaseUrl: string | null;
+  readonly accounts: AccountsConfig;
+  /** Proxies in front whose `X-Forwarded-For` is believed: how many, or which. */
+  readonly trustedProxies: TrustedProxies;
+  /** Address of the publisher's own Zephr tenant, which then keeps the accounts; `null`: the site does. */
+  readonly zephrUrl: string | null;
+  /** What the public reference does not say of a tenant. */
+  readonly zephr: TenantSettings;
+  /** `null`: no WordPress is configured and the content feature is off. */
+  readonly wordpress: WordPressConfig | null;
+  /** Key shared with the newsroom plugin, for webhooks and previews; `null`: both are off. */
+  readonly newsroomSecret: string | null;
+  /** Seconds between two reconciling polls of WordPress. */
+  readonly syncPollSeconds: number;
+  /** Hosts (`host` or `host:port`) of pictures besides WordPress's own. */
+  readonly imageHosts: readonly string[];
+  /** Bound of the resized pictures kept on disk, in bytes. */
+  readonly imageCacheBytes: number;
+  /** Hosts that may be framed besides those of the publication. */
+  readonly frameHosts: readonly string[];
+  /** Bound of the stored pages that are held in memory, in bytes. */
+  readonly pressMemoryBytes: number;
+  /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
+  readonly operatorToken: string | null;
+  /** Keys of the access cookie, the first signs; `null`: one is made once and kept in the data folder. */
+  readonly accessKeys: readonly AccessKey[] | null;
+  /** Search engines that may read what is behind the wall; `null`: none. */
+  readonly crawlers: CrawlersConfig | null;
+  /** The CDN that is purged; `null`: none is. */
+  readonly cdn: CdnSettings | null;
+  /** Whether pages carry headers for a CDN. */
+  readonly cdnHeaders: boolean;
+  readonly indexNow: { readonly key: string; readonly url?: string | undefined } | null;
+  /** File of the publisher's own redirects. */
+  readonly redirectsFile: string | null;
+  readonly logLevel: LogLevel;
+}
+
+export interface WordPressConfig {
+  /** Without a slash at its end and without `/wp-json`. */
+  readonly url: string;
+  /** User and application password come together or not at all. */
+  readonly user?: string;
+  readonly password?: string;
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Thrown by {@link parseConfig}; its message is meant for the person who set the settings. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      `${problems.length === 1 ? 'A setting stops' : `${problems.length} settings stop`} the start:\n${problems
+        .map((problem) => `  - ${problem}`)
+        .join('\n')}\nSettings come from the environment or from the file .env; .env.example explains each of them.`,
+    );
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const schema = z.object({
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .refine(
+      (host) => /^[a-z0-9.:_-]+$/i.test(host),
+      'is no address; give one to listen on, such as 127.0.0.1 or 0.0.0.0',
+    ),
+  PORT: whole(4321, 0, 65_535, 'the port to listen on'),
+  SITE_URL: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = webAddress(text);
+      if (url && url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password) return url.origin;
+      context.addIssue(
+        `is ${JSON.stringify(text)}; give the public address of the site without a path, such as https://www.example.com`,
+      );
+      return z.NEVER;
+    }),
+  DATA_DIR: z.string().default('var/site'),
+  DATABASE_URL: postgresAddress(),
+  ...accountsFields,
+  ...mailFields,
+  ...billingFields,
+  ...searchFields,
+  ...retentionFields,
+  ...marketFields,
+  TRUSTED_PROXIES: proxies(),
+  ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
+  ZEPHR_CODE_KEY: z
+    .string()
+    .regex(/^[A-Za-z]\w{0,39}$/, 'is no key of validators; give the one that your tenant takes a code under')
+    .optional(),
+  ZEPHR_CODE_CHECK_PATH: tenantPath('/zephr/media/user/otp-check'),
+  ZEPHR_USER_INFO_PATH: tenantPath('/zephr/media/user/info'),
+  WORDPRESS_URL: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = webAddress(text);
+      const plain = url && !url.search && !url.hash && !url.username && !url.password;
+      if (plain && !/\/wp-json\/?$/.test(url.pathname)) return url.href.replace(/\/+$/, '');
+      context.addIssue(
+        'is no address of a WordPress; give it as http(s)://host or http(s)://host/folder, without a user, a password, a query or /wp-json',
+      );
+      return z.NEVER;
+    }),
+  WORDPRESS_USER: z.string().optional(),
+  WORDPRESS_APP_PASSWORD: z.string().optional(),
+  NEWSROOM_SECRET: z
+    .string()
+    .min(16, 'is shorter than 16 characters; copy the secret from the settings page of the newsroom plugin')
+    .optional(),
+  SYNC_POLL_SECONDS: whole(30, 1, 86_400, 'the seconds between two polls'),
+  IMAGE_HOSTS: hosts('images.example.com'),
+  IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
+  FRAME_HOSTS: hosts('player.example.com'),
+  ...thirdPartyFields,
+  PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
+  OPERATOR_TOKEN: z
+    .string()
+    .min(24, 'is shorter than 24 characters; make one up, for instance with "openssl rand -hex 24"')
+    .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; give letters, digits and signs')
+    .optional(),
+  ACCESS_KEYS: accessKeys(),
+  ...crawlerFields,
+  CDN_PROVIDER: z
+    .enum(['cloudflare', 'fastly'], {
+      error: (issue) => `is ${JSON.stringify(issue.input)}; give cloudflare or fastly, or leave it out`,
+    })
+    .optional(),
+  CDN_HEADERS: onOff(),
+  CLOUDFLARE_ZONE: z
+    .string()
+    .regex(/^[\w-]+$/, 'is no zone id; copy it from the overview of the zone')
+    .optional(),
+  CLOUDFLARE_TOKEN: z.string().optional(),
+  CLOUDFLARE_API_URL: apiAddress('https://api.cloudflare.com/client/v4'),
+  FASTLY_SERVICE: z
+    .string()
+    .regex(/^[\w-]+$/, 'is no service id; copy it from the page of the service')
+    .optional(),
+  FASTLY_TOKEN: z.string().optional(),
+  FASTLY_API_URL: apiAddress('https://api.fastly.com'),
+  FASTLY_SOFT_PURGE: onOff(),
+  INDEXNOW_KEY: z.string().refine(isIndexNowKey, 'is no key; make up 8 to 128 letters, digits and dashes').optional(),
+  INDEXNOW_URL: apiAddress('https://api.indexnow.org/indexnow'),
+  REDIRECTS_FILE: z.string().optional(),
+  LOG_LEVEL: z
+    .enum(logLevels, { error: (issue) => `is ${JSON.stringify(issue.input)}; give one of ${logLevels.join(', ')}` })
+    .default('info'),
+});
+
+/** Names of all settings that the server reads. */
+export const settingNames: readonly string[] = Object.keys(schema.shape);
+
+/**
+ * Parses the settings.
+ *
+ * @param env for instance `process.env`; a setting that is empty or only white space counts as not set
+ * @throws ConfigError with every problem found
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given: Record<string, string> = {};
+  for (const name of settingNames) {
+    const value = env[name]?.trim();
+    if (value) given[name] = value;
+  }
+  const parsed = schema.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  problems.push(...belongTogether(given));
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+
+  const values = parsed.data;
+  const urlHost = values.HOST.includes(':') ? `[${values.HOST}]` : values.HOST;
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    siteUrl:
+      values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
+    dataDir: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL ?? null,
+    accounts: accountsOf(values),
+    ...mailOf(values),
+    ...billingOf(values),
+    ...searchOf(values),
+    ...retentionOf(values),
+    ...marketOf(values),
+    trustedProxies: values.TRUSTED_PROXIES,
+    zephrUrl: values.ZEPHR_URL ?? null,
+    zephr: {
+      codeKey: values.ZEPHR_CODE_KEY ?? null,
+      codeCheckPath: values.ZEPHR_CODE_CHECK_PATH ?? null,
+      userInfoPath: values.ZEPHR_USER_INFO_PATH ?? null,
+    },
+    wordpress: values.WORDPRESS_URL
+      ? { url: values.WORDPRESS_URL, user: values.WORDPRESS_USER, password: values.WORDPRESS_APP_PASSWORD }
+      : null,
+    newsroomSecret: values.NEWSROOM_SECRET ?? null,
+    syncPollSeconds: values.SYNC_POLL_SECONDS,
+    imageHosts: values.IMAGE_HOSTS,
+    imageCacheBytes: values.IMAGE_CACHE_MB * 1024 * 1024,
+    frameHosts: values.FRAME_HOSTS,
+    ...thirdPartiesOf(values),
+    pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
+    operatorToken: values.OPERATOR_TOKEN ?? null,
+    accessKeys: values.ACCESS_KEYS ?? null,
+    crawlers: crawlersOf(values),
+    cdn: cdnOf(values),
+    cdnHeaders: values.CDN_HEADERS ?? values.CDN_PROVIDER !== undefined,
+    indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
+    redirectsFile: values.REDIRECTS_FILE ?? null,
+    logLevel: values.LOG_LEVEL,
+  };
+}
+
+/** The CDN's part of the settings; that nothing of it is missing is {@link belongTogether}'s business. */
+function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
+  if (values.CDN_PROVIDER === 'cloudflare') {
+    return {
+      provider: 'cloudflare',
+      zone: values.CLOUDFLARE_ZONE ?? '',
+      token: values.CLOUDFLARE_TOKEN ?? '',
+      apiUrl: values.CLOUDFLARE_API_URL,
+    };
+  }
+  if (values.CDN_PROVIDER === 'fastly') {
+    return {
+      provider: 'fastly',
+      service: values.FASTLY_SERVICE ?? '',
+      token: values.FASTLY_TOKEN ?? '',
+      apiUrl: values.FASTLY_API_URL,
+      soft: values.FASTLY_SOFT_PURGE ?? false,
+    };
+  }
+  return null;
+}
+
+/** Problems of settings that make sense only together. */
+function belongTogether(given: Readonly<Record<string, string>>): string[] {
+  const problems: string[] = [];
+  const { WORDPRESS_URL: url, WORDPRESS_USER: user, WORDPRESS_APP_PASSWORD: password } = given;
+  if (user && !password) {
+    problems.push('WORDPRESS_APP_PASSWORD is missing; set it beside WORDPRESS_USER, or remove WORDPRESS_USER');
+  }
+  if (password && !user) {
+    problems.push('WORDPRESS_USER is missing; set it beside WORDPRESS_APP_PASSWORD, or remove WORDPRESS_APP_PASSWORD');
+  }
+  if ((user || password) && !url) {
+    problems.push('WORDPRESS_URL is missing; set it to the WordPress that WORDPRESS_USER belongs to');
+  }
+  const needed: Readonly<Record<string, readonly string[]>> = {
+    cloudflare: ['CLOUDFLARE_ZONE', 'CLOUDFLARE_TOKEN'],
+    fastly: ['FASTLY_SERVICE', 'FASTLY_TOKEN'],
+  };
+  for (const [provider, names] of Object.entries(needed)) {
+    const chosen = given.CDN_PROVIDER === provider;
+    for (const name of names) {
+      if (chosen && !given[name])
+        problems.push(`${name} is missing; without it CDN_PROVIDER ${provider} cannot be purged`);
+      if (!chosen && given[name] && !given.CDN_PROVIDER) {
+        problems.push(`CDN_PROVIDER is missing; set it to ${provider}, or remove ${name}`);
+      }
+    }
+  }
+  problems.push(
+    ...accountsTogether(given),
+    ...mailTogether(given),
+    ...billingTogether(given),
+    ...searchTogether(given),
+    ...retentionTogether(given),
+    ...crawlersTogether(given),
+    ...thirdPartiesTogether(given),
+  );
+  if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
+    problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
+  }
+  return problems;
+}

@@ -1,0 +1,143 @@
+/** Forms that settings share. What does not fit is said as the rest of a sentence that begins with the setting's name. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { TrustedProxies } from '../http/client-address.ts';
+
+/** A whole number between two bounds. */
+export const whole = (fallback: number, low: number, high: number, unit: string) =>
+  z
+    .string()
+    .default(String(fallback))
+    .transform((text, context) => {
+      const value = Number(text);
+      if (/^\d+$/.test(text) && value >= low && value <= high) return value;
+      context.addIssue(`is ${JSON.stringify(text)}; give ${unit}, a whole number from ${low} to ${high}`);
+      return z.NEVER;
+    });
+
+/** An http or https address; `null` when it is none. */
+export function webAddress(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
+}
+
+/**
+ * Hosts separated by commas, each a bare host with or without a port.
+ *
+ * @param wildcards whether `*.example.com` is allowed, for every host below a domain of at least two labels
+ */
+export const hosts = (example: string, { wildcards = false }: { readonly wildcards?: boolean } = {}) =>
+  z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      const list = text
+        .split(',')
+        .map((part) => part.trim().toLowerCase())
+        .filter((part) => part !== '');
+      for (const host of list) {
+        const bare = wildcards && /^\*\.[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$/.test(host) ? host.slice(2) : host;
+        if (!URL.canParse(`http://${bare}`) || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/.test(bare)) {
+          context.addIssue(
+            `holds ${JSON.stringify(host)}; give bare hosts separated by commas, such as ${example}, without https:// and paths`,
+          );
+        }
+      }
+      return [...new Set(list)];
+    });
+
+/** `on` or `off`; `undefined` when it is not set. */
+export const onOff = () =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      if (text === 'on' || text === 'off') return text === 'on';
+      context.addIssue(`is ${JSON.stringify(text)}; give on or off`);
+      return z.NEVER;
+    });
+
+/** Base address of an interface, without a slash at its end. */
+export const apiAddress = (example: string) =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = webAddress(text);
+      if (url && !url.search && !url.hash && !url.username && !url.password) return url.href.replace(/\/+$/, '');
+      context.addIssue(`is no address of an interface; give one such as ${example}`);
+      return z.NEVER;
+    });
+
+/** Signing keys as `id:secret`, separated by commas. A secret is never repeated in a message. */
+export const accessKeys = () =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const keys = text.split(',').map((part) => {
+        const [id = '', ...rest] = part.trim().split(':');
+        return { id, secret: rest.join(':') };
+      });
+      for (const [place, { id, secret }] of keys.entries()) {
+        const which = `holds a key (number ${place + 1})`;
+        if (!/^[\w-]{1,16}$/.test(id) || !/^[\x21-\x7e]*$/.test(secret))
+          context.addIssue(`${which} that is not of the form id:secret with an id of 1 to 16 letters and digits`);
+        else if (secret.length < 32) context.addIssue(`${which} whose secret is shorter than 32 characters`);
+      }
+      if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('holds two keys with the same id');
+      return keys;
+    });
+
+/** Proxies in front: a number of them, or addresses and networks separated by commas. */
+export const proxies = () =>
+  z
+    .string()
+    .default('0')
+    .transform((text, context): TrustedProxies => {
+      if (/^\d$/.test(text)) return Number(text);
+      const list = text.split(',').map((part) => part.trim());
+      const isNetwork = (network: string): boolean => {
+        const [address = '', bits, more] = network.split('/');
+        const most = isIP(address) === 6 ? 128 : 32;
+        return (
+          isIP(address) !== 0 &&
+          more === undefined &&
+          (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+        );
+      };
+      for (const network of list) {
+        if (!isNetwork(network)) {
+          context.addIssue(
+            `holds ${JSON.stringify(network)}; give the number of proxies in front, such as 1, or their addresses and networks separated by commas, such as 10.0.0.0/8`,
+          );
+        }
+      }
+      return list;
+    });
+
+/** Address of a PostgreSQL database. It holds a password and is never repeated in a message. */
+export const postgresAddress = () =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = URL.canParse(text) ? new URL(text) : null;
+      if (url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1) return text;
+      context.addIssue(
+        'is no address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name',
+      );
+      return z.NEVER;
+    });
+
+/** Path of a Zephr tenant's own, below `/blaize/` or `/zephr/`. */
+export const tenantPath = (example: string) =>
+  z
+    .string()
+    .regex(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `is no path of a tenant; give one such as ${example}`)
+    .optional();

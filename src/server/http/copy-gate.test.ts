@@ -1,0 +1,123 @@
+/** What readers get of an archive that is still being copied. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { DocumentType } from '../../content/model.ts';
+import type { Content } from '../../content/service.ts';
+import { createCopyGate } from './copy-gate.ts';
+
+type Kind = DocumentType | 'comments';
+
+let held: Set<string>;
+let complete: Set<Kind>;
+let inWordPress: Set<string>;
+let reachable: boolean;
+let asked: string[];
+let secondsLeft: number | null;
+
+const of = (type: DocumentType) => (slug: string) => (held.has(`${type}:${slug}`) ? {} : null);
+const content = {
+  reader: () => ({
+    article: of('articles'),
+    author: of('authors'),
+    video: of('video'),
+    crossword: of('crosswords'),
+    page: of('pages'),
+    section: (slug: string) => (slug === 'politics' ? {} : null),
+    fate: (_: DocumentType, slug: string) => ({ kind: slug === 'withdrawn' ? 'gone' : 'unknown' }),
+  }),
+  isComplete: (type: Kind) => complete.has(type),
+  status: () => ({ secondsLeft }),
+  lookUp: async (type: DocumentType, slug: string) => {
+    asked.push(`${type}:${slug}`);
+    if (!reachable) return 'unavailable';
+    if (!inWordPress.has(`${type}:${slug}`)) return 'missing';
+    held.add(`${type}:${slug}`);
+    return 'found';
+  },
+} as unknown as Content;
+const gate = createCopyGate(content);
+
+beforeEach(() => {
+  held = new Set(['articles:new']);
+  complete = new Set();
+  inWordPress = new Set(['articles:old', 'video:film', 'crosswords:grid', 'authors:ada', 'pages:about']);
+  reachable = true;
+  secondsLeft = null;
+  asked = [];
+});
+
+describe('a document that the copy has not come to', () => {
+  it.each([
+    ['/article/old', 'articles:old'],
+    ['/article/old/comments', 'articles:old'],
+    ['/media/film', 'video:film'],
+    ['/games/grid', 'crosswords:grid'],
+    ['/author/ada', 'authors:ada'],
+    ['/author/ada?page=2', 'authors:ada'],
+    ['/author/ada/rss.xml', 'authors:ada'],
+    ['/fragments/author/ada', 'authors:ada'],
+    ['/about', 'pages:about'],
+  ])('is fetched: %s', async (key, document) => {
+    expect(await gate.arrive(key, 'a')).toBe('arrived');
+    expect(await gate.arrive(key, 'a')).toBe('known');
+    expect(asked).toEqual([document]);
+  });
+
+  it('is a matter of later while WordPress does not answer, and is not there when it says so', async () => {
+    reachable = false;
+    expect(await gate.arrive('/article/old', 'a')).toBe('later');
+    // A built-in text stands in for a page.
+    expect(await gate.arrive('/about', 'a')).toBe('known');
+    reachable = true;
+    expect(await gate.arrive('/article/none', 'a')).toBe('known');
+  });
+
+  it.each(['/article/new', '/article/withdrawn', '/section/none', '/', '/latest?page=9', '/wp-login.php'])(
+    'is none of %s',
+    async (key) => {
+      expect(await gate.arrive(key, 'a')).toBe('known');
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('is asked for no more when its type is complete', async () => {
+    complete = new Set(['articles']);
+    expect(await gate.arrive('/article/old', 'a')).toBe('known');
+    expect(await gate.arrive('/media/film', 'a')).toBe('arrived');
+    expect(asked).toEqual(['video:film']);
+  });
+});
+
+describe('lists', () => {
+  it('end somewhere only when their copy is complete', () => {
+    for (const key of ['/latest?page=300', '/section/politics?page=40', '/media?page=9', '/games?page=3']) {
+      expect(gate.isUncertain(key), key).toBe(true);
+    }
+    expect(gate.isUncertain('/article/new/comments?page=2')).toBe(true);
+    expect(gate.isUncertain('/article/new/comments/12')).toBe(true);
+    complete = new Set(['articles', 'video', 'crosswords', 'comments']);
+    for (const key of ['/latest?page=300', '/section/politics?page=40', '/media?page=9', '/article/new/comments/12']) {
+      expect(gate.isUncertain(key), key).toBe(false);
+    }
+  });
+
+  it('that there are not, and pages that are none, are certain', () => {
+    for (const key of ['/section/none?page=2', '/latest?page=0', '/latest?page=x', '/article/none', '/nothing']) {
+      expect(gate.isUncertain(key), key).toBe(false);
+    }
+  });
+
+  it('of addresses are given out when they are whole', async () => {
+    expect(await gate.arrive('/sitemap.xml', 'a')).toBe('later');
+    expect(await gate.arrive('/sitemaps/articles-1.xml', 'a')).toBe('later');
+    complete = new Set(['articles', 'video', 'crosswords', 'authors']);
+    expect(await gate.arrive('/sitemap.xml', 'a')).toBe('known');
+  });
+});
+
+it('says when to come again by what is left to copy, within bounds', () => {
+  expect(gate.retryAfter()).toBe(5);
+  secondsLeft = 90;
+  expect(gate.retryAfter()).toBe(90);
+  secondsLeft = 9000;
+  expect(gate.retryAfter()).toBe(600);
+});

@@ -1,0 +1,183 @@
+/**
+ * Search engines that may read what is behind the wall, so that it can be found. Who says to be one is looked at by its network
+ * address, against the ranges that its operator publishes and then by reverse and forward DNS; what it calls itself is believed
+ * by nobody. Only readers that call themselves so, and only for pages with a wall, are looked at.
+ */
+import { readFile } from 'node:fs/promises';
+import { BlockList, isIP } from 'node:net';
+import type { Logger } from '../../lib/logging.ts';
+
+/** Engines that the settings can name. */
+export const crawlerNames = ['google', 'bing', 'apple', 'duckduckgo'] as const;
+export type CrawlerName = (typeof crawlerNames)[number];
+
+interface Engine {
+  /** What it calls itself. */
+  readonly agent: RegExp;
+  /** Domains that its hosts are in. */
+  readonly domains: readonly string[];
+}
+
+/** As their operators document them. DuckDuckGo publishes addresses alone. */
+const engines: Readonly<Record<CrawlerName, Engine>> = {
+  google: { agent: /Googlebot|Google-InspectionTool/i, domains: ['googlebot.com', 'google.com'] },
+  bing: { agent: /bingbot/i, domains: ['search.msn.com'] },
+  apple: { agent: /Applebot/i, domains: ['applebot.apple.com'] },
+  duckduckgo: { agent: /DuckDuckBot/i, domains: [] },
+};
+
+export interface CrawlersConfig {
+  readonly names: readonly CrawlerName[];
+  /** Lists of address ranges, each a file or an address, in the form that Google publishes them. */
+  readonly ranges: Readonly<Partial<Record<CrawlerName, string>>>;
+}
+
+export interface CrawlersOptions extends CrawlersConfig {
+  /** `dns.promises`, or what stands in for it. */
+  readonly dns: {
+    reverse(address: string): Promise<readonly string[]>;
+    lookup(host: string): Promise<readonly string[]>;
+  };
+  readonly log: Logger;
+  /** Fetches a list; for tests. */
+  readonly fetch?: typeof fetch;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+export interface Crawlers {
+  /** Which engine a `User-Agent` says to be; `null`: none of them. Costs one look at the text. */
+  claims(userAgent: string | undefined): CrawlerName | null;
+  /** Whether an address is this engine's. Never rejects: what cannot be found out is a no. */
+  verify(name: CrawlerName, address: string): Promise<boolean>;
+}
+
+const hour = 60 * 60 * 1000;
+/** How long an answer counts, and how old a list may be before it is fetched again. */
+const remembered = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hour / 6 };
+const mostRemembered = 5000;
+/** Questions to the DNS at a time: whoever calls itself a crawler from everywhere must not fill it. */
+const mostAsking = 20;
+const patience = 3000;
+const longestList = 4 * 1024 * 1024;
+
+export function createCrawlers(options: CrawlersOptions): Crawlers {
+  const { names, ranges, dns, log, now = Date.now } = options;
+  const wanted = names.map((name) => [name, engines[name]] as const);
+  const anyAgent = new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i');
+  const known = new Map<string, { readonly answer: boolean; readonly until: number }>();
+  const asking = new Map<string, Promise<boolean>>();
+  const lists = new Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>();
+
+  async function read(source: string): Promise<string> {
+    if (!/^https?:/i.test(source)) return readFile(source, 'utf8');
+    const answer = await (options.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
+    if (!answer.ok) throw new Error(`The list answers ${answer.status}.`);
+    const text = await answer.text();
+    if (text.length > longestList) throw new Error('The list is too long.');
+    return text;
+  }
+
+  /** The published ranges; the last good ones while a new list cannot be had. */
+  function listOf(name: CrawlerName): Promise<BlockList | null> {
+    const source = ranges[name];
+    if (source === undefined) return Promise.resolve(null);
+    const kept = lists.get(name);
+    if (kept && kept.until > now()) return kept.list;
+    const list = read(source)
+      .then(readRanges)
+      .catch(async (error: unknown) => {
+        log.warn({ err: error, crawler: name }, 'The address ranges of a crawler cannot be read');
+        const mine = lists.get(name);
+        if (mine) mine.until = now() + remembered.failedList;
+        return (await kept?.list) ?? null;
+      });
+    lists.set(name, { list, until: now() + remembered.list });
+    return list;
+  }
+
+  async function byName({ domains }: Engine, address: string): Promise<boolean> {
+    const hosts = domains.length > 0 ? await dns.reverse(address) : [];
+    for (const host of hosts.slice(0, 4)) {
+      const plain = host.toLowerCase().replace(/\.$/, '');
+      if (!domains.some((domain) => plain.endsWith(`.${domain}`))) continue;
+      if ((await dns.lookup(plain)).some((one) => sameAddress(one, address))) return true;
+    }
+    return false;
+  }
+
+  async function find(name: CrawlerName, address: string): Promise<boolean> {
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if ((await listOf(name))?.check(address, family)) return true;
+    try {
+      return await within(patience, byName(engines[name], address));
+    } catch (error) {
+      log.debug({ err: error, crawler: name }, 'A crawler could not be looked up');
+      return false;
+    }
+  }
+
+  return {
+    claims(userAgent) {
+      // Nearly nobody says so: one look is enough for them.
+      if (userAgent === undefined || !anyAgent.test(userAgent)) return null;
+      for (const [name, { agent }] of wanted) if (agent.test(userAgent)) return name;
+      return null;
+    },
+    async verify(name, given) {
+      const address = given.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+      if (isIP(address) === 0 || !names.includes(name)) return false;
+      const key = `${name} ${address}`;
+      const before = known.get(key);
+      if (before && before.until > now()) return before.answer;
+      const running = asking.get(key);
+      if (running) return running;
+      if (asking.size >= mostAsking) return false;
+      const question = find(name, address).finally(() => asking.delete(key));
+      asking.set(key, question);
+      const answer = await question;
+      if (known.size >= mostRemembered) known.clear();
+      known.set(key, { answer, until: now() + (answer ? remembered.yes : remembered.no) });
+      return answer;
+    },
+  };
+}
+
+/** Two spellings of one address. */
+function sameAddress(a: string, b: string): boolean {
+  const family = isIP(a);
+  if (family === 0 || family !== isIP(b)) return false;
+  const one = new BlockList();
+  one.addAddress(a, family === 6 ? 'ipv6' : 'ipv4');
+  return one.check(b, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * Reads `{"prefixes": [{"ipv4Prefix": "…/…"}, {"ipv6Prefix": "…/…"}]}`.
+ *
+ * @throws Error when it is something else, or holds a prefix that would be half the Internet
+ */
+export function readRanges(text: string): BlockList {
+  const { prefixes } = JSON.parse(text) as { prefixes?: unknown };
+  if (!Array.isArray(prefixes) || prefixes.length === 0) throw new Error('The list holds no prefixes.');
+  const list = new BlockList();
+  for (const each of prefixes as Record<string, unknown>[]) {
+    const prefix = String(each.ipv4Prefix ?? each.ipv6Prefix ?? '');
+    const [address = '', bits = ''] = prefix.split('/');
+    const family = isIP(address);
+    const length = Number(bits);
+    const least = family === 6 ? 16 : 8;
+    if (family === 0 || !/^\d{1,3}$/.test(bits) || length < least || length > (family === 6 ? 128 : 32))
+      throw new Error(`"${prefix}" is no range of a crawler.`);
+    list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('The DNS took too long.')), ms);
+    timer.unref();
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

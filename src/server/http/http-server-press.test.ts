@@ -1,0 +1,218 @@
+/** The front with stored pages: hits, misses, failures, and what stands beside the pages. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { answerWith } from '../../../tests/fixtures/answer.ts';
+import type { ContentReader } from '../../content/model.ts';
+import { silent } from '../../lib/logging.ts';
+import { noThirdParties } from '../../lib/third-party/settings.ts';
+import { createAccessCookie } from '../../press/delivery/access-cookie.ts';
+import { openPress, type Press } from '../../press/press.server.ts';
+import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
+import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
+import { tempDir } from '../../press/testing.ts';
+import { pageKeys } from '../press/page-keys.ts';
+import { pressDress, pressRender } from '../press/render-page.ts';
+import { createFront, type Front, type FrontOptions } from './http-server.ts';
+import type { RenderPage } from './page-renderer.ts';
+import { securityHeaders } from './security-headers.ts';
+import { shutDown } from './shutdown.ts';
+import { earlierFiles, openStatics } from './static-files.ts';
+
+const siteUrl = 'https://paper.example';
+let folder: ReturnType<typeof tempDir>;
+let store: PageStore;
+let press: Press;
+let front: Front;
+let base: string;
+let render: RenderPage;
+let ready: boolean;
+let revision: number;
+
+beforeEach(() => {
+  folder = tempDir();
+  ready = true;
+  revision = 1;
+  render = async () => answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
+});
+afterEach(async () => {
+  await shutDown(front, 0);
+  await press.close();
+  store.close();
+  folder.remove();
+});
+
+async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Promise<void> {
+  const security = securityHeaders({
+    siteUrl,
+    wordpress: null,
+    imageHosts: [],
+    frameHosts: [],
+    thirdParties: noThirdParties,
+    stripe: null,
+  });
+  const locals = () => ({ content: { tags: new Set(['card:1']) } }) as unknown as App.Locals;
+  store = openStore({ file: `${folder.dir}/pages.sqlite`, build: 'one', log: silent });
+  press = openPress({
+    store,
+    memoryBytes: 1e6,
+    render: pressRender(
+      (...args) => render(...args),
+      siteUrl,
+      locals,
+      () => revision,
+    ),
+    dress: pressDress(security, { cdn: null, cdnHeaders }),
+    log: silent,
+    retry: { baseMs: 1, capMs: 2 },
+    everything: 'site',
+  });
+  front = createFront({
+    siteUrl,
+    statics: openStatics(`${folder.dir}/none`),
+    security,
+    render: (...args) => render(...args),
+    pages: {
+      press,
+      keyOf: pageKeys(() => ({ fate: () => ({ kind: 'unknown' }), article: () => null }) as unknown as ContentReader),
+      access: createAccessCookie({ name: 'access', keys: [{ id: 'a', secret: 'x'.repeat(32) }] }),
+    },
+    locals,
+    editionReady: () => ready,
+    readiness: () => ({}),
+    log: silent,
+    ...options,
+  });
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  base = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+}
+
+it('renders the page for what there is not once, whatever was asked for, until something changes', async () => {
+  let made = 0;
+  render = async (request, _locals, _address, bare) => {
+    const { pathname } = new URL(request.url);
+    if (pathname !== '/404') return answerWith(bare ? null : 'whole', { status: 404 });
+    return answerWith(`missing, number ${++made}`, { status: 404, headers: { 'content-type': 'text/html' } });
+  };
+  await open();
+  const ask = async (path: string) => {
+    const answer = await fetch(base + path);
+    return [answer.status, await answer.text()];
+  };
+  const first = await Promise.all(Array.from({ length: 30 }, (_, n) => ask(`/article/none-${n}`)));
+  expect(new Set(first.map(String))).toEqual(new Set(['404,missing, number 1']));
+  revision++;
+  expect(await ask('/article/none-100')).toEqual([404, 'missing, number 2']);
+  expect(store.size().pages).toBe(0);
+  const kept = render;
+  render = async () => {
+    throw new Error('not now');
+  };
+  revision++;
+  expect((await ask('/article/none-200'))[0]).toBe(500);
+  render = kept;
+  expect(await ask('/article/none-201')).toEqual([404, 'missing, number 3']);
+});
+
+it('renders once for all who wait, then answers from the store, and counts both', async () => {
+  let renders = 0;
+  const gate = Promise.withResolvers<void>();
+  render = async () => {
+    renders++;
+    await gate.promise;
+    return answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
+  };
+  await open();
+  const waiting = Array.from({ length: 20 }, () => fetch(`${base}/about`));
+  await expect.poll(() => press.stats().counters.misses).toBe(20);
+  gate.resolve();
+  for (const answer of await Promise.all(waiting)) expect(await answer.text()).toBe('<p>one</p>');
+  expect(renders).toBe(1);
+  const hit = await fetch(`${base}/about?utm_source=x`);
+  expect(hit.headers.get('server-timing')).toBe('press;desc="hit"');
+  expect(hit.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(hit.headers.get('cache-tag')).toBeNull();
+  const etag = String(hit.headers.get('etag'));
+  expect((await fetch(`${base}/about`, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  expect(front.counts).toEqual({ hits: 2, notModified: 1, misses: 20, errors: 0 });
+});
+
+it('keeps the old page when a render fails, shows the 500 page where there is none, and recovers', async () => {
+  await open();
+  await fetch(`${base}/about`);
+  let broken = true;
+  render = async () =>
+    broken
+      ? answerWith('<p>inspecting the presses</p>', { status: 500, headers: { 'content-type': 'text/html' } })
+      : answerWith('<p>two</p>', { headers: { 'content-type': 'text/html' } });
+  expect((await press.invalidate(['card:1'])).failed).toBe(1);
+  const old = await fetch(`${base}/about`);
+  expect([old.status, await old.text()]).toEqual([200, '<p>one</p>']);
+  const none = await fetch(`${base}/pricing`);
+  expect([none.status, await none.text()]).toEqual([500, '<p>inspecting the presses</p>']);
+  expect(none.headers.get('cache-control')).toBe('no-store');
+  expect(none.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
+  expect(front.counts.errors).toBe(1);
+  expect(press.stats().failures[0]?.cause).toContain('500');
+  broken = false;
+  await expect.poll(async () => (await fetch(`${base}/about`)).text()).toBe('<p>two</p>');
+  expect((await fetch(`${base}/pricing`)).status).toBe(200);
+});
+
+it('answers 503 when too many wait, and without an edition also for what is stored', async () => {
+  const pages = { peek: () => undefined, peekFull: () => undefined, get: () => Promise.reject(new PressBusy('full')) };
+  await open();
+  await fetch(`${base}/about`);
+  ready = false;
+  expect((await fetch(`${base}/about`)).status).toBe(503);
+  await shutDown(front, 0);
+  await press.close();
+  ready = true;
+  await open({
+    pages: {
+      press: { ...pages, ready: () => undefined, variantFor: () => 'public' },
+      keyOf: pageKeys(() => ({}) as ContentReader),
+      access: { levelFor: () => null },
+    },
+  });
+  const busy = await fetch(`${base}/about`);
+  expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '5']);
+});
+
+it('carries headers for a CDN where they are on: long for pages, short for what is not there', async () => {
+  await open({}, true);
+  const page = await fetch(`${base}/about`);
+  expect(page.headers.get('cdn-cache-control')).toContain('max-age=31536000');
+  expect(page.headers.get('cache-tag')).toBe('site,card:1');
+  render = async () => answerWith('no', { status: 404, headers: { 'content-type': 'text/html' } });
+  const missing = await fetch(`${base}/none`);
+  expect([missing.status, missing.headers.get('cdn-cache-control')]).toEqual([404, 'max-age=60']);
+  expect(press.stats().store?.pages).toBe(1);
+});
+
+it('serves files of earlier builds for ever, and texts of its own', async () => {
+  const files: Record<string, string> = { 'a.123.css': 'body{}', 'a.123.css.br': 'compressed' };
+  await open({
+    earlier: earlierFiles({
+      find: async (path) => (Object.hasOwn(files, path) ? Buffer.from(files[path] ?? '') : undefined),
+    }),
+    texts: new Map([['/abcd1234.txt', 'abcd1234']]),
+  });
+  const file = await fetch(`${base}/_assets/a.123.css`, { headers: { 'accept-encoding': 'identity' } });
+  expect(await file.text()).toBe('body{}');
+  expect(file.headers.get('content-type')).toBe('text/css; charset=utf-8');
+  expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  const key = await fetch(`${base}/abcd1234.txt`);
+  expect([await key.text(), key.headers.get('content-type')]).toEqual(['abcd1234', 'text/plain; charset=utf-8']);
+});
+
+it('never stores what says that it may not be', async () => {
+  let n = 0;
+  render = async () =>
+    answerWith(`<p>${++n}</p>`, { headers: { 'content-type': 'text/html', 'cache-control': 'private, no-store' } });
+  await open();
+  expect(await (await fetch(`${base}/about`)).text()).toBe('<p>1</p>');
+  expect(await (await fetch(`${base}/about`)).text()).toBe('<p>2</p>');
+  expect(press.stats().store?.pages).toBe(0);
+});

@@ -1,0 +1,162 @@
+/** From a request of Node's to a whole rendered answer: what the front serves now, and what a page store can keep. */
+import type { IncomingMessage } from 'node:http';
+import { pathToFileURL } from 'node:url';
+import { unsubscribePath } from '../../lib/newsletters/paths.ts';
+import { type Answer, exchange, type PageHandler } from '../../press/fast-path/in-memory-http.ts';
+import { callPaths } from './methods.ts';
+
+/**
+ * Renders one address; an unknown one becomes the 404 page and an error the 500 page, both with `locals`.
+ *
+ * @param bare an unknown address becomes a 404 without a body
+ */
+export type RenderPage = (
+  request: Request,
+  locals: App.Locals,
+  clientAddress: string,
+  bare?: boolean,
+) => Promise<Answer>;
+
+/** Address of the page for what there is not. */
+export const missingPath = '/404';
+
+/** With the tags of the content that it shows. */
+export interface Rendered extends Answer {
+  readonly tags: ReadonlySet<string>;
+}
+
+/** Largest request body that is taken, bytes. */
+const bodyLimit = 1024 * 1024;
+/**
+ * Largest one that is read to its end, and thrown away, before it is refused: a browser that is cut off while it sends shows a broken
+ * connection and not what it was told.
+ */
+const drainLimit = 8 * bodyLimit;
+
+/** A request that is refused before anything is rendered. */
+export class RefusedRequest extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'RefusedRequest';
+    this.status = status;
+  }
+}
+
+/** Loads the built pages. */
+export async function loadPages(entry: string): Promise<RenderPage> {
+  const { handler } = (await import(pathToFileURL(entry).href)) as { handler: PageHandler };
+  return async (request, locals, clientAddress, bare = false) => {
+    const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
+    const answer = await dispatch(handler, request, payload, locals, clientAddress);
+    if (answer) return answer;
+    if (bare) return { status: 404, headers: new Headers(), body: Buffer.alloc(0) };
+    // Without a route the handler calls `next` and forgets the locals, which the 404 page needs for its header.
+    const missing = new Request(new URL(missingPath, request.url));
+    return (await dispatch(handler, missing, undefined, locals, clientAddress)) ?? notFound();
+  };
+}
+
+/**
+ * Mail programs that end a newsletter by one click (RFC 8058) post a form and do not say where they stand, which Astro takes for
+ * another site's form. What the call may do is in its token alone, so it is let through as one of ours.
+ */
+const oneClick = ({ method, headers }: Request, { pathname, origin }: URL): Readonly<Record<string, string>> =>
+  method === 'POST' && pathname === unsubscribePath && !headers.has('origin') ? { origin } : {};
+
+const notFound = (): Answer => ({
+  status: 404,
+  headers: new Headers({ 'content-type': 'text/plain;charset=UTF-8' }),
+  body: Buffer.from('Not found.\n'),
+});
+
+/**
+ * Calls Astro's handler with a request and an answer that exist in memory only, so that a page is rendered the same for a
+ * reader and for the press. The address is the one in `request`: neither a socket nor a Host header has a say.
+ *
+ * @returns `null` when no route matches, or one says 404 and nothing else
+ */
+async function dispatch(
+  handler: PageHandler,
+  request: Request,
+  payload: Buffer | undefined,
+  locals: App.Locals,
+  clientAddress: string,
+): Promise<Answer | null> {
+  const url = new URL(request.url);
+  const headers = { ...Object.fromEntries(request.headers), ...oneClick(request, url) };
+  const { method, signal } = request;
+  const answer = await exchange(handler, { method, url, headers, payload, clientAddress, signal }, locals);
+  // A 404 without a word is what middleware gives where a route is not to be: readers get the page for it.
+  return answer?.status === 404 && answer.body.byteLength === 0 && method === 'GET' ? null : answer;
+}
+
+/**
+ * The address that was asked for, under the public origin: neither the Host header nor a forwarded one is believed.
+ *
+ * @param target the request line's target, e.g. `/article/a?page=2` or, from a proxy, `http://host/article/a`
+ * @throws RefusedRequest 400
+ */
+export function publicAddress(target: string, siteUrl: string): URL {
+  let path = target;
+  if (!target.startsWith('/')) {
+    if (!/^https?:/i.test(target) || !URL.canParse(target))
+      throw new RefusedRequest(400, 'The address cannot be read.');
+    const url = new URL(target);
+    path = url.pathname + url.search;
+  }
+  if (!URL.canParse(siteUrl + path)) throw new RefusedRequest(400, 'The address cannot be read.');
+  const url = new URL(siteUrl + path);
+  try {
+    decodeURIComponent(url.pathname);
+  } catch {
+    throw new RefusedRequest(400, 'The address holds a broken escape sequence.');
+  }
+  return url;
+}
+
+/** Headers that say where a request came from; whoever sends them is not believed. */
+const unbelieved =
+  /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
+
+/** Makes a web request of Node's; the body is read whole, within a bound. */
+export async function toRequest(incoming: IncomingMessage, url: URL, signal: AbortSignal): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value === undefined || unbelieved.test(name)) continue;
+    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
+  }
+  headers.set('host', url.host);
+  // Routes of calls have a GET and no HEAD, and HEAD would be refused by their `ALL`; Node.js leaves the body of the answer out.
+  const method = incoming.method === 'HEAD' && callPaths.test(url.pathname) ? 'GET' : (incoming.method ?? 'GET');
+  const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming);
+  return new Request(url, { method, headers, signal, ...(body && body.byteLength > 0 && { body }) });
+}
+
+async function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const tooLong = () => new RefusedRequest(413, 'The request is too long.');
+  const declared = Number(incoming.headers['content-length'] ?? 0);
+  if (declared > drainLimit) throw tooLong();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.byteLength;
+    if (length > drainLimit) throw tooLong();
+    if (length > bodyLimit || declared > bodyLimit) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  if (length > bodyLimit) throw tooLong();
+  return Buffer.concat(chunks);
+}
+
+/** Renders one address whole. */
+export async function renderWhole(
+  render: RenderPage,
+  request: Request,
+  locals: App.Locals,
+  clientAddress: string,
+  bare = false,
+): Promise<Rendered> {
+  return { ...(await render(request, locals, clientAddress, bare)), tags: locals.content.tags };
+}

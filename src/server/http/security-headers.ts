@@ -1,0 +1,155 @@
+/** Security headers: the same on every answer, and a content security policy for pages. */
+import { thirdPartySources } from '../../lib/third-party/sources.ts';
+import { publication } from '../../publication.ts';
+import type { Config } from '../config/config.ts';
+
+/** Directives of a policy: name to sources. */
+type Policy = Map<string, Set<string>>;
+
+export interface SecurityHeaders {
+  /** Headers of every answer. */
+  readonly always: Readonly<Record<string, string>>;
+  /**
+   * The policy of an HTML page.
+   *
+   * @param rendered the policy that Astro made for it, with the hashes of its scripts; `null` for a page without scripts
+   */
+  page(rendered: string | null): string;
+  /** Headers of an HTML page beside its policy: where browsers with the Reporting API send what the policy blocked. */
+  readonly reporting: Readonly<Record<string, string>>;
+  /** The policy of everything that is no page. */
+  readonly other: string;
+}
+
+/** Where browsers report what the policy blocked; operators read it on their page. */
+export const reportPath = '/-/csp-reports';
+/** Name of that endpoint in `Reporting-Endpoints` and `report-to`. */
+const endpoint = 'csp';
+
+const other = "default-src 'none'; frame-ancestors 'self'";
+
+export function securityHeaders(
+  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'thirdParties' | 'stripe'> &
+    Partial<Pick<Config, 'retention' | 'operatorToken' | 'consentPlatform'>>,
+): SecurityHeaders {
+  const secure = config.siteUrl.startsWith('https:');
+  const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
+  const stripe = stripeSources(config.stripe);
+  const others = thirdPartySources(config.thirdParties, config.consentPlatform);
+  const retention = retentionSources(config.retention?.scriptUrl);
+  // Without the token no operator could read them. Endpoints need https: over http, Chromium would send to neither.
+  const reports = Boolean(config.operatorToken);
+  const base: Record<string, readonly string[]> = {
+    'default-src': ["'self'"],
+    'base-uri': ["'self'"],
+    'object-src': ["'none'"],
+    'form-action': ["'self'"],
+    'frame-ancestors': ["'self'"],
+    'img-src': [
+      "'self'",
+      'data:',
+      ...pictures,
+      ...config.imageHosts.map(withScheme),
+      ...others['img-src'],
+      ...retention.scripts,
+    ],
+    // Captions lie in the page: those of another origin would need headers that WordPress's uploads do not have.
+    'media-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
+    'font-src': ["'self'", ...others['font-src']],
+    'connect-src': ["'self'", ...others['connect-src'], ...stripe.connections, ...retention.connections],
+    'frame-src': [
+      "'self'",
+      ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme),
+      ...stripe.frames,
+      ...others['frame-src'],
+    ],
+    'manifest-src': ["'self'"],
+    'worker-src': ["'self'"],
+    // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
+    'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
+    ...(secure && { 'upgrade-insecure-requests': [] }),
+    // For browsers without the Reporting API; those with it use `report-to` alone.
+    ...(reports && { 'report-uri': [reportPath] }),
+    ...(reports && secure && { 'report-to': [endpoint] }),
+  };
+  const scriptHosts = [...others['script-src'], ...stripe.scripts, ...retention.scripts];
+  const known = new Map<string, string>();
+
+  return {
+    always: {
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'strict-origin-when-cross-origin',
+      'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=(), browsing-topics=()',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+      ...(secure && { 'strict-transport-security': 'max-age=31536000' }),
+    },
+    page(rendered) {
+      const key = rendered ?? '';
+      let policy = known.get(key);
+      if (!policy) {
+        policy = print(merge(base, rendered === null ? "script-src 'none'" : rendered, scriptHosts));
+        // Policies differ only by the scripts of a route; the bound is for the case that they do not.
+        if (known.size > 1000) known.clear();
+        known.set(key, policy);
+      }
+      return policy;
+    },
+    reporting: reports && secure ? { 'reporting-endpoints': `${endpoint}="${reportPath}"` } : {},
+    other,
+  };
+}
+
+/**
+ * What Stripe's script needs (docs.stripe.com/security/guide, "Content security policy"): it comes from one host, frames the fields
+ * for the card from there and from hosts below, and speaks to the API. Maps of Google's, with which it could complete addresses,
+ * are left out.
+ */
+function stripeSources(stripe: Config['stripe']): Readonly<Record<'scripts' | 'frames' | 'connections', string[]>> {
+  if (!stripe) return { scripts: [], frames: [], connections: [] };
+  const [script, api] = [new URL(stripe.scriptUrl), new URL(stripe.apiUrl)];
+  const own = script.hostname.endsWith('.stripe.com');
+  const below = own ? [`https://*.${script.hostname}`] : [];
+  return {
+    scripts: [script.origin, ...below],
+    frames: [script.origin, ...below, ...(own ? ['https://hooks.stripe.com'] : [])],
+    connections: [...new Set([api.origin, script.origin])],
+  };
+}
+
+/** What the retention widget needs: its script and pictures from one host, its calls to another. A stand-in is one host. */
+function retentionSources(scriptUrl: string | undefined): Readonly<Record<'scripts' | 'connections', string[]>> {
+  if (scriptUrl === undefined) return { scripts: [], connections: [] };
+  const { origin, hostname } = new URL(scriptUrl);
+  return {
+    scripts: [origin],
+    connections: [origin, ...(hostname.endsWith('.churnkey.co') ? ['https://api.churnkey.co'] : [])],
+  };
+}
+
+/** A host as a source: https, or http on this machine. */
+function withScheme(host: string): string {
+  const local = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)/.test(host);
+  return `${local ? 'http' : 'https'}://${host}`;
+}
+
+/** Unites a rendered policy with the house's own; sources of one directive are united, scripts come from the page alone. */
+function merge(base: Record<string, readonly string[]>, rendered: string, scriptHosts: readonly string[]): Policy {
+  const policy: Policy = new Map(Object.entries(base).map(([name, sources]) => [name, new Set(sources)]));
+  for (const directive of rendered.split(';')) {
+    const [name, ...sources] = directive.trim().split(/\s+/);
+    if (!name) continue;
+    const known = policy.get(name) ?? new Set();
+    policy.set(name, known);
+    for (const source of sources) known.add(source);
+  }
+  const styles = policy.get('style-src');
+  // A hash beside 'unsafe-inline' would switch it off.
+  for (const source of styles ?? []) if (/^'(?:sha\d+|nonce)-/.test(source)) styles?.delete(source);
+  const scripts = policy.get('script-src') ?? new Set(["'self'"]);
+  policy.set('script-src', scripts);
+  if (!scripts.has("'none'")) for (const host of scriptHosts) scripts.add(host);
+  return policy;
+}
+
+const print = (policy: Policy): string => [...policy].map(([name, sources]) => [name, ...sources].join(' ')).join('; ');

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { noThirdParties } from '../../lib/third-party/settings.ts';
+import { pressDress } from '../press/render-page.ts';
+import { securityHeaders } from './security-headers.ts';
+import { openStatics, speculationRules } from './static-files.ts';
+
+const folder = fileURLToPath(new URL('../../../public', import.meta.url));
+const statics = openStatics(folder);
+const file = statics.answer(speculationRules, {});
+const [rule] = (JSON.parse(readFileSync(folder + speculationRules, 'utf8')) as Rules).prefetch;
+
+interface Rules {
+  readonly prefetch: readonly {
+    readonly source: string;
+    readonly eagerness: string;
+    readonly where: { readonly and: readonly [{ readonly href_matches: readonly object[] }, ...object[]] };
+  }[];
+}
+
+/** Whether a link to an address is fetched ahead, as far as its address has a say. */
+const isAhead = (address: string): boolean =>
+  rule?.where.and[0].href_matches.some((pattern) =>
+    new URLPattern({ ...pattern, baseURL: 'https://paper.example' }).test(address, 'https://paper.example'),
+  ) ?? false;
+
+describe('the rules for links', () => {
+  it('are sent as what browsers take them for, and kept for a day', () => {
+    expect(file?.headers['content-type']).toBe('application/speculationrules+json');
+    expect(file?.headers['cache-control']).toBe('public, max-age=86400');
+  });
+
+  it('fetch stored pages ahead when a reader is about to open them', () => {
+    expect(rule).toMatchObject({ source: 'document', eagerness: 'moderate' });
+    for (const path of ['/', '/latest', '/article/a-story', '/article/a-story#comments', '/section/politics'])
+      expect(isAhead(path), path).toBe(true);
+    for (const path of ['/author/ann-lee', '/media', '/media/a-film']) expect(isAhead(path), path).toBe(true);
+  });
+
+  it.each([
+    ...['/api/geo', '/cancel', '/dashboard/account', '/account/sign-out', '/account/unsubscribe?t=a', '/gift/token'],
+    ...[
+      '/blaize/token-exchange?token=a',
+      '/blaize/oauth/google',
+      '/socialLogin',
+      '/pricing',
+      '/search?q=a',
+      '/preview',
+    ],
+    ...['/article/a-story/comments', '/article/a-story?utm_source=mail', '/article/a-story?recognized_email=a%40b.c'],
+    ...['https://elsewhere.example/article/a-story', '/privacy-choices', '/image?url=a', '/rss.xml', '/-/press'],
+  ])('never fetch %s', (address) => expect(isAhead(address)).toBe(false));
+
+  it('are named by pages that can be read, and by nothing else', () => {
+    const security = securityHeaders({
+      ...{ siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [], stripe: null },
+      thirdParties: noThirdParties,
+    });
+    const dress = pressDress(security, { cdn: null, cdnHeaders: false });
+    const headers = (status: number, type: string, policy?: string) =>
+      dress({
+        ...{ status, variant: 'public', tags: [] },
+        headers: { 'content-type': type, ...(policy && { 'content-security-policy': policy }) },
+      } as unknown as Parameters<typeof dress>[0]);
+    const page = headers(200, 'text/html', "script-src 'self' 'sha256-a'");
+    expect(page['speculation-rules']).toBe(`"${speculationRules}"`);
+    // The rules come under the policy for scripts.
+    expect(page['content-security-policy']).toContain("script-src 'self'");
+    expect(headers(404, 'text/html')['speculation-rules']).toBeUndefined();
+    expect(headers(200, 'application/xml')['speculation-rules']).toBeUndefined();
+  });
+});

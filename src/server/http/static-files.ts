@@ -1,0 +1,160 @@
+/**
+ * The files of `dist/client`: indexed once, at start, so that an address is looked up and never turned into a path.
+ * Compressed forms (`.br`, `.gz`) stand beside the files; the build makes them (scripts/compress.ts).
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
+import { bestEncoding, type Encoding, etagMatches } from './content-encoding.ts';
+
+export interface StaticAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+}
+
+export interface Statics {
+  has(pathname: string): boolean;
+  /**
+   * Answers for a file, `null` when there is none.
+   *
+   * @param pathname decoded path of the address
+   */
+  answer(
+    pathname: string,
+    headers: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string },
+  ): StaticAnswer | null;
+}
+
+interface Asset {
+  readonly type: string;
+  readonly etag: string;
+  readonly immutable: boolean;
+  readonly plain: Buffer;
+  readonly encoded: Partial<Record<Encoding, Buffer>>;
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.avif': 'image/avif',
+  '.css': 'text/css; charset=utf-8',
+  '.gif': 'image/gif',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.mp4': 'video/mp4',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+  '.webp': 'image/webp',
+  '.woff': 'font/woff',
+  '.woff2': 'font/woff2',
+  '.xml': 'application/xml; charset=utf-8',
+};
+
+const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
+
+/** Folder whose file names carry the hash of their content. */
+const hashed = '/_assets/';
+
+/** Which links are fetched ahead (docs/decisions/0022); named by the header `Speculation-Rules` of pages. */
+export const speculationRules = '/speculation-rules.json';
+
+/** Headers of single files. */
+const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  /**
+   * The service worker of the stories that are kept (src/client/story-worker.ts). A worker lives under the policy that it was sent with:
+   * it may ask this site. Browsers look for a new one with each visit, and caches on the way must not keep the old one.
+   */
+  '/sw.js': {
+    'cache-control': 'no-cache',
+    'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+  },
+  // Asked for with every page, and of no use under another type.
+  [speculationRules]: {
+    'content-type': 'application/speculationrules+json',
+    'cache-control': 'public, max-age=86400',
+  },
+};
+
+/** Hashed files of earlier builds: a browser that holds yesterday's page still finds what that names. */
+export function earlierFiles(
+  assets: Pick<EarlierAssets, 'find'>,
+): (
+  pathname: string,
+  headers: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string },
+) => Promise<StaticAnswer | null> {
+  return async (pathname, request) => {
+    const path = pathname.slice(hashed.length);
+    if (/\.(?:br|gz)$/.test(path)) return null;
+    const wanted = bestEncoding(request['accept-encoding']);
+    const smaller = wanted ? await assets.find(path + endings[wanted]) : undefined;
+    const body = smaller ?? (await assets.find(path));
+    if (!body) return null;
+    const headers: Record<string, string> = {
+      'content-type': types[extname(path).toLowerCase()] ?? 'application/octet-stream',
+      'content-length': String(body.byteLength),
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    };
+    if (smaller && wanted) headers['content-encoding'] = wanted;
+    return { status: 200, headers, body };
+  };
+}
+
+/** Reads a folder of static files; a missing folder has none. */
+export function openStatics(folder: string): Statics {
+  const assets = new Map<string, Asset>();
+  const files = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+  for (const file of files) {
+    const path = join(file.parentPath, file.name);
+    // Dot files are nobody's business; links could lead anywhere.
+    if (!file.isFile() || file.name.startsWith('.') || /\.(?:br|gz)$/.test(file.name)) continue;
+    const plain = readFileSync(path);
+    const encoded: Partial<Record<Encoding, Buffer>> = {};
+    for (const [encoding, ending] of Object.entries(endings) as [Encoding, string][]) {
+      if (existsSync(path + ending)) encoded[encoding] = readFileSync(path + ending);
+    }
+    const pathname = `/${relative(folder, path).split(sep).join('/')}`;
+    assets.set(pathname, {
+      type: types[extname(path).toLowerCase()] ?? 'application/octet-stream',
+      etag: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
+      immutable: pathname.startsWith(hashed),
+      plain,
+      encoded,
+    });
+  }
+
+  return {
+    has: (pathname) => assets.has(pathname),
+    answer(pathname, request) {
+      const asset = assets.get(pathname);
+      if (!asset) return null;
+      const wanted = bestEncoding(request['accept-encoding']);
+      const bytes = wanted ? asset.encoded[wanted] : undefined;
+      const etag = `"${asset.etag}${bytes ? `-${wanted}` : ''}"`;
+      const headers: Record<string, string> = {
+        'cache-control': asset.immutable
+          ? 'public, max-age=31536000, immutable'
+          : 'public, max-age=3600, must-revalidate',
+        etag,
+        ...own[pathname],
+      };
+      if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
+      if (etagMatches(request['if-none-match'], etag)) return { status: 304, headers, body: null };
+      const body = bytes ?? asset.plain;
+      headers['content-type'] ??= asset.type;
+      headers['content-length'] = String(body.byteLength);
+      if (bytes && wanted) headers['content-encoding'] = wanted;
+      return { status: 200, headers, body };
+    },
+  };
+}

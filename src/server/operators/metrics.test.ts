@@ -1,0 +1,151 @@
+import { describe, expect, test, vi } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import { createMetrics, type MetricSources } from './metrics.ts';
+
+const all: MetricSources = {
+  front: () => ({ hits: 12, notModified: 3, misses: 2, errors: 1 }),
+  press: () => ({
+    renders: 7,
+    renderFailures: 1,
+    queue: 4,
+    pagesStored: 900,
+    memoryBytes: 1000,
+    memoryBudgetBytes: 64_000_000,
+  }),
+  sync: () => ({ syncedAt: 10_000, rejected: 2, refused: { signature: 3, clock: 0 } }),
+  relay: () => ({ handedOn: 21, heard: 22, waiting: 23, listening: true }),
+  cdn: () => ({
+    provider: 'fastly',
+    purged: 50,
+    failed: 5,
+    pending: 6,
+    requests: 8,
+    failedRequests: 1,
+    problem: null,
+  }),
+  indexNow: () => ({ off: null, announced: 20, failed: 1, pending: 2, requests: 1, problem: null }),
+  images: () => ({ made: 33 }),
+  mail: () => ({ sent: 40, refused: 2, expired: 3, failedTries: 5, waiting: 6, oldest: 8000, problem: 'away' }),
+  support: () => ({ held: 9 }),
+  now: () => 17_500,
+};
+
+/** `name{labels}` → value of a text in Prometheus' form; fails on what is none. */
+function read(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  const described = new Set<string>();
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const type = /^# TYPE ([a-z_]+) (?:counter|gauge|histogram)$/.exec(line);
+    if (type?.[1]) described.add(type[1]);
+    if (line.startsWith('#')) {
+      expect(line).toMatch(/^# (?:HELP|TYPE) [a-z_]+ \S/);
+      continue;
+    }
+    const sample = /^([a-z_]+)(\{[^}]*\})? (\S+)$/.exec(line);
+    if (!sample?.[1]) throw new Error(`No sample: ${line}`);
+    const family = sample[1].replace(/_(?:bucket|sum|count)$/, '');
+    expect(described.has(sample[1]) || described.has(family)).toBe(true);
+    samples.set(sample[1] + (sample[2] ?? ''), Number(sample[3]));
+  }
+  return samples;
+}
+
+test('shows every source', async () => {
+  const metrics = createMetrics(all, silent);
+  expect(metrics.contentType).toMatch(/^text\/plain/);
+  const samples = read(await metrics.text());
+  expect(Object.fromEntries([...samples].filter(([name]) => /^broadsheet_(?!.*_seconds_)/.test(name)))).toEqual({
+    broadsheet_support_held: 9,
+    broadsheet_page_hits_total: 12,
+    broadsheet_page_not_modified_total: 3,
+    broadsheet_page_misses_total: 2,
+    broadsheet_server_errors_total: 1,
+    broadsheet_renders_total: 7,
+    broadsheet_render_failures_total: 1,
+    broadsheet_press_queue_length: 4,
+    broadsheet_pages_stored: 900,
+    broadsheet_page_memory_bytes: 1000,
+    broadsheet_page_memory_budget_bytes: 64_000_000,
+    broadsheet_sync_lag_seconds: 7.5,
+    broadsheet_sync_rejected_documents: 2,
+    'broadsheet_webhooks_refused_total{reason="signature"}': 3,
+    'broadsheet_webhooks_refused_total{reason="clock"}': 0,
+    broadsheet_webhooks_handed_on_total: 21,
+    broadsheet_webhooks_heard_total: 22,
+    broadsheet_webhooks_waiting: 23,
+    broadsheet_webhooks_listening: 1,
+    broadsheet_cdn_purged_keys_total: 50,
+    broadsheet_cdn_failed_keys_total: 5,
+    broadsheet_cdn_pending_keys: 6,
+    broadsheet_cdn_requests_total: 8,
+    broadsheet_cdn_failed_requests_total: 1,
+    broadsheet_indexnow_announced_total: 20,
+    broadsheet_indexnow_failed_total: 1,
+    broadsheet_indexnow_pending: 2,
+    broadsheet_images_made_total: 33,
+    broadsheet_mail_sent_total: 40,
+    broadsheet_mail_refused_total: 2,
+    broadsheet_mail_expired_total: 3,
+    broadsheet_mail_failed_tries_total: 5,
+    broadsheet_mail_waiting: 6,
+    broadsheet_mail_oldest_seconds: 9.5,
+  });
+  expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+  expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0);
+});
+
+test('reads the sources anew at each scrape and does not add them up', async () => {
+  let hits = 1;
+  const metrics = createMetrics({ front: () => ({ hits, notModified: 0, misses: 0, errors: 0 }) }, silent);
+  expect(read(await metrics.text()).get('broadsheet_page_hits_total')).toBe(1);
+  hits = 5;
+  expect(read(await metrics.text()).get('broadsheet_page_hits_total')).toBe(5);
+});
+
+test('puts milliseconds into buckets of seconds', async () => {
+  const metrics = createMetrics({}, silent);
+  for (const ms of [3, 40, 40, 99, 7000]) metrics.published(ms);
+  metrics.rendered(0.7);
+  const samples = read(await metrics.text());
+  const bucket = (le: string) => samples.get(`broadsheet_publish_to_fresh_seconds_bucket{le="${le}"}`);
+  expect([bucket('0.005'), bucket('0.05'), bucket('0.1'), bucket('5'), bucket('+Inf')]).toEqual([1, 3, 4, 4, 5]);
+  expect(samples.get('broadsheet_publish_to_fresh_seconds_sum')).toBeCloseTo(7.182);
+  expect(samples.get('broadsheet_render_duration_seconds_bucket{le="0.0005"}')).toBe(0);
+  expect(samples.get('broadsheet_render_duration_seconds_bucket{le="0.001"}')).toBe(1);
+});
+
+describe('leaves out', () => {
+  test('what is not there', async () => {
+    const text = await createMetrics({}, silent).text();
+    expect(text).not.toContain('broadsheet_cdn');
+  });
+
+  test('what is not known yet', async () => {
+    const samples = read(
+      await createMetrics({ sync: () => ({ syncedAt: null, rejected: 0, refused: {} }) }, silent).text(),
+    );
+    expect(samples.has('broadsheet_sync_lag_seconds')).toBe(false);
+    expect(samples.get('broadsheet_sync_rejected_documents')).toBe(0);
+  });
+
+  test('a source that fails, and says so in the log', async () => {
+    const error = vi.fn();
+    const sources: MetricSources = {
+      ...all,
+      press: () => {
+        throw new Error('the store is closed');
+      },
+    };
+    const samples = read(await createMetrics(sources, { ...silent, error }).text());
+    expect(samples.has('broadsheet_pages_stored')).toBe(false);
+    expect(samples.get('broadsheet_page_hits_total')).toBe(12);
+    expect(error).toHaveBeenCalledWith(expect.objectContaining({ source: 'press' }), expect.any(String));
+  });
+});
+
+test('two of them in one process do not meet', async () => {
+  const [one, two] = [createMetrics({}, silent), createMetrics({}, silent)];
+  one.published(10);
+  expect(read(await two.text()).get('broadsheet_publish_to_fresh_seconds_count')).toBe(0);
+});

@@ -1,0 +1,281 @@
+/**
+ * Metrics in Prometheus' text form, on a registry of their own. Counters live where the counting happens, as plain numbers;
+ * they are read when somebody scrapes, so that a hit costs one increment. docs/operations.md says what each one means.
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { BillingStats } from '../../lib/billing/engine/billing.server.ts';
+import type { CdnStats } from '../../lib/cdn/cdn.server.ts';
+import type { CspReportStats } from '../../lib/csp-reports/collector.server.ts';
+import type { IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { MailStats } from '../../lib/mail/outbox.server.ts';
+import type { SupportStats } from '../../lib/support/service.ts';
+import type { RelayStats } from '../cluster/webhook-broadcast.ts';
+
+/** Answers of the front since the start; each number only grows. */
+export interface FrontCounts {
+  /** Stored pages served from the store, 304 included. */
+  readonly hits: number;
+  /** Of the hits, those answered with 304. */
+  readonly notModified: number;
+  /** Requests for pages that had to be rendered, or waited for a render. */
+  readonly misses: number;
+  /** Answers with a status of 500 or more. */
+  readonly errors: number;
+}
+
+export interface PressCounts {
+  /** Renders finished and failed since the start. */
+  readonly renders: number;
+  readonly renderFailures: number;
+  /** Pages that wait to be rendered again, those under way included. */
+  readonly queue: number;
+  readonly pagesStored: number;
+  /** Bytes of pages held in memory, and the bound. */
+  readonly memoryBytes: number;
+  readonly memoryBudgetBytes: number;
+}
+
+export interface SyncCounts {
+  /** When WordPress was last found in step, epoch milliseconds; `null` before the first time. */
+  readonly syncedAt: number | null;
+  readonly rejected: number;
+  /** Webhooks refused since the start, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+export interface ImageCounts {
+  /** Pictures resized since the start. */
+  readonly made: number;
+}
+
+/** Where the numbers come from. Each is asked once per scrape; what is left out has no metrics. */
+export interface MetricSources {
+  readonly front?: () => FrontCounts;
+  readonly press?: () => PressCounts;
+  readonly sync?: () => SyncCounts;
+  readonly relay?: () => RelayStats;
+  readonly cdn?: () => CdnStats;
+  readonly indexNow?: () => IndexNowStats;
+  readonly images?: () => ImageCounts;
+  readonly mail?: () => MailStats;
+  readonly billing?: () => BillingStats;
+  readonly support?: () => SupportStats;
+  readonly cspReports?: () => CspReportStats;
+  /** Epoch milliseconds; the system's clock unless given. */
+  readonly now?: () => number;
+}
+
+export interface Metrics {
+  /** Value of `Content-Type` for {@link text}. */
+  readonly contentType: string;
+  /** The current values. A source that throws is logged and its metrics are left out; the others stand. */
+  text(): Promise<string>;
+  /** Notes the milliseconds of one render. */
+  rendered(ms: number): void;
+  /** Notes the milliseconds from a webhook's arrival until its last page was fresh. */
+  published(ms: number): void;
+}
+
+/** Upper bounds in seconds: around the promise of 100 ms, up to where something is wrong. */
+const publishBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const renderBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+interface Sample {
+  readonly kind: 'counter' | 'gauge';
+  readonly name: string;
+  readonly help: string;
+  /** `null`: not known now, so not shown. */
+  readonly value: number | null;
+  /** Samples of one name differ in these. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+const counter = (name: string, help: string, value: number, labels?: Sample['labels']): Sample => ({
+  kind: 'counter',
+  name,
+  help,
+  value,
+  labels,
+});
+const gauge = (name: string, help: string, value: number | null): Sample => ({ kind: 'gauge', name, help, value });
+
+const frontSamples = (front: FrontCounts): Sample[] => [
+  counter('broadsheet_page_hits_total', 'Stored pages served, 304 included.', front.hits),
+  counter('broadsheet_page_not_modified_total', 'Stored pages answered with 304.', front.notModified),
+  counter('broadsheet_page_misses_total', 'Requests for pages that were not stored.', front.misses),
+  counter('broadsheet_server_errors_total', 'Answers with a status of 500 or more.', front.errors),
+];
+
+const pressSamples = (press: PressCounts): Sample[] => [
+  counter('broadsheet_renders_total', 'Pages rendered.', press.renders),
+  counter('broadsheet_render_failures_total', 'Renders that failed; the old page stayed.', press.renderFailures),
+  gauge('broadsheet_press_queue_length', 'Pages that wait to be rendered again.', press.queue),
+  gauge('broadsheet_pages_stored', 'Pages in the store.', press.pagesStored),
+  gauge('broadsheet_page_memory_bytes', 'Bytes of pages held in memory.', press.memoryBytes),
+  gauge('broadsheet_page_memory_budget_bytes', 'Bound of the pages held in memory.', press.memoryBudgetBytes),
+];
+
+const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
+  gauge(
+    'broadsheet_sync_lag_seconds',
+    'Seconds since WordPress was last found in step.',
+    sync.syncedAt === null ? null : Math.max(0, now - sync.syncedAt) / 1000,
+  ),
+  gauge('broadsheet_sync_rejected_documents', 'Documents set aside because they do not fit.', sync.rejected),
+  ...Object.entries(sync.refused).map(([reason, count]) =>
+    counter('broadsheet_webhooks_refused_total', 'Webhooks that were refused, by reason.', count, { reason }),
+  ),
+];
+
+const relaySamples = (relay: RelayStats): Sample[] => [
+  counter('broadsheet_webhooks_handed_on_total', 'Webhooks handed on to the other processes.', relay.handedOn),
+  counter('broadsheet_webhooks_heard_total', 'Webhooks that another process has handed on.', relay.heard),
+  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be handed on.', relay.waiting),
+  gauge('broadsheet_webhooks_listening', '1 while other processes are heard, else 0.', relay.listening ? 1 : 0),
+];
+
+const cdnSamples = (cdn: CdnStats): Sample[] => [
+  counter('broadsheet_cdn_purged_keys_total', 'Keys that the CDN has purged.', cdn.purged),
+  counter('broadsheet_cdn_failed_keys_total', 'Keys whose purge was given up.', cdn.failed),
+  gauge('broadsheet_cdn_pending_keys', 'Keys that wait to be purged.', cdn.pending),
+  counter('broadsheet_cdn_requests_total', 'Purge requests sent.', cdn.requests),
+  counter('broadsheet_cdn_failed_requests_total', 'Purge requests that failed.', cdn.failedRequests),
+];
+
+const indexNowSamples = (indexNow: IndexNowStats): Sample[] => [
+  counter('broadsheet_indexnow_announced_total', 'Addresses announced through IndexNow.', indexNow.announced),
+  counter('broadsheet_indexnow_failed_total', 'Addresses whose announcement was given up.', indexNow.failed),
+  gauge('broadsheet_indexnow_pending', 'Addresses that wait to be announced.', indexNow.pending),
+];
+
+const imageSamples = (images: ImageCounts): Sample[] => [
+  counter('broadsheet_images_made_total', 'Pictures resized.', images.made),
+];
+
+const mailSamples = (mail: MailStats, now: number): Sample[] => [
+  counter('broadsheet_mail_sent_total', 'Messages that the mail server has taken.', mail.sent),
+  counter('broadsheet_mail_refused_total', 'Messages that the mail server will never take.', mail.refused),
+  counter('broadsheet_mail_expired_total', 'Messages dropped because they could not be sent in time.', mail.expired),
+  counter(
+    'broadsheet_mail_failed_tries_total',
+    'Tries to send a message that failed and are repeated.',
+    mail.failedTries,
+  ),
+  gauge('broadsheet_mail_waiting', 'Messages that wait to be sent.', mail.waiting),
+  gauge(
+    'broadsheet_mail_oldest_seconds',
+    'Age of the message that waits longest.',
+    mail.oldest === null ? 0 : Math.max(0, now - mail.oldest) / 1000,
+  ),
+];
+
+const billingSamples = (billing: BillingStats): Sample[] => [
+  counter('broadsheet_billing_questions_total', 'Questions to Stripe that events have caused.', billing.asked),
+  counter(
+    'broadsheet_billing_failed_questions_total',
+    'Questions to Stripe that failed and are repeated.',
+    billing.failed,
+  ),
+  gauge('broadsheet_billing_questions_waiting', 'Questions to Stripe that wait.', billing.waiting),
+  gauge(
+    'broadsheet_billing_drift',
+    'Subscriptions that the last nightly comparison found different from Stripe’s.',
+    billing.drift,
+  ),
+  gauge(
+    'broadsheet_billing_disputes',
+    'Payments that readers dispute and no bank has decided on yet.',
+    billing.disputes,
+  ),
+];
+
+const supportSamples = ({ held }: SupportStats): Sample[] => [
+  gauge('broadsheet_support_held', 'Messages to the support desk that were kept and not mailed.', held),
+];
+
+const cspReportSamples = (reports: CspReportStats): Sample[] => [
+  counter('broadsheet_csp_reports_total', 'Reports of blocked sources that were noted.', reports.noted),
+  counter('broadsheet_csp_reports_refused_total', 'Requests with reports that were refused.', reports.refused),
+  gauge('broadsheet_csp_blocked_sources', 'Different sources that the policy has blocked lately.', reports.kinds),
+];
+
+/** The process itself, under the names that dashboards for Node know. */
+function processSamples(): Sample[] {
+  const memory = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.rss),
+    gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', memory.heapUsed),
+    gauge('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', memory.heapTotal),
+    gauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', memory.external),
+    counter('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', (user + system) / 1e6),
+    gauge(
+      'process_start_time_seconds',
+      'Start time of the process since unix epoch in seconds.',
+      Math.round(performance.timeOrigin / 1000),
+    ),
+  ];
+}
+
+function collect(registry: Registry, { kind, name, help, value, labels = {} }: Sample): void {
+  if (value === null || !Number.isFinite(value)) return;
+  const known = registry.getSingleMetric(name);
+  const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
+  if (kind === 'counter') ((known as Counter | undefined) ?? new Counter(options)).inc(labels, value);
+  else ((known as Gauge | undefined) ?? new Gauge(options)).set(labels, value);
+}
+
+/** Makes the metrics. Two of them in one process do not meet. */
+export function createMetrics(sources: MetricSources, log: Logger): Metrics {
+  const now = sources.now ?? Date.now;
+  const timings = new Registry();
+  const renderSeconds = new Histogram({
+    name: 'broadsheet_render_duration_seconds',
+    help: 'Seconds that one render took.',
+    buckets: renderBuckets,
+    registers: [timings],
+  });
+  const publishSeconds = new Histogram({
+    name: 'broadsheet_publish_to_fresh_seconds',
+    help: 'Seconds from the arrival of a webhook until every affected page was fresh.',
+    buckets: publishBuckets,
+    registers: [timings],
+  });
+
+  const { front, press, sync, relay, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
+  const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
+    front: front && (() => frontSamples(front())),
+    press: press && (() => pressSamples(press())),
+    sync: sync && (() => syncSamples(sync(), now())),
+    relay: relay && (() => relaySamples(relay())),
+    cdn: cdn && (() => cdnSamples(cdn())),
+    indexNow: indexNow && (() => indexNowSamples(indexNow())),
+    images: images && (() => imageSamples(images())),
+    mail: mail && (() => mailSamples(mail(), now())),
+    billing: billing && (() => billingSamples(billing())),
+    support: support && (() => supportSamples(support())),
+    cspReports: cspReports && (() => cspReportSamples(cspReports())),
+    process: processSamples,
+  };
+
+  function collected(): Registry {
+    const registry = new Registry();
+    for (const [source, read] of Object.entries(readers)) {
+      if (!read) continue;
+      try {
+        for (const sample of read()) collect(registry, sample);
+      } catch (error) {
+        log.error({ err: error, source }, 'A source of metrics failed; its metrics are left out');
+      }
+    }
+    return registry;
+  }
+
+  return {
+    contentType: timings.contentType,
+    text: async () => Registry.merge([timings, collected()]).metrics(),
+    rendered: (ms) => renderSeconds.observe(ms / 1000),
+    published: (ms) => publishSeconds.observe(ms / 1000),
+  };
+}

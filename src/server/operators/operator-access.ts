@@ -1,0 +1,76 @@
+/**
+ * Who is an operator: a caller with the token, or a browser that has signed in with it. Wrong tokens are limited by address, and a
+ * session is a row in the accounts database, so that signing out ends it in every process at once.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Database, DatabaseUnavailable } from '../../lib/database.ts';
+import type { Limiter } from '../../lib/limits/limiter.server.ts';
+import type { Logger } from '../../lib/logging.ts';
+
+export interface OperatorAccessOptions {
+  readonly token: string;
+  readonly database: Pick<Database, 'db'>;
+  readonly limiter: Limiter;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** What came of a token. */
+export type Tried = { readonly kind: 'right' | 'wrong' } | { readonly kind: 'limited'; readonly retryAfter: number };
+
+/** Seconds that a browser stays signed in. */
+export const sessionSeconds = 2 * 3600;
+
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** Compared by their hashes, so that neither length nor content can be told from the time that it takes. */
+const same = (given: string, wanted: string): boolean => timingSafeEqual(hashOf(given), hashOf(wanted));
+const idOf = (value: string): string => hashOf(value).toString('base64url');
+const form = /^[\w-]{43}$/;
+
+export function createOperatorAccess({ token, database: { db }, limiter, log, now }: OperatorAccessOptions) {
+  return {
+    /** Tries a token; a wrong one is counted. @param address network address */
+    async tryToken(given: string, address: string): Promise<Tried> {
+      // Counted before it is compared: many at once can't slip through, and a right one does not show past the limit.
+      const over = await limiter.count('operator', { address });
+      if (over) return { kind: 'limited', retryAfter: over.retryAfter };
+      if (!same(given, token)) {
+        log.warn({}, 'A wrong operators’ token was tried');
+        return { kind: 'wrong' };
+      }
+      await limiter.giveBack('operator', { address });
+      return { kind: 'right' };
+    },
+    /** Opens a session. @returns what its cookie carries @throws DatabaseUnavailable */
+    async open(): Promise<string> {
+      const value = randomBytes(32).toString('base64url');
+      await db.deleteFrom('operator_sessions').where('expires', '<=', now()).execute();
+      const expires = now() + sessionSeconds * 1000;
+      await db
+        .insertInto('operator_sessions')
+        .values({ id: idOf(value), expires })
+        .execute();
+      return value;
+    },
+    /** Whether a cookie's session is open; a database that does not answer knows none. */
+    async isOpen(value: string): Promise<boolean> {
+      if (!form.test(value)) return false;
+      try {
+        const row = await db
+          .selectFrom('operator_sessions')
+          .select('id')
+          .where('id', '=', idOf(value))
+          .where('expires', '>', now())
+          .executeTakeFirst();
+        return row !== undefined;
+      } catch (error) {
+        if (error instanceof DatabaseUnavailable) return false;
+        throw error;
+      }
+    },
+    async close(value: string): Promise<void> {
+      await db.deleteFrom('operator_sessions').where('id', '=', idOf(value)).execute();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** The operators' sign-in: limited, and ended by signing out in every process at once. */
+import { IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { secret } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { createKeyed } from '../../lib/accounts/engine/keyed.server.ts';
+import { createLimiter } from '../../lib/limits/limiter.server.ts';
+import { defaultLimits } from '../../lib/limits/model.ts';
+import { silent } from '../../lib/logging.ts';
+import { createOperators, type OperatorsOptions } from './operators.ts';
+
+const token = 'the-operators-token-of-the-tests';
+const siteUrl = 'https://paper.example';
+
+onBothEngines('operators', (engines) => {
+  const clock = { now: Date.UTC(2026, 10, 23) };
+
+  async function process(place: Awaited<ReturnType<typeof engines.place>>) {
+    const database = await engines.open(place);
+    const now = () => clock.now;
+    const limiter = createLimiter(database, createKeyed(secret), defaultLimits, now);
+    const options = { token, siteUrl, database, limiter, now, always: {}, log: silent, clientAddress: addressOf };
+    const metrics = { contentType: 'text/plain', text: async () => 'up 1\n' };
+    const operators = createOperators({ ...options, metrics } as unknown as OperatorsOptions);
+    return async (method: string, path: string, headers: Record<string, string>, body = '') => {
+      const incoming = new IncomingMessage(new Socket());
+      Object.assign(incoming, { method, url: path, headers });
+      const given = { status: 0, headers: {} as OutgoingHttpHeaders };
+      const writeHead = (status: number, sent: OutgoingHttpHeaders) => Object.assign(given, { status, headers: sent });
+      const outgoing = { writeHead, end: () => {} } as unknown as ServerResponse;
+      await operators.answer(incoming, outgoing, new URL(path, siteUrl), async () => body);
+      return given;
+    };
+  }
+  const addressOf = (incoming: IncomingMessage): string => String(incoming.headers['x-address'] ?? '203.0.113.1');
+  const form = (body: string, more: Record<string, string> = {}) =>
+    ['POST', '/-/press', { origin: siteUrl, 'sec-fetch-site': 'same-origin', ...more }, body] as const;
+  const signIn = (given: string, address?: string) =>
+    form(new URLSearchParams({ action: 'sign-in', token: given }).toString(), address ? { 'x-address': address } : {});
+
+  it('have ten wrong tries from an address, by form and by header, in all processes together', async () => {
+    const place = await engines.place();
+    const processes = [await process(place), await process(place)] as const;
+    const tries = await Promise.all(
+      Array.from({ length: 60 }, (_, one) => processes[one % 2 ? 1 : 0](...signIn(`wrong ${one}`))),
+    );
+    expect(tries.filter(({ status }) => status === 303)).toHaveLength(10);
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(50);
+    expect(Number(tries.at(-1)?.headers['retry-after'])).toBeGreaterThan(0);
+    // The right one is not told from a wrong one then.
+    expect((await processes[0](...signIn(token))).status).toBe(429);
+    expect((await processes[1]('GET', '/metrics', { authorization: `Bearer ${token}` })).status).toBe(401);
+    // From elsewhere it is taken, however often.
+    for (let time = 0; time < 15; time++) {
+      expect((await processes[0](...signIn(token, '198.51.100.7'))).headers['set-cookie']).toMatch(/^operator=/);
+    }
+    clock.now += 600_001;
+    expect((await processes[0](...signIn(token))).headers['set-cookie']).toMatch(/^operator=/);
+  });
+
+  it('are signed out at once in every process, and after two hours by themselves', async () => {
+    const place = await engines.place();
+    const [one, two] = [await process(place), await process(place)];
+    const enter = async () => String((await one(...signIn(token))).headers['set-cookie']).split(';')[0] ?? '';
+    const metrics = async (cookie: string) => (await two('GET', '/metrics', { cookie })).status;
+    const cookie = await enter();
+    const other = await enter();
+    expect(await metrics(cookie)).toBe(200);
+    expect((await one(...form('action=sign-out', { cookie }))).status).toBe(303);
+    expect(await metrics(cookie)).toBe(401);
+    expect(await metrics(other)).toBe(200);
+    expect(await metrics('operator=')).toBe(401);
+    clock.now += 2 * 3600_000;
+    expect(await metrics(other)).toBe(401);
+  });
+});

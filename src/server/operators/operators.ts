@@ -1,0 +1,254 @@
+/**
+ * The operators' door: `/-/press`, where the press is looked at and pages are refreshed by hand, and `/metrics`. Both exist
+ * only where OPERATOR_TOKEN is set, and open only to a caller who has it: as `Authorization: Bearer`, or by a form that opens a
+ * session of two hours (operator-access.ts).
+ */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Content } from '../../content/service.ts';
+import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
+import type { CspReports } from '../../lib/csp-reports/collector.server.ts';
+import type { BlockedSource } from '../../lib/csp-reports/model.ts';
+import { DatabaseUnavailable } from '../../lib/database.ts';
+import { tooManyTries } from '../../lib/http/rate-limit.ts';
+import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { KeyOf } from '../../press/delivery/cache-key.ts';
+import type { Press, PressStats } from '../../press/press.server.ts';
+import type { OperatorsDoor } from '../http/http-server.ts';
+import { reportPath } from '../http/security-headers.ts';
+import type { FrontCounts, Metrics } from './metrics.ts';
+import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
+
+/** What the page shows; all of it is made anew for each request. */
+export interface OperatorsView {
+  readonly signedIn: boolean;
+  /** What came of the form that was sent, if one was. */
+  readonly notice: { readonly kind: 'done' | 'problem'; readonly text: string } | null;
+  /** Only for whoever has signed in. */
+  readonly figures: {
+    readonly press: PressStats;
+    readonly front: FrontCounts;
+    readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
+    readonly cdn: CdnStats;
+    readonly indexNow: IndexNowStats;
+    /** What the pages' policy has blocked. */
+    readonly blocked: readonly BlockedSource[];
+    readonly memoryBytes: number;
+    readonly upSeconds: number;
+  } | null;
+}
+
+export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 'database' | 'limiter'> {
+  readonly siteUrl: string;
+  readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
+  readonly keyOf: KeyOf;
+  readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
+  readonly indexNow: Pick<IndexNow, 'stats'>;
+  readonly reports: Pick<CspReports, 'receive' | 'list'>;
+  /** Network address of whoever asks. */
+  readonly clientAddress: (incoming: IncomingMessage) => string;
+  readonly content: Pick<Content, 'status'>;
+  readonly metrics: Metrics;
+  readonly front: () => FrontCounts;
+  readonly always: Readonly<Record<string, string>>;
+  readonly log: Logger;
+  readonly now?: () => number;
+  /** Longest wait for a refresh before the page answers, milliseconds. */
+  readonly patienceMs?: number;
+}
+
+const cookieName = 'operator';
+const page = '/-/press';
+
+/** What the page says after a form; only these can be in its address, so that nobody can put words into it. */
+const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
+  refreshed: { kind: 'done', text: 'Done: what was asked for is fresh.' },
+  unchanged: { kind: 'done', text: 'Rendered again, and nothing was different.' },
+  waiting: { kind: 'done', text: 'Under way: it takes longer than this page waits. The list below shows its end.' },
+  nothing: { kind: 'problem', text: 'No stored page carries this tag.' },
+  failed: { kind: 'problem', text: 'It could not be rendered; the old page stays. The reason is below.' },
+  address: { kind: 'problem', text: 'This is no address of a stored page: give a path such as /section/politics.' },
+  tag: { kind: 'problem', text: 'This is no tag: give one such as article:12, section:politics or site.' },
+  token: { kind: 'problem', text: 'This is not the operators’ token.' },
+};
+
+/** Makes the door. The token is known to be set. */
+export function createOperators(options: OperatorsOptions): OperatorsDoor {
+  const { siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
+  const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
+  const operators = createOperatorAccess({ ...options, now });
+
+  const cookieOf = ({ headers }: IncomingMessage): string =>
+    /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
+  const setCookie = (value: string, seconds: number): OutgoingHttpHeaders => ({
+    'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+  });
+
+  /** What came of the token in `Authorization`; `null`: there is none. */
+  async function byToken(incoming: IncomingMessage): Promise<Tried | null> {
+    const { authorization } = incoming.headers;
+    if (authorization === undefined) return null;
+    const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+    return given === undefined ? null : operators.tryToken(given, options.clientAddress(incoming));
+  }
+
+  const mayEnter = async (incoming: IncomingMessage): Promise<boolean> =>
+    (await byToken(incoming))?.kind === 'right' || (await operators.isOpen(cookieOf(incoming)));
+
+  function answer(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders, body = ''): true {
+    outgoing.writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      ...options.always,
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+    });
+    outgoing.end(body);
+    return true;
+  }
+
+  const back = (outgoing: ServerResponse, notice: string | null, headers: OutgoingHttpHeaders = {}): true =>
+    answer(outgoing, 303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
+
+  /** A form of another site carries the cookie of ours only where browsers are old; its origin tells it in any case. */
+  function isOurForm({ headers }: IncomingMessage): boolean {
+    const from = headers['sec-fetch-site'];
+    return headers.origin === siteUrl && (from === undefined || from === 'same-origin');
+  }
+
+  async function act(form: URLSearchParams): Promise<string> {
+    const value = (form.get('value') ?? '').trim().slice(0, 1000);
+    let work: ReturnType<Press['refresh']>;
+    if (form.get('action') === 'refresh-path') {
+      const key = options.keyOf('GET', value);
+      if (key.kind !== 'page') return 'address';
+      log.info({ page: key.key }, 'An operator has a page rendered again');
+      work = press.refresh([key.key], 'asked for by an operator');
+    } else {
+      if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
+      log.info({ tag: value }, 'An operator has the pages of a tag rendered again');
+      work = press.invalidate([value], { reason: 'asked for by an operator' });
+      void work.then(() => options.cdn.purge([value]));
+    }
+    const patience = Promise.withResolvers<null>();
+    const timer = setTimeout(() => patience.resolve(null), patienceMs);
+    try {
+      const result = await Promise.race([work, patience.promise]);
+      if (!result) return 'waiting';
+      if (result.failed > 0) return 'failed';
+      if (result.refreshed.length > 0) return 'refreshed';
+      return result.unchanged > 0 ? 'unchanged' : 'nothing';
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function signIn(incoming: IncomingMessage, outgoing: ServerResponse, given: string): Promise<true> {
+    const tried = await operators.tryToken(given, options.clientAddress(incoming));
+    if (tried.kind === 'limited') {
+      const headers = { 'retry-after': String(tried.retryAfter) };
+      return answer(outgoing, 429, headers, `${tooManyTries(tried.retryAfter)}\n`);
+    }
+    if (tried.kind === 'wrong') return back(outgoing, 'token');
+    try {
+      return back(outgoing, null, setCookie(await operators.open(), sessionSeconds));
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+      return answer(outgoing, 503, {}, 'The database is unavailable; send the token as "Authorization: Bearer".\n');
+    }
+  }
+
+  async function post(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    readBody: () => Promise<string>,
+  ): Promise<true> {
+    const signedByToken = (await byToken(incoming))?.kind === 'right';
+    if (!signedByToken && !isOurForm(incoming))
+      return answer(outgoing, 403, {}, 'This form comes from another site.\n');
+    const form = new URLSearchParams(await readBody());
+    const action = form.get('action');
+    if (action === 'sign-in') return signIn(incoming, outgoing, (form.get('token') ?? '').trim());
+    if (!signedByToken && !(await operators.isOpen(cookieOf(incoming)))) {
+      return answer(outgoing, 401, challenge, 'Sign in first.\n');
+    }
+    if (action === 'sign-out') {
+      await operators.close(cookieOf(incoming));
+      return back(outgoing, null, setCookie('', 0));
+    }
+    if (action !== 'refresh-path' && action !== 'refresh-tag')
+      return answer(outgoing, 422, {}, 'There is no such action.\n');
+    return back(outgoing, await act(form));
+  }
+
+  /** Our own pages may send reports where a browser takes them for another origin's (Fetch, "CORS protocol"); others may not. */
+  const leave = (incoming: IncomingMessage): OutgoingHttpHeaders =>
+    incoming.headers.origin === siteUrl
+      ? { vary: 'Origin', 'access-control-allow-origin': siteUrl }
+      : { vary: 'Origin' };
+
+  /** Answers a preflight: the media type of the Reporting API is not one that browsers send without leave. */
+  function reportPreflight(incoming: IncomingMessage, outgoing: ServerResponse): true {
+    const headers = leave(incoming);
+    if (headers['access-control-allow-origin']) {
+      headers['access-control-allow-methods'] = 'POST';
+      headers['access-control-allow-headers'] = 'content-type';
+      headers['access-control-max-age'] = '86400';
+    }
+    return answer(outgoing, 204, headers);
+  }
+
+  /** Browsers send reports, without a token. What is left of a refused body is not read. */
+  async function report(incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
+    const { status, retryAfter } = await options.reports.receive(incoming, options.clientAddress(incoming));
+    const headers = leave(incoming);
+    if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+    if (status >= 400) headers.connection = 'close';
+    return answer(outgoing, status, headers);
+  }
+
+  return {
+    async answer(incoming, outgoing, url, readBody) {
+      const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
+      if (url.pathname === '/metrics') {
+        if (!reading) return answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This address is only for reading.\n');
+        if (!(await mayEnter(incoming))) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
+        return answer(outgoing, 200, { 'content-type': options.metrics.contentType }, await options.metrics.text());
+      }
+      if (url.pathname === reportPath) {
+        if (incoming.method === 'POST') return report(incoming, outgoing);
+        if (incoming.method === 'OPTIONS') return reportPreflight(incoming, outgoing);
+        return false;
+      }
+      if (url.pathname !== page) return false;
+      if (reading) return false;
+      if (incoming.method !== 'POST')
+        return answer(outgoing, 405, { allow: 'GET, HEAD, POST' }, 'There is no such method.\n');
+      return post(incoming, outgoing, readBody);
+    },
+    async view(incoming, url) {
+      const signedIn = await mayEnter(incoming);
+      const notice = notices[url.searchParams.get('notice') ?? ''] ?? null;
+      const { phase, syncedAt, problem } = options.content.status();
+      return {
+        signedIn,
+        notice,
+        figures: signedIn
+          ? {
+              press: press.stats(),
+              front: { ...options.front() },
+              sync: { phase, syncedAt, problem },
+              cdn: options.cdn.stats(),
+              indexNow: options.indexNow.stats(),
+              blocked: options.reports.list(),
+              memoryBytes: process.memoryUsage().rss,
+              upSeconds: Math.round(process.uptime()),
+            }
+          : null,
+      };
+    },
+  };
+}
+
+const challenge: OutgoingHttpHeaders = { 'www-authenticate': 'Bearer realm="operators"' };

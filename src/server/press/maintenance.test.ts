@@ -1,0 +1,81 @@
+import { expect, it, vi } from 'vitest';
+import type { ContentReader } from '../../content/model.ts';
+import { silent } from '../../lib/logging.ts';
+import type { Entry } from '../../press/cache/cached-page.ts';
+import { startUpkeep, type UpkeepOptions } from './maintenance.ts';
+
+const reader = () =>
+  ({
+    sections: () => [{ slug: 'politics' }],
+    articles: () => ({ items: [{ slug: 'b' }, { slug: 'a' }], total: 2 }),
+  }) as unknown as ContentReader;
+const nothing = { refreshed: [], unchanged: 0, failed: 0, ms: 0 };
+
+function upkeep(part: Partial<UpkeepOptions> = {}) {
+  const warm = vi.fn(async (_keys: Iterable<string>) => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }));
+  const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
+  const finishBuild = vi.fn(async () => {});
+  const running = startUpkeep({
+    press: { peek: () => undefined, invalidate, warm, finishBuild },
+    reader,
+    editionReady: () => true,
+    earlierKeys: () => ['/before'],
+    assets: { prune: async () => {} },
+    log: silent,
+    everyMs: 1,
+    ...part,
+  });
+  return { running, warm, invalidate, finishBuild };
+}
+
+it('makes fronts first, then the newest, then what an earlier build had, and only then lets that build go', async () => {
+  const { running, warm, invalidate, finishBuild } = upkeep();
+  await running.warmed;
+  running.stop();
+  expect(warm.mock.calls.map(([keys]) => [...keys])).toEqual([
+    ['/', '/latest', '/section/politics', '/fragments/latest', '/fragments/popular', '/fragments/section/politics'],
+    ['/article/b', '/article/a'],
+    ['/before'],
+  ]);
+  expect(finishBuild).toHaveBeenCalledOnce();
+  expect(invalidate).not.toHaveBeenCalled();
+});
+
+it('waits for the edition, and then looks at every stored page again', async () => {
+  let ready = false;
+  const { running, warm, invalidate } = upkeep({ editionReady: () => ready });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(warm).not.toHaveBeenCalled();
+  ready = true;
+  await running.warmed;
+  running.stop();
+  expect(invalidate).toHaveBeenCalledWith(['site'], { reason: 'the first edition' });
+});
+
+it('turns the day at New York’s midnight, also when the clock jumps', async () => {
+  let now = Date.parse('2026-11-21T04:59:59Z');
+  const { running, invalidate } = upkeep({ now: () => now });
+  await running.warmed;
+  expect(invalidate).not.toHaveBeenCalled();
+  for (const moment of ['2026-11-21T05:00:00Z', '2026-11-25T12:00:00Z', '2026-11-21T12:00:00Z']) {
+    invalidate.mockClear();
+    now = Date.parse(moment);
+    await vi.waitFor(() => expect(invalidate).toHaveBeenCalledOnce());
+    expect([...(invalidate.mock.calls[0]?.[0] ?? [])]).toEqual(['today']);
+  }
+  running.stop();
+});
+
+it('turns the day of a home page that was stored yesterday', async () => {
+  const entry = { page: { renderedAt: Date.parse('2026-11-20T12:00:00Z') } } as Entry;
+  const press = upkeep().running;
+  press.stop();
+  const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
+  const warm = async () => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 });
+  const { running } = upkeep({
+    press: { peek: () => entry, invalidate, warm, finishBuild: async () => {} },
+    now: () => Date.parse('2026-11-21T12:00:00Z'),
+  });
+  running.stop();
+  expect(invalidate).toHaveBeenCalledWith(['today'], { reason: 'a new day in New York' });
+});

@@ -1,0 +1,103 @@
+/**
+ * What the site does by itself: it makes the important pages ahead as soon as there is an edition, turns the day in the
+ * masthead at New York's midnight, and tidies up after earlier builds.
+ */
+import type { ContentReader } from '../../content/model.ts';
+import { dayInZone } from '../../lib/day-in-zone.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { Press } from '../../press/press.server.ts';
+import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
+import { articleKeys, frontKeys } from './edition-keys.ts';
+import { everything } from './open-press.ts';
+import { todayTag } from './render-page.ts';
+
+export interface UpkeepOptions {
+  readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
+  readonly reader: () => ContentReader;
+  readonly editionReady: () => boolean;
+  /** Pages that earlier builds have left. */
+  readonly earlierKeys: () => readonly string[];
+  readonly assets: Pick<EarlierAssets, 'prune'>;
+  readonly log: Logger;
+  readonly now?: () => number;
+  /** Milliseconds between two looks (default 1000). */
+  readonly everyMs?: number;
+}
+
+export interface Upkeep {
+  /** Resolves when what is made ahead is made; rejects never. */
+  readonly warmed: Promise<void>;
+  /** Stops what is under way. */
+  stop(): void;
+}
+
+/** Articles that are made ahead at the start; the rest is made when somebody asks, or by `npm run press`. */
+const newestWarmed = 300;
+const pruneEveryMs = 3_600_000;
+
+/** Begins; the first look is at once. */
+export function startUpkeep(options: UpkeepOptions): Upkeep {
+  const { press, log, now = Date.now } = options;
+  const stopping = new AbortController();
+  const warmed = Promise.withResolvers<void>();
+  const readyAtStart = options.editionReady();
+  let begun = false;
+  let lastPrune = performance.now();
+  // A home page that was stored yesterday has yesterday's date.
+  const stored = press.peek('/', 'public');
+  let day = stored ? dayInZone(stored.page.renderedAt) : dayInZone(now());
+
+  async function warm(): Promise<void> {
+    const content = options.reader();
+    // A mirror that began anew cannot tell what left the paper meanwhile: every stored page is looked at again.
+    if (!readyAtStart) void press.invalidate([everything], { reason: 'the first edition' });
+    const first = await press.warm(frontKeys(content), { signal: stopping.signal });
+    const newest: string[] = [];
+    for (const key of articleKeys(options.reader)) {
+      if (newest.push(key) >= newestWarmed) break;
+    }
+    const rest = await press.warm(newest, { concurrency: 2, signal: stopping.signal });
+    // What an earlier build had stored is made again behind everything else, one page at a time; until then it stands in.
+    const before = await press.warm(options.earlierKeys(), { concurrency: 1, signal: stopping.signal });
+    if (stopping.signal.aborted) return;
+    await press.finishBuild();
+    const rendered = first.rendered + rest.rendered + before.rendered;
+    const failed = first.failed + rest.failed + before.failed;
+    log.info({ rendered, failed, ms: Math.round(first.ms + rest.ms + before.ms) }, 'The important pages are ready');
+  }
+
+  function look(): void {
+    if (!begun && options.editionReady()) {
+      begun = true;
+      warm()
+        .catch((error: unknown) => log.error({ err: error }, 'Pages could not be made ahead; they are made on demand'))
+        .finally(() => warmed.resolve());
+    }
+    // Compared with the wall clock at every look: neither a clock that is set nor a machine that slept delays it.
+    const today = dayInZone(now());
+    if (today !== day) {
+      day = today;
+      press
+        .invalidate([todayTag], { reason: 'a new day in New York' })
+        .catch((error: unknown) => log.error({ err: error }, 'The day in the masthead could not be turned'));
+    }
+    if (performance.now() - lastPrune > pruneEveryMs) {
+      lastPrune = performance.now();
+      options.assets
+        .prune()
+        .catch((error: unknown) => log.warn({ err: error }, 'The files of earlier builds could not be tidied'));
+    }
+  }
+
+  const timer = setInterval(look, options.everyMs ?? 1000);
+  timer.unref();
+  look();
+  return {
+    warmed: warmed.promise,
+    stop() {
+      clearInterval(timer);
+      stopping.abort();
+      warmed.resolve();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { parseConfig } from '../config/config.ts';
+import { describeFeatures } from '../features.ts';
+import { pagesName } from './open-press.ts';
+
+const stripe = {
+  STRIPE_SECRET_KEY: 'sk_test_1',
+  STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+  STRIPE_WEBHOOK_SECRET: 'whsec_1',
+};
+const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'The Sun <news@example.com>' };
+
+function name(env: Record<string, string>, providers: readonly 'google'[] = []): string {
+  const config = parseConfig(env);
+  const accounts = { providers } as unknown as NonNullable<Parameters<typeof pagesName>[2]['accounts']>;
+  return pagesName('abc', config, { features: describeFeatures(config), accounts });
+}
+
+it('stores pages under another name when the settings that stand in them are others', () => {
+  const names = [
+    name({}),
+    name(mail),
+    name({ ...mail, ...stripe }),
+    name(mail, ['google']),
+    name({ ...mail, MARFEEL_ACCOUNT: '12' }),
+    name({ ...mail, GPT_NETWORK: '1234' }),
+    name({ ZEPHR_URL: 'https://paper.cdn.zephr.com' }),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+  for (const one of names) expect(one).toMatch(/^abc-[0-9a-f]{6}$/);
+});
+
+it('stores them under the same name whatever stands in no page', () => {
+  expect(name({ ...mail, PORT: '1', PRESS_MEMORY_MB: '8', LOG_LEVEL: 'debug' })).toBe(name(mail));
+});

@@ -1,0 +1,156 @@
+/** Sets up the press for the site: its store, its keys, its cookie, and who hears of what it does. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../../lib/logging.ts';
+import { type AccessCookie, createAccessCookie } from '../../press/delivery/access-cookie.ts';
+import type { KeyOf } from '../../press/delivery/cache-key.ts';
+import { createPassCookie, type PassCookie } from '../../press/delivery/pass-cookie.ts';
+import { openPress, type Press } from '../../press/press.server.ts';
+import type { FreshPage } from '../../press/scheduler/scheduler.server.ts';
+import type { PressEvent } from '../../press/stats.ts';
+import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from '../access-keys.ts';
+import type { House } from '../compose.ts';
+import type { Config } from '../config/config.ts';
+import type { RenderPage } from '../http/page-renderer.ts';
+import type { SecurityHeaders } from '../http/security-headers.ts';
+import type { Services } from '../services.ts';
+import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
+import { pressDress, pressRender } from './render-page.ts';
+
+export interface Pressroom {
+  readonly press: Press;
+  readonly keyOf: KeyOf;
+  readonly access: AccessCookie;
+  /** The SQLite file of the stored pages. */
+  readonly file: string;
+  readonly passes: PassCookie;
+  /** Keys of the pages that earlier builds have left, the most read first. */
+  earlierKeys(): string[];
+  /** Renders these before all others when they change. */
+  hurry(keys: Iterable<string>): void;
+  close(): Promise<void>;
+}
+
+export interface PressroomOptions {
+  readonly config: Config;
+  readonly house: Pick<House, 'locals' | 'services'>;
+  readonly render: RenderPage;
+  readonly security: SecurityHeaders;
+  /** Name of the build, see {@link buildName}. */
+  readonly build: string;
+  readonly log: Logger;
+  readonly onEvent?: (event: PressEvent) => void;
+  readonly onFresh?: (page: FreshPage) => void;
+  /** Renders at a time for changes and for pages made ahead. */
+  readonly concurrency?: number;
+}
+
+/** The tag that every page carries in effect: its change is everyone's. */
+export const everything = 'site';
+
+/** A short hash over the names and contents of all built server files: another one is another build. */
+export function buildName(folder: string): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of files)
+    hash
+      .update(`${file.slice(folder.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  return hash.digest('hex').slice(0, 12);
+}
+
+/**
+ * The name under which pages are stored: that of the build, and of the settings that stand in them, such as whether anything is sold. Pages
+ * made under others stand in until they are made anew, as those of another build.
+ */
+export function pagesName(
+  build: string,
+  config: Pick<Config, 'zephrUrl' | 'zephr' | 'thirdParties' | 'consentPlatform'>,
+  { features, accounts }: Pick<Services, 'features' | 'accounts'>,
+): string {
+  const on = Object.entries(features).map(([name, feature]) => [name, feature.on]);
+  const shown = [
+    on.sort(),
+    accounts?.providers ?? [],
+    config.zephrUrl !== null,
+    config.zephr.codeKey,
+    config.thirdParties,
+    config.consentPlatform,
+  ];
+  return `${build}-${createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 6)}`;
+}
+
+/** Folder of the page store. */
+const pagesDir = (config: Config): string => join(config.dataDir, 'pages');
+
+/** Pages name the site by its address: another SITE_URL is another set of pages, none of which may stand in. */
+const storeName = (config: Config): string =>
+  `pages-${createHash('sha256').update(config.siteUrl).digest('hex').slice(0, 8)}.sqlite`;
+
+/** Deletes pages that were made for another SITE_URL; for the process that serves, and no other. */
+export function forgetOtherSites(config: Config): void {
+  const own = storeName(config);
+  mkdirSync(pagesDir(config), { recursive: true });
+  for (const name of readdirSync(pagesDir(config))) {
+    if (/^pages-[0-9a-f]{8}\.sqlite/.test(name) && !name.startsWith(own)) rmSync(join(pagesDir(config), name));
+  }
+}
+
+/** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is unfit */
+export function openPressroom(options: PressroomOptions): Pressroom {
+  const { config, house, security, log } = options;
+  const build = pagesName(options.build, config, house.services);
+  const { content } = house.services;
+  const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
+  const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
+  const keyOf = pageKeys(content.reader, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
+  const file = join(pagesDir(config), storeName(config));
+  const store: PageStore = openStore({ file, build, log });
+  /** Withdrawn pages and what an editor is waiting for; forgotten when they have been rendered. */
+  const hurried = new Set<string>();
+  const press = openPress({
+    store,
+    memoryBytes: config.pressMemoryBytes,
+    render: pressRender(options.render, config.siteUrl, house.locals, content.revision, (key) =>
+      isUnknownDocument(content.reader(), key),
+    ),
+    dress: pressDress(security, config),
+    log,
+    everything,
+    onDemand: isMadeOnDemand,
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    priority: ({ key }) => {
+      if (key === '/') return 0;
+      return hurried.has(key) ? 1 : 100;
+    },
+    onFresh: (page) => {
+      hurried.delete(page.key);
+      options.onFresh?.(page);
+    },
+    ...(options.onEvent && { onEvent: options.onEvent }),
+  });
+  return {
+    press,
+    keyOf,
+    access,
+    file,
+    passes,
+    earlierKeys: store.earlierKeys,
+    hurry(keys) {
+      for (const key of keys) {
+        if (hurried.size > 10_000) hurried.clear();
+        hurried.add(key);
+      }
+    },
+    async close() {
+      await press.close();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { ContentReader } from '../../content/model.ts';
+import { isBelow } from '../commands/prerender.ts';
+import { isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
+
+const reader = () =>
+  ({
+    article: (slug: string) => (slug === 'a-story' ? {} : null),
+    section: (slug: string) => (slug === 'politics' ? {} : null),
+    author: () => null,
+    video: () => null,
+    crossword: () => null,
+    fate: (_type: string, slug: string) => ({ kind: slug === 'gone-story' ? 'gone' : 'unknown' }),
+  }) as unknown as ContentReader;
+const keyOf = pageKeys(reader);
+
+it.each([
+  ['/article/none', true],
+  ['/article/none/comments?page=2', true],
+  ['/section/none?page=2', true],
+  ['/article/a-story', false],
+  ['/article/a-story/comments', false],
+  ['/article/gone-story', false],
+  ['/section/politics', false],
+  // Whether these are there is for the pages to say.
+  ['/article/N%C3%B6ne', false],
+  ['/article/None', false],
+  ['/article', false],
+  ['/games', false],
+  ['/', false],
+  ['/none/at-all', false],
+])('%s is plainly unknown: %s', (key, unknown) => {
+  expect(isUnknownDocument(reader(), key)).toBe(unknown);
+});
+
+it.each([
+  ['/', '/'],
+  ['/?utm_source=x', '/'],
+  ['/latest?page=2&x=1', '/latest?page=2'],
+  ['/section/politics?page=3', '/section/politics?page=3'],
+  ['/media?page=2&section=culture', '/media?section=culture&page=2'],
+  ['/article/a-story?page=2', '/article/a-story'],
+  ['/article/a-story/comments?page=2', '/article/a-story/comments?page=2'],
+  ['/about?page=2', '/about'],
+  ['/newsletter?problem=email&x=1', '/newsletter?problem=email'],
+  ['/newsletter?problem=anything', '/newsletter'],
+])('%s is the page %s', (target, key) => {
+  expect(keyOf('GET', target)).toMatchObject({ kind: 'page', key });
+});
+
+it.each([
+  '/api/v1/x',
+  '/image?url=a&width=640',
+  '/search?q=a',
+  '/preview?x',
+  '/-/press',
+  '/metrics',
+  '/news-sitemap.xml',
+  '/blaize/account',
+  '/blaize/oauth/google/callback?code=x',
+  '/zephr/media/user/session',
+  '/account/link-sent',
+  '/dashboard/account',
+  '/profile',
+  '/socialLogin?return=/about',
+])('%s is never stored', (target) => {
+  expect(keyOf('GET', target).kind).toBe('pass');
+});
+
+it('a page that is never stored has one address too, and a call is answered as it was made', () => {
+  for (const target of ['/search/?q=a+b', '//search?q=a+b', '/Search/?q=a+b']) {
+    expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location: '/search?q=a+b', status: 301 });
+  }
+  expect(keyOf('GET', '/profile/')).toMatchObject({ kind: 'redirect', location: '/profile' });
+  expect(keyOf('GET', '/api/v1/articles/search/?q=a')).toMatchObject({ kind: 'pass' });
+  expect(keyOf('POST', '/profile/')).toMatchObject({ kind: 'pass', path: '/profile' });
+});
+
+it.each([
+  ['/Article/A-Story', '/article/a-story'],
+  ['/ARTICLE/gone-story', '/article/gone-story'],
+  ['/Section/Politics/RSS.xml', '/section/politics/rss.xml'],
+  ['/newsletter-signup', '/newsletter-signUp'],
+  ['/SOCIALLOGIN/', '/socialLogin'],
+  ['/Pricing', '/pricing'],
+  ['/about/', '/about'],
+  ['/article/a-story/', '/article/a-story'],
+  ['/article/no-such/', '/article/no-such'],
+  ['/Section/Politics/?page=2', '/section/politics?page=2'],
+])('%s leads to %s', (target, location) => {
+  expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location, status: 301 });
+});
+
+it('leaves other spellings of what there is not alone', () => {
+  expect(keyOf('GET', '/article/No-Such')).toMatchObject({ kind: 'page', key: '/article/No-Such' });
+});
+
+it('reads the publisher’s list, and names every line that is no rule', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'redirects-'));
+  const file = join(folder, 'list.txt');
+  try {
+    writeFileSync(file, '# Moved\n\n/old /new\n/a/* https://b.example/* 302\r\n/gone - 410\n');
+    expect(readRedirects(file)).toEqual([
+      { from: '/old', to: '/new', status: 301 },
+      { from: '/a/*', to: 'https://b.example/*', status: 302 },
+      { from: '/gone', to: '-', status: 410 },
+    ]);
+    writeFileSync(file, '/old\n/a /b 303\n/c /d 301 now\n/e /f');
+    expect(() => readRedirects(file)).toThrow(/line 1: .*\n.*line 2: .*\n.*line 3: /);
+    expect(() => readRedirects(join(folder, 'none.txt'))).toThrow(/cannot be read/);
+    expect(() =>
+      pageKeys(reader, [
+        { from: '/a', to: '/a', status: 301 },
+        { from: '/b', to: 'c', status: 301 },
+      ]),
+    ).toThrow(/\/b leads to c/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('tells what is below a path', () => {
+  const keys = [
+    '/',
+    '/section/politics',
+    '/section/politics?page=2',
+    '/section/politics/rss.xml',
+    '/section/politicsx',
+  ];
+  expect(keys.filter((key) => isBelow(key, ['/section/politics/']))).toEqual(keys.slice(1, 4));
+  expect(keys.filter((key) => isBelow(key, ['/']))).toEqual(keys);
+  expect(keys.filter((key) => isBelow(key, []))).toEqual(keys);
+});

@@ -1,0 +1,167 @@
+/** Which addresses the paper has: what becomes the key of a stored page, what is redirected, what is never stored. */
+import { readFileSync } from 'node:fs';
+import type { ContentReader } from '../../content/model.ts';
+import { createKeys, type KeyOf, type KeyRules, type RedirectRule } from '../../press/delivery/cache-key.ts';
+
+/** Pages that there are whatever the editors do; the spelling with capitals is the address. */
+const fixedPaths: readonly string[] = [
+  '/',
+  '/about',
+  '/cancel',
+  '/community',
+  '/contact',
+  '/events',
+  '/follow',
+  '/founder',
+  '/games',
+  '/latest',
+  '/media',
+  '/membership',
+  '/newsletter',
+  '/newsletter-signUp',
+  '/offer/newsletter',
+  '/offline',
+  '/oped-guidelines',
+  '/accessibility',
+  '/pricing',
+  '/print',
+  '/privacy-choices',
+  '/privacy-policy',
+  '/profile',
+  '/search',
+  '/shipping',
+  '/socialLogin',
+  '/subscribe',
+  '/thankyou',
+];
+
+/**
+ * Never stored: calls, pictures, previews, operators; search, whose words are without end; and the news sitemap, which
+ * changes by the clock, as security.txt does; the calls of the account service, and the pages that know who is reading.
+ */
+const pass: readonly RegExp[] = [
+  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push|\.well-known)\//,
+  /^\/privacy-choices(?:\/save)?$/,
+  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact|cancel)$/,
+];
+
+/** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */
+const anything = /^[\s\S]{0,64}$/;
+const paged = { page: anything };
+/** What a newsletter's form says is wrong; few, so that there are few copies. */
+const problem = /^(?:email|limited|off|failed)$/;
+const queries: KeyRules['queries'] = [
+  { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
+  { path: /^\/media$/, allow: { section: anything, page: anything } },
+  { path: /^\/(?:latest|games)$/, allow: paged },
+  { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },
+  { path: /^\/article\/[^/]+\/comments$/, allow: { ...paged, sort: /^(?:oldest|replies)$/ } },
+  { path: /^\/article\/[^/]+\/comments\/[^/]+$/, allow: paged },
+];
+
+/**
+ * Pages that a change does not have rendered, but whoever asks for them after it: further pages of lists and comments, feeds,
+ * sitemaps, and what shows the newest stories only as ornament. They grow with the archive, and few are ever read.
+ */
+const madeWhenAskedFor: readonly RegExp[] = [
+  /\?/,
+  /^\/(?:sitemap\.xml$|sitemaps\/|fragments\/)/,
+  /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
+  /^\/article\/[^/]+\/comments/,
+  /^\/(?:print|thankyou|follow)$/,
+];
+
+/** Whether a page is made on demand, see `PressOptions.onDemand`. */
+export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((pattern) => pattern.test(key));
+
+/** Paths of what the mirror knows by its slug. */
+const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
+
+/** Pages that are rendered in the place of others. By their own addresses there is nothing. */
+const inPlaceOfOthers: readonly string[] = ['/404', '/500'];
+
+/** Whether a page is that of a story, a section and the like that there is not: then nothing needs to be rendered to know it. */
+export function isUnknownDocument(content: ContentReader, key: string): boolean {
+  if (inPlaceOfOthers.includes(key)) return true;
+  // Other spellings are left to the page, which knows what is the same.
+  const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
+  return path !== undefined && document.test(path) && !existsIn(content, path);
+}
+
+/** Whether the paper has a page at a path that is all in lower case. */
+export function existsIn(content: ContentReader, path: string): boolean {
+  if (fixedPaths.includes(path)) return true;
+  const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
+  if (list !== undefined) return existsIn(content, `/${list}/${of}`);
+  if (/^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
+  const [, kind, slug = ''] = document.exec(path) ?? [];
+  switch (kind) {
+    case 'article':
+      return content.article(slug) !== null || content.fate('articles', slug).kind !== 'unknown';
+    case 'section':
+      return content.section(slug) !== null;
+    case 'author':
+      return content.author(slug) !== null || content.fate('authors', slug).kind !== 'unknown';
+    case 'media':
+      return content.video(slug) !== null || content.fate('video', slug).kind !== 'unknown';
+    case 'games':
+      return content.crossword(slug) !== null || content.fate('crosswords', slug).kind !== 'unknown';
+    default:
+      return false;
+  }
+}
+
+/**
+ * Makes the function that reads addresses.
+ *
+ * @param reader a fresh reader of the mirror
+ * @param redirects the publisher's own, see {@link readRedirects}
+ * @throws Error with every redirect rule that cannot be followed
+ */
+export function pageKeys(reader: () => ContentReader, redirects: readonly RedirectRule[] = []): KeyOf {
+  const keyOf = createKeys({
+    queries,
+    pass,
+    capitals: fixedPaths.filter((path) => /[A-Z]/.test(path)),
+    exists: (path) => existsIn(reader(), path),
+    redirects,
+  });
+  return (method, target) => {
+    const key = keyOf(method, target);
+    // An escape of an escape would be another spelling of an address for every letter that it has.
+    if (key.kind === 'page' && key.path.includes('%25')) {
+      return { kind: 'reject', status: 404, why: 'There is nothing at this address.' };
+    }
+    return key;
+  };
+}
+
+const statuses: readonly number[] = [301, 302, 307, 308, 410];
+
+/**
+ * Reads the publisher's list: one rule a line, `/old-path /new-path 301`; `/old/*` stands for all below it; `/gone - 410`;
+ * lines that begin with `#` are notes. The status may be left out and is 301 then.
+ *
+ * @throws Error with every line that is no rule
+ */
+export function readRedirects(file: string): RedirectRule[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`REDIRECTS_FILE is ${file}, which cannot be read.`, { cause: error });
+  }
+  const rules: RedirectRule[] = [];
+  const problems: string[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const words = line.trim().split(/\s+/);
+    const [from = '', to = '', given = '301'] = words;
+    if (from === '' || from.startsWith('#')) continue;
+    const status = Number(given);
+    if (words.length < 2 || words.length > 3 || !statuses.includes(status)) {
+      problems.push(`line ${index + 1}: "${line.trim()}" is no rule; give "/old /new 301" or "/gone - 410"`);
+    } else rules.push({ from, to, status: status as RedirectRule['status'] });
+  }
+  if (problems.length > 0) throw new Error(`The list of redirects ${file} has faults:\n  ${problems.join('\n  ')}`);
+  return rules;
+}

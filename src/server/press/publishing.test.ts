@@ -1,0 +1,82 @@
+import { expect, it, vi } from 'vitest';
+import type { ContentReader } from '../../content/model.ts';
+import { silent } from '../../lib/logging.ts';
+import type { Invalidated } from '../../press/press.server.ts';
+import { createPublishing, type PublishingOptions } from './publishing.ts';
+
+const now = Date.parse('2026-11-21T12:00:00Z');
+const articles: Record<string, { slug: string; date: string; access: string }> = {
+  news: { slug: 'news', date: '2026-11-21T11:00:00Z', access: 'default' },
+  paid: { slug: 'paid', date: '2026-11-21T11:00:00Z', access: 'subscriber' },
+  old: { slug: 'old', date: '2020-01-01T00:00:00Z', access: 'free' },
+};
+const outcome = (...keys: string[]): Invalidated => ({
+  refreshed: keys.map((key) => ({ key, variant: 'public', ms: 1 })),
+  unchanged: 0,
+  failed: 0,
+  ms: 1,
+});
+
+function desk(part: Partial<PublishingOptions> = {}) {
+  const calls: unknown[][] = [];
+  const note =
+    (name: string) =>
+    (...args: unknown[]): void =>
+      void calls.push([name, ...args.map((arg) => (arg instanceof Set ? [...arg] : arg))]);
+  const pressed = Promise.withResolvers<Invalidated>();
+  const publishing = createPublishing({
+    press: {
+      invalidate: (tags, how) => {
+        note('press')([...tags], [...(how?.withdrawn ?? [])]);
+        return pressed.promise;
+      },
+    },
+    hurry: note('hurry'),
+    cdn: { purge: note('purge') },
+    indexNow: { announce: note('announce') },
+    reader: () => ({ article: (slug: string) => articles[slug] ?? null }) as unknown as ContentReader,
+    log: silent,
+    published: note('published'),
+    now: () => now,
+    ...part,
+  });
+  return { publishing, calls, pressed, names: () => calls.map(([name]) => name) };
+}
+
+it('presses before anything is awaited, and purges only when the pages are stored', async () => {
+  const { publishing, calls, pressed, names } = desk();
+  const answer = publishing.changed({
+    tags: new Set(['card:1', 'article:1', 'latest']),
+    withdrawn: [{ type: 'articles', slug: 'a' }],
+    withdrawnTags: ['article:1'],
+    paths: ['/article/a', '/'],
+  });
+  expect(names()).toEqual(['hurry', 'press']);
+  expect(calls[1]).toEqual(['press', ['card:1', 'article:1', 'latest'], ['article:1']]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(names()).toEqual(['hurry', 'press']);
+  pressed.resolve(outcome('/', '/article/a', '/'));
+  expect(await answer).toEqual(['/', '/article/a']);
+  expect(names()).toEqual(['hurry', 'press', 'purge', 'purge', 'published']);
+  expect(calls[2]).toEqual(['purge', ['card:1', 'latest']]);
+  expect(calls[3]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
+});
+
+it('announces what is new, fresh and free, and nothing else', async () => {
+  const { publishing, calls, pressed } = desk();
+  pressed.resolve(outcome());
+  const published = ['news', 'paid', 'old', 'unknown'].map((slug) => ({ type: 'articles' as const, slug }));
+  await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
+  expect(calls.filter(([name]) => name === 'announce')).toEqual([['announce', ['/article/news']]]);
+});
+
+it('answers with what is fresh by then when a change touches very many pages, and purges at the end all the same', async () => {
+  const { publishing, pressed, names } = desk({ patienceMs: 5 });
+  const answer = publishing.changed({ tags: new Set(['navigation']), withdrawn: [] });
+  publishing.fresh({ key: '/', variant: 'public', status: 200, tags: ['latest', 'navigation'] });
+  publishing.fresh({ key: '/x', variant: 'public', status: 200, tags: ['other'] });
+  expect(await answer).toEqual(['/']);
+  expect(names()).not.toContain('purge');
+  pressed.resolve(outcome('/', '/a'));
+  await vi.waitFor(() => expect(names()).toContain('purge'));
+});

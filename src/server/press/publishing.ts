@@ -1,0 +1,104 @@
+/**
+ * From a change of the content to fresh pages everywhere: the press first, then the CDN, then the search engines. The CDN is
+ * purged only when the new pages are stored, for it asks again within milliseconds and keeps what it gets then.
+ */
+import type { ContentReader } from '../../content/model.ts';
+import type { ContentChange } from '../../content/service.ts';
+import { isFree } from '../../lib/article/access.ts';
+import type { Cdn } from '../../lib/cdn/cdn.server.ts';
+import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { Press } from '../../press/press.server.ts';
+import type { FreshPage } from '../../press/scheduler/scheduler.server.ts';
+
+export interface PublishingOptions {
+  readonly press: Pick<Press, 'invalidate'>;
+  /** Has these rendered before others. */
+  readonly hurry: (keys: Iterable<string>) => void;
+  readonly cdn: Pick<Cdn, 'purge'>;
+  readonly indexNow: Pick<IndexNow, 'announce'>;
+  readonly reader: () => ContentReader;
+  readonly log: Logger;
+  /** Told the milliseconds from a change to its last fresh page. */
+  readonly published: (ms: number) => void;
+  readonly now?: () => number;
+  /** Milliseconds after which a change is answered with what is fresh by then (default 8,000: the plugin waits ten seconds). */
+  readonly patienceMs?: number;
+}
+
+export interface Publishing {
+  /** @returns addresses of the pages that are fresh, in the order in which they became so, the first 200 */
+  changed(change: ContentChange): Promise<readonly string[]>;
+  /** To be told of every page that the press has made fresh. */
+  fresh(page: FreshPage): void;
+}
+
+const mostNamed = 200;
+/** What is older is no news, but a first synchronisation or an archive that was moved. */
+const newsMs = 48 * 3_600_000;
+
+export function createPublishing(options: PublishingOptions): Publishing {
+  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000 } = options;
+  /** Changes that are still being answered, each with what became fresh since it came. */
+  const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
+
+  function announce(change: ContentChange): void {
+    const content = options.reader();
+    const urls = (change.published ?? []).flatMap(({ type, slug }) => {
+      const article = type === 'articles' ? content.article(slug) : null;
+      const isNews = article !== null && now() - Date.parse(article.date) < newsMs;
+      return isNews && isFree(article.access) ? [`/article/${article.slug}`] : [];
+    });
+    if (urls.length > 0) indexNow.announce(urls);
+  }
+
+  return {
+    async changed(change) {
+      const began = performance.now();
+      const gone = change.withdrawnTags ?? [];
+      options.hurry(change.paths ?? []);
+      const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
+      open.add(mine);
+      // Nothing is awaited before this call: what it does to withdrawn pages is in force when it returns.
+      const pressing = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) }).then((result) => {
+        const ms = performance.now() - began;
+        open.delete(mine);
+        const goneTags = new Set(gone);
+        cdn.purge([...change.tags].filter((tag) => !goneTags.has(tag)));
+        if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
+        announce(change);
+        if (result.refreshed.length > 0) options.published(ms);
+        if (result.failed > 0) {
+          log.warn({ failed: result.failed }, 'Some pages keep their old state for now; they are tried again');
+        }
+        return result.refreshed.map(({ key }) => key);
+      });
+      const patience = Promise.withResolvers<null>();
+      const timer = setTimeout(() => patience.resolve(null), patienceMs);
+      timer.unref();
+      try {
+        const all = await Promise.race([pressing, patience.promise]);
+        if (!all)
+          pressing.catch((error: unknown) => log.error({ err: error }, 'A change could not be brought to the pages'));
+        return [...new Set(all ?? mine.keys)].slice(0, mostNamed);
+      } finally {
+        clearTimeout(timer);
+        open.delete(mine);
+      }
+    },
+    fresh({ key, tags }) {
+      for (const one of open) {
+        if (one.keys.size < mostNamed && tags.some((tag) => one.tags.has(tag))) one.keys.add(key);
+      }
+    },
+  };
+}
+
+/** For the operators' page: what a change was, in a few words. */
+function reasonOf({ withdrawn, paths = [], tags }: ContentChange): string {
+  const [first] = withdrawn;
+  if (first) return `${first.type} “${first.slug}” withdrawn`;
+  const [path] = paths;
+  if (path) return paths.length > 1 ? `${path} and what shows it` : path;
+  return [...tags].slice(0, 3).join(', ');
+}

@@ -1,0 +1,104 @@
+/** How the press has a page rendered, and with which headers it goes out. */
+import { cdnHeaders } from '../../lib/cdn/model.ts';
+import type { Dress } from '../../press/cache/cached-page.ts';
+import type { Render } from '../../press/scheduler/render.server.ts';
+import type { AccessLevel } from '../../press/store/stored-page.ts';
+import type { Config } from '../config/config.ts';
+import { missingPath, type Rendered, type RenderPage, renderWhole } from '../http/page-renderer.ts';
+import type { SecurityHeaders } from '../http/security-headers.ts';
+import { speculationRules } from '../http/static-files.ts';
+
+/** Tag of pages that say which day it is. */
+export const todayTag = 'today';
+
+/** What browsers do with a page: keep it, and ask each time whether it is still the same. */
+export const freshAlways = 'public, max-age=0, must-revalidate';
+
+/**
+ * Renders through the pages' own handler with a request that nobody has made: no cookie, no header, no address of a reader
+ * can be seen by the page, so that nothing of a reader can get into what everyone is given.
+ *
+ * @param locals fresh ones for each call; their reader records what the page shows
+ * @param revision grows with every change of what pages show
+ * @param isUnknown whether it is plain without rendering that there is no such page
+ */
+export function pressRender(
+  render: RenderPage,
+  siteUrl: string,
+  locals: () => App.Locals,
+  revision: () => number = () => Number.NaN,
+  isUnknown: (key: string) => boolean = () => false,
+): Render {
+  /** The page for what there is not: the same under every address, and made once for each revision, whoever asks how often. */
+  let missing: { readonly revision: number; readonly page: Promise<Rendered> } | null = null;
+  function missingPage(): Promise<Rendered> {
+    const now = revision();
+    if (missing?.revision !== now) {
+      const page = renderWhole(render, new Request(siteUrl + missingPath), locals(), '127.0.0.1');
+      missing = { revision: now, page };
+      page.catch(() => {
+        missing = null;
+      });
+    }
+    return missing.page;
+  }
+
+  return async (key, variant) => {
+    let access: AccessLevel | null = null;
+    const own: App.Locals = {
+      ...locals(),
+      variant,
+      markAccess(level) {
+        access = level === 'registered' || level === 'subscriber' ? level : null;
+      },
+    };
+    const request = new Request(siteUrl + key, { headers: { accept: 'text/html,*/*' } });
+    const rendered = isUnknown(key) ? null : await renderWhole(render, request, own, '127.0.0.1', true);
+    const unknown = rendered === null || (rendered.status === 404 && rendered.body.byteLength === 0);
+    const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
+    const all = new Set(tags);
+    if (key === '/') all.add(todayTag);
+    return {
+      status,
+      headers,
+      body,
+      tags: all,
+      access,
+      storable: !/no-store|private/.test(headers.get('cache-control') ?? ''),
+    };
+  };
+}
+
+/**
+ * A CDN keeps a page until it is purged by tag. The lifetime is a year because the age of a page counts from its rendering:
+ * with a short one, a page that was rendered last month would be too old the moment the CDN gets it.
+ */
+const untilPurged = 'max-age=31536000, stale-while-revalidate=60, stale-if-error=86400';
+/** What does not exist may exist soon, and is asked for by anyone under any name. */
+const briefly = 'max-age=60';
+
+/** The headers of a page, made once for each rendering. */
+export function pressDress(security: SecurityHeaders, config: Pick<Config, 'cdn' | 'cdnHeaders'>): Dress {
+  const provider = config.cdn?.provider ?? null;
+  return (page) => {
+    const type = page.headers['content-type'] ?? '';
+    const html = type.startsWith('text/html');
+    const policy = page.headers['content-security-policy'];
+    const personal = page.variant === 'full';
+    return {
+      'cache-control': freshAlways,
+      ...page.headers,
+      ...(type === 'text/html' && { 'content-type': 'text/html; charset=utf-8' }),
+      ...(html && page.status === 200 && { 'speculation-rules': `"${speculationRules}"` }),
+      ...(html && security.reporting),
+      ...security.always,
+      'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
+      // The whole text of a paid article is for the browser that asked, never for a cache on the way.
+      ...(personal && { 'cache-control': 'private, max-age=0, must-revalidate' }),
+      ...(personal && config.cdnHeaders && { 'CDN-Cache-Control': 'no-store' }),
+      ...(!personal &&
+        config.cdnHeaders &&
+        cdnHeaders(provider, page.tags, page.status === 404 ? briefly : untilPurged)),
+    };
+  };
+}
