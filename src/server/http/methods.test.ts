@@ -75,7 +75,7 @@ describe('the table', () => {
         expect(exported(source)).toEqual(methodsOf(path).filter((method) => method !== 'HEAD'));
         return;
       }
-      const [, named = ''] = /^export const ALL(?:: APIRoute)? = only\(([^)]*)\)/m.exec(source) ?? [];
+      const [, named = ''] = /^export const ALL(?:: APIRoute)? = allowOnly\(([^)]*)\)/m.exec(source) ?? [];
       expect([...named.matchAll(/'([A-Z]+)'/g)].map(([, name]) => name).sort()).toEqual(exported(source).sort());
     },
   );
