@@ -92,7 +92,9 @@ function newsroom_rest_acf( $item ) {
 }
 
 /**
- * Where Advanced Custom Fields has put an `acf` of its own into an answer: keeps its values and adds what is missing.
+ * Where Advanced Custom Fields has put an `acf` of its own into an answer: fields that the site reads are given in the plugin's form, which
+ * names no author who is not published; the paper's other fields stay as they are. ACF's own form changes with its settings, and a field
+ * that was never saved with ACF is empty there.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Document.
@@ -101,7 +103,7 @@ function newsroom_rest_acf( $item ) {
 function newsroom_complete_acf( $response, $post ) {
 	$data = $response instanceof WP_REST_Response ? $response->get_data() : null;
 	if ( is_array( $data ) && isset( $data['acf'] ) && is_array( $data['acf'] ) ) {
-		$data['acf'] = (object) ( $data['acf'] + newsroom_fields_of( $post ) );
+		$data['acf'] = (object) ( newsroom_fields_of( $post ) + $data['acf'] );
 		$response->set_data( $data );
 	}
 	return $response;

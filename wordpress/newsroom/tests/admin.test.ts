@@ -250,7 +250,11 @@ describe('the editor’s boxes', () => {
   });
 
   it('leave to Advanced Custom Fields what is its own', async () => {
-    await newsroom.pretend({ acf: { [ids.video as number]: { video_url: 'https://youtu.be/zzzzzzzzzzz' } } });
+    await newsroom.php(
+      `update_post_meta( $input, 'video_url', 'https://youtu.be/zzzzzzzzzzz' ); update_post_meta( $input, '_video_url', 'field_video_url' ); return 1;`,
+      ids.video,
+    );
+    await newsroom.pretend({ acf: {} });
     const { html } = await postNonce(ids.video);
     await newsroom.pretend({});
     expect(html).not.toContain('name="newsroom_video_url"');

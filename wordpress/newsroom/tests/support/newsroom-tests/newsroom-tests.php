@@ -16,19 +16,8 @@ if ( ! empty( $newsroom_tests['membership'] ) ) {
 	require __DIR__ . '/membership.php';
 }
 
-// The one function of Advanced Custom Fields that the plugin needs.
-if ( isset( $newsroom_tests['acf'] ) && ! function_exists( 'get_field' ) ) {
-	/**
-	 * Value of a field.
-	 *
-	 * @param string $name Field name.
-	 * @param int    $id   Post.
-	 * @return mixed
-	 */
-	function get_field( $name, $id ) {
-		$values = get_option( 'newsroom_tests' )['acf'];
-		return isset( $values[ $id ][ $name ] ) ? $values[ $id ][ $name ] : null;
-	}
+if ( isset( $newsroom_tests['acf'] ) ) {
+	require __DIR__ . '/acf.php';
 }
 
 if ( ! empty( $newsroom_tests['akismet'] ) ) {
