@@ -2,7 +2,7 @@
  * Ways through the house: imports run downwards only.
  *
  *     server → pages → layouts, components, islands → stores → lib/<feature>/client → lib/<feature>/model
- *     server → press · server, pages → content
+ *     server → press · server, pages → content → lib
  *
  * `*.server.ts` is never reachable from an island, `press` imports neither `content` nor Astro, and `sandbox` imports
  * nothing of `src`. tests/import-rules.test.ts proves that each rule bites.
@@ -24,6 +24,14 @@ module.exports = {
       '^src/(server|pages|layouts|components|islands|stores|press)/|^src/middleware',
       'lib is at the bottom: it knows nothing of pages, islands and the server.',
     ),
+    {
+      name: 'lib-lies-below-content',
+      severity: 'error',
+      comment:
+        'The content’s model and tags are in src/lib/content; lib imports nothing of src/content, types included.',
+      from: { path: '^src/lib/', pathNot: '\\.test\\.tsx?$' },
+      to: { path: '^src/content/' },
+    },
     upwards(
       { name: 'stores', path: '^src/stores/' },
       '^src/(server|pages|layouts|components|islands|press|content)/|^src/middleware',

@@ -4,13 +4,13 @@ declare namespace App {
   /** What `server/main.ts` (or, in `astro dev`, `middleware.ts`) hands to every route. */
   interface Locals {
     /** Reader over the content mirror; records the tags of what the page shows. */
-    content: import('./content/model.ts').ContentReader;
+    content: import('./lib/content/model.ts').ContentReader;
     /** Which rendering of an access-controlled article is wanted. `full` only after the front checked the reader. */
     variant: 'public' | 'full';
     /**
      * Called by a page whose full variant is for readers of this level; the press then keeps both variants. The same in both.
      */
-    markAccess(level: import('./content/model.ts').AccessLevel): void;
+    markAccess(level: import('./lib/content/model.ts').AccessLevel): void;
     /** What `/-/press` shows; only for its own requests, and only where an operators' token is set. */
     operators?: import('./server/operators/operators.ts').OperatorsView;
     /** Where the request comes from, as the front knows it; not in `astro dev`, and not when the press renders. */

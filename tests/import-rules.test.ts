@@ -12,6 +12,12 @@ const astro = (frontMatter: string, rest = '<p></p>'): string => `---\n${frontMa
 /** Rule to trees that break it, and it alone. */
 const broken: Record<string, Tree[]> = {
   'lib-looks-down-only': [{ 'src/lib/x/a.ts': "import '../../server/b.ts';", 'src/server/b.ts': empty }],
+  'lib-lies-below-content': [
+    {
+      'src/lib/x/a.ts': "import type { b } from '../../content/b.ts';\nexport type A = b;",
+      'src/content/b.ts': 'export type b = 1;\n',
+    },
+  ],
   'stores-looks-down-only': [{ 'src/stores/a.ts': "import '../content/b.ts';", 'src/content/b.ts': empty }],
   'islands-looks-down-only': [
     { 'src/islands/A/A.island.tsx': "import '../../components/B.astro';", 'src/components/B.astro': astro('') },

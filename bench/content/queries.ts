@@ -1,7 +1,7 @@
 /** How long the mirror takes for what pages ask of it. */
-import { openMirror } from '../../src/content/mirror.server.ts';
-import type { ContentReader } from '../../src/content/model.ts';
-import { createReader } from '../../src/content/reader.server.ts';
+import { openMirror } from '../../src/content/store/mirror.server.ts';
+import { createReader } from '../../src/content/store/reader.server.ts';
+import type { ContentReader } from '../../src/lib/content/model.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { authorCount, firstId, random, sectionSlugs, word } from './synthetic.ts';
 

@@ -1,6 +1,6 @@
 /** A site on a mirror that the bench has filled itself, without a WordPress: what is measured is the site's own work. */
 import { join } from 'node:path';
-import { openMirror } from '../../src/content/mirror.server.ts';
+import { openMirror } from '../../src/content/store/mirror.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { contentFile } from '../../src/server/compose.ts';
 import { seedMirror } from '../../tests/fixtures/content.ts';

@@ -2,9 +2,9 @@
  * Fills a mirror with synthetic articles for the bench of the search, in a process of its own:
  * `node bench/tools/search-fill.ts <articles> <file>`. They are not sanitised: the search sees their text alone.
  */
-import { openMirror } from '../../src/content/mirror.server.ts';
-import { storeDocument } from '../../src/content/store.server.ts';
-import { storeSections } from '../../src/content/store-navigation.server.ts';
+import { openMirror } from '../../src/content/store/mirror.server.ts';
+import { storeSections } from '../../src/content/store/navigation.server.ts';
+import { storeDocument } from '../../src/content/store/write.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { article, sectionSlugs } from '../content/synthetic.ts';
 

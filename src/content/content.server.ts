@@ -1,21 +1,21 @@
 /** Puts the content service together: mirror, reader, sync, webhooks and previews. */
 import { warnOncePerHost } from '../lib/logging.ts';
-import { createApplier } from './apply.server.ts';
-import { createClient } from './client.server.ts';
-import { backfillCursor, isCopied } from './cursors.server.ts';
-import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingester.server.ts';
-import { createLookUp } from './lookup.server.ts';
-import { type Mirror, openMirror } from './mirror.server.ts';
+import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingest/ingester.server.ts';
+import { rehearse } from './ingest/warm-up.server.ts';
 import { createPreview } from './preview.server.ts';
-import { createReader } from './reader.server.ts';
-import { rehearse } from './rehearsal.server.ts';
-import { createReindexer } from './reindex.server.ts';
-import { searchArticles } from './search.server.ts';
-import { createSearchThread, type SearchThread } from './search-thread.server.ts';
+import { createReindexer } from './search/reindex.server.ts';
+import { searchArticles } from './search/search.server.ts';
+import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
-import { createSync } from './sync.server.ts';
-import { alignWalls } from './walls.server.ts';
-import { createReceiver } from './webhook.server.ts';
+import { alignWalls } from './store/access.server.ts';
+import { type Mirror, openMirror } from './store/mirror.server.ts';
+import { createReader } from './store/reader.server.ts';
+import { createApplier } from './sync/apply.server.ts';
+import { backfillCursor, isCopied } from './sync/cursors.server.ts';
+import { createLookUp } from './sync/lookup.server.ts';
+import { createSync } from './sync/sync.server.ts';
+import { createReceiver } from './sync/webhook.server.ts';
+import { createClient } from './wire/client.server.ts';
 
 /** Opens the mirror and makes the service; nothing is fetched before `start` or `syncNow`. */
 export function openContent(options: ContentOptions): Content {

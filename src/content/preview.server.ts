@@ -1,15 +1,15 @@
 /** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/level.ts';
-import { resolveLinks } from './body-links.ts';
-import { type Client, describeFailure } from './client.server.ts';
-import type { IngestedDocument } from './documents.ts';
-import { fetchOne } from './fetching.server.ts';
-import type { Ingester } from './ingester.server.ts';
-import type { Mirror } from './mirror.server.ts';
-import type { Author, DocumentType } from './model.ts';
-import { authorOf, type Row, sectionTable } from './rows.server.ts';
+import type { Author, DocumentType } from '../lib/content/model.ts';
+import type { IngestedDocument } from './ingest/document.ts';
+import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
-import { matches, sign } from './signature.server.ts';
+import { resolveLinks } from './store/body-links.ts';
+import type { Mirror } from './store/mirror.server.ts';
+import { authorOf, type Row, sectionTable } from './store/rows.server.ts';
+import { type Client, describeFailure } from './wire/client.server.ts';
+import { fetchOne } from './wire/fetch.server.ts';
+import { matches, sign } from './wire/signature.server.ts';
 
 const longestSeconds = 600;
 const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages'];

@@ -1,8 +1,9 @@
 /** The content service as the composition root and routes see it; `content.server.ts` makes one. */
+
+import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { LookUpAnswer } from './lookup.server.ts';
-import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from './model.ts';
-import type { WordPressProblem } from './wordpress-problems.ts';
+import type { LookUpAnswer } from './sync/lookup.server.ts';
+import type { WordPressProblem } from './wire/problems.ts';
 
 export interface ContentOptions {
   /** Path of the mirror's file, or `:memory:`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Card, Section } from '../content/model.ts';
+import type { Card, Section } from './content/model.ts';
 import {
   bulletLines,
   evenRows,

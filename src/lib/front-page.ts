@@ -1,5 +1,5 @@
 /** How the home page is composed: which stories stand where. Pure; the page asks the mirror and hands the answers in. */
-import type { Card, FeaturedStory, Section, TopStories } from '../content/model.ts';
+import type { Card, FeaturedStory, Section, TopStories } from './content/model.ts';
 
 /**
  * - `editorials`: tinted column beside the lead story

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Section } from '../content/model.ts';
+import type { Section } from './content/model.ts';
 import { ariaCurrent, extraItems, sectionItems } from './navigation.ts';
 
 describe('sectionItems', () => {

@@ -1,6 +1,7 @@
 /** The ways through the paper: sections by navigation position, then the fixed extras (spec section 2). */
-import type { Section } from '../content/model.ts';
+
 import { publication } from '../publication.ts';
+import type { Section } from './content/model.ts';
 
 export interface NavigationItem {
   readonly name: string;

@@ -4,7 +4,7 @@
  * media library.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { ContentReader, Picture } from '../content/model.ts';
+import type { ContentReader, Picture } from '../lib/content/model.ts';
 import { imagePath } from '../lib/images/url.ts';
 import type { Logger } from '../lib/logging.ts';
 

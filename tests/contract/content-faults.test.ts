@@ -2,10 +2,10 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createClient } from '../../src/content/client.server.ts';
 import { openContent } from '../../src/content/content.server.ts';
-import { fetchList } from '../../src/content/fetching.server.ts';
 import type { Content } from '../../src/content/service.ts';
+import { createClient } from '../../src/content/wire/client.server.ts';
+import { fetchList } from '../../src/content/wire/fetch.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../fixtures/wordpress.ts';
 

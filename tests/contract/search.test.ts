@@ -1,7 +1,7 @@
 /** Searches that are too much, on the built site: of one network, and of everybody together. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SearchBusy } from '../../src/content/search-busy.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { SearchBusy } from '../../src/lib/search/busy.ts';
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import type { Search } from '../../src/lib/search/service.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';

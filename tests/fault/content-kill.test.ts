@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openMirror } from '../../src/content/mirror.server.ts';
-import { createReader } from '../../src/content/reader.server.ts';
+import { openMirror } from '../../src/content/store/mirror.server.ts';
+import { createReader } from '../../src/content/store/reader.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../fixtures/wordpress.ts';
 

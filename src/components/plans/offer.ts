@@ -1,5 +1,5 @@
 /** What the paper sells now. A page that reads it carries the tag `prices`, and is rendered anew when the catalogue changes. */
-import { tag } from '../../content/tags.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { type Offer, offerOf } from '../../lib/plans/model.ts';
 
 export function planOffer({ services, content }: Pick<App.Locals, 'services' | 'content'>): Offer {

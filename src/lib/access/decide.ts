@@ -2,7 +2,7 @@
  * What somebody may read of an article, and what they are asked for: one table of rules. Pure, and free of everything that is
  * not about access, so that the server and the tests mean the same by it.
  */
-import type { Level } from './level.ts';
+import type { AccessLevel } from '../content/model.ts';
 
 /** As whom somebody reads this article; of several the first counts. */
 export const readers = ['subscriber', 'trialing', 'timed', 'gifted', 'registered', 'anonymous'] as const;
@@ -18,7 +18,7 @@ export type MeterState = (typeof meterStates)[number];
 
 /** Levels, and `none` for what is no article. */
 export const subjects = ['none', 'free', 'default', 'registered', 'subscriber'] as const;
-export type Subject = Level | 'none';
+export type Subject = AccessLevel | 'none';
 
 /** What decides. */
 export interface Facts {

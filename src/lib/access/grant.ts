@@ -1,14 +1,16 @@
 /** What a signed-in reader may have and until when: the level of the access cookie and the kind of visitor, from what was paid. */
+
 import { type Product, productSlugs } from '../accounts/session.ts';
 import type { VisitorKind } from '../accounts/visitor.ts';
 import type { Entitlement } from '../billing/service.ts';
+import type { WalledLevel } from '../content/model.ts';
 
 /** Something that is paid for, as far as it decides what may be read. */
 export type Paid = Pick<Entitlement, 'product' | 'until' | 'trialing'>;
 
 export interface Grant {
   /** What the access cookie says. */
-  readonly level: 'registered' | 'subscriber';
+  readonly level: WalledLevel;
   /** Epoch milliseconds at which the level ends by itself; `Infinity`: with the session. */
   readonly until: number;
   /** What pages are laid out by. */

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isWalled, type Level, levelOf, type SectionRules } from './level.ts';
+import type { AccessLevel } from '../content/model.ts';
+import { isWalled, levelOf, type SectionRules } from './level.ts';
 
 const rules: SectionRules = { columnists: 'subscriber', opinion: 'registered', community: 'free' };
 
 describe('levelOf', () => {
-  test.each<[Level, string[], Level]>([
+  test.each<[AccessLevel, string[], AccessLevel]>([
     ['default', [], 'default'],
     ['default', ['national'], 'default'],
     ['default', ['columnists'], 'subscriber'],
@@ -18,7 +19,7 @@ describe('levelOf', () => {
   ])('%s in %j is %s', (own, sections, expected) => expect(levelOf(own, sections, rules)).toBe(expected));
 });
 
-test.each<[Level, boolean]>([
+test.each<[AccessLevel, boolean]>([
   ['default', false],
   ['free', false],
   ['registered', true],

@@ -1,13 +1,11 @@
 /** Which readers an article is for: what its editors said, else what the publication says of its sections. */
 import { publication } from '../../publication.ts';
-
-/** As `AccessLevel` of the content; `default` is public and metered. */
-export type Level = 'default' | 'free' | 'registered' | 'subscriber';
+import type { AccessLevel, WalledLevel } from '../content/model.ts';
 
 /** Levels of sections by their slug. */
-export type SectionRules = Readonly<Record<string, Exclude<Level, 'default'>>>;
+export type SectionRules = Readonly<Record<string, Exclude<AccessLevel, 'default'>>>;
 
-const strictness: Readonly<Record<Level, number>> = { default: 0, free: 1, registered: 2, subscriber: 3 };
+const strictness: Readonly<Record<AccessLevel, number>> = { default: 0, free: 1, registered: 2, subscriber: 3 };
 
 /**
  * The level that counts for an article. Its own word is the last one; without it the strictest of its sections' counts, and
@@ -17,16 +15,15 @@ const strictness: Readonly<Record<Level, number>> = { default: 0, free: 1, regis
  * @param sections slugs of the sections that it belongs to
  */
 export function levelOf(
-  own: Level,
+  own: AccessLevel,
   sections: readonly string[],
   rules: SectionRules = publication.access.sections,
-): Level {
+): AccessLevel {
   if (own !== 'default') return own;
   return sections
-    .map((slug): Level => (Object.hasOwn(rules, slug) ? (rules[slug] ?? 'default') : 'default'))
+    .map((slug): AccessLevel => (Object.hasOwn(rules, slug) ? (rules[slug] ?? 'default') : 'default'))
     .reduce((strictest, level) => (strictness[level] > strictness[strictest] ? level : strictest), 'default');
 }
 
 /** Whether the rest of an article is for some readers only. */
-export const isWalled = (level: Level): level is 'registered' | 'subscriber' =>
-  level === 'registered' || level === 'subscriber';
+export const isWalled = (level: AccessLevel): level is WalledLevel => level === 'registered' || level === 'subscriber';

@@ -1,5 +1,5 @@
 /** Which article a path is about. */
-import type { ContentReader } from '../../content/model.ts';
+import type { ContentReader } from '../content/model.ts';
 import type { Subjected } from './service.ts';
 
 /** @param path path or whole address, with or without a query; @returns `null` for what is no published article */

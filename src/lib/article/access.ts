@@ -1,5 +1,5 @@
-import type { Card } from '../../content/model.ts';
 import { isWalled } from '../access/level.ts';
+import type { Card } from '../content/model.ts';
 
 /** True when nobody may be asked for an account before reading; `default` is public, and only metered. */
 export const isFree = (access: Card['access']): boolean => !isWalled(access);

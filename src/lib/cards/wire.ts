@@ -1,6 +1,6 @@
 /** A card of an article as the site's JSON calls give it (spec section 3, "Article card"): search, popular, featured, saved. */
 import { z } from 'zod';
-import type { Card } from '../../content/model.ts';
+import type { Card } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 
 /** Pixels; the widest that a card is shown at, on a dense screen. */

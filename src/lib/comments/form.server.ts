@@ -3,9 +3,9 @@
  * Whatever goes wrong, the form comes back with everything that was typed.
  */
 import type { AstroGlobal } from 'astro';
-import type { Article, Comment, ContentReader } from '../../content/model.ts';
 import { requireReader } from '../accounts/guard.server.ts';
 import type { Session } from '../accounts/service.ts';
+import type { Article, Comment, ContentReader } from '../content/model.ts';
 import { readOwnForm, seeOther } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
 import { wordsOf } from './answers.ts';

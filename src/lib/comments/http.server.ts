@@ -1,8 +1,8 @@
 /** What the calls of the comments have in common: the reader, the service, and what the mirror knows of an article. */
 import type { APIRoute } from 'astro';
 import type { z } from 'zod';
-import type { ContentReader } from '../../content/model.ts';
 import type { Session } from '../accounts/service.ts';
+import type { ContentReader } from '../content/model.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Call, signedInRoute } from '../http/routes.server.ts';
 import { refusalOf } from './answers.ts';

@@ -1,6 +1,7 @@
 /** Which articles are in which feed: the paper's, each section's and each author's. */
-import type { Author, Card, ContentReader, Section } from '../../content/model.ts';
+
 import { publication } from '../../publication.ts';
+import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 import { textAnswer } from './answer.ts';
 import { type FeedDocument, type FeedItem, feedForms } from './model.ts';

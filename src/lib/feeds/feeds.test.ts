@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, test } from 'vitest';
-import type { Author, Card, ContentReader, Section } from '../../content/model.ts';
+import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { answerFeed, buildFeed } from './build.ts';
 import { newsSitemap, robotsTxt, sitemap, sitemapIndex } from './sitemap.ts';
 import { writeFeed } from './write.ts';

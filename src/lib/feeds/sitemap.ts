@@ -1,6 +1,7 @@
 /** Sitemaps by sitemaps.org's protocol, and Google's news sitemap. */
-import type { Card, ContentReader } from '../../content/model.ts';
+
 import { publication } from '../../publication.ts';
+import type { Card, ContentReader } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { articlesPerSitemap } from './limits.ts';
 import { type XmlNode, xmlDocument } from './xml.ts';

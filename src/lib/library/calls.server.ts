@@ -1,9 +1,9 @@
 /** What the calls and forms about saved and read articles have in common. */
 import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
-import type { ContentReader } from '../../content/model.ts';
 import type { Session } from '../accounts/service.ts';
 import { articleCardOf } from '../cards/wire.ts';
+import type { ContentReader } from '../content/model.ts';
 import { type Answer, refuse, signInFirst, unavailable } from '../http/answer.ts';
 import { tooManyRequests } from '../http/rate-limit.ts';
 import { accountRoute, type Call } from '../http/routes.server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Card } from '../../content/model.ts';
+import type { Card } from '../content/model.ts';
 import { shelfPage } from './shelf.ts';
 
 /** An edition that has the articles with even numbers. */

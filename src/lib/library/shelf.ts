@@ -1,5 +1,5 @@
 /** A reader's list beside the edition: numbers become cards, and what was withdrawn is not there. */
-import type { Card, ContentReader } from '../../content/model.ts';
+import type { Card, ContentReader } from '../content/model.ts';
 import type { Kept } from './service.ts';
 
 export interface ShelvedCard extends Card {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StaticPage } from '../../content/model.ts';
+import type { StaticPage } from '../content/model.ts';
 import { builtinPage, pageText } from './builtin.ts';
 import { outline } from './outline.ts';
 

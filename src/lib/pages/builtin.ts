@@ -1,6 +1,7 @@
 /** What a page of the paper says until its editors have written it in WordPress. */
-import type { StaticPage } from '../../content/model.ts';
+
 import { publication } from '../../publication.ts';
+import type { StaticPage } from '../content/model.ts';
 
 export interface BuiltinPage {
   readonly title: string;

@@ -3,8 +3,8 @@
  * the last writing and nothing else; a database that is away loses nothing, for what could not be written waits.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Card, ContentReader } from '../../content/model.ts';
-import { tag } from '../../content/tags.ts';
+import type { Card, ContentReader } from '../content/model.ts';
+import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../limits/limiter.server.ts';
 import type { Logger } from '../logging.ts';

@@ -1,5 +1,5 @@
 /** The popularity service as routes and pages see it; `popularity.server.ts` makes one. */
-import type { Card, ContentReader } from '../../content/model.ts';
+import type { Card, ContentReader } from '../content/model.ts';
 
 export interface TopQuery {
   /** How many at most; 10 unless given (spec section 9), never more than 50. */

@@ -7,8 +7,8 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { BatchWriteParams } from 'algoliasearch';
-import type { ContentReader } from '../../content/model.ts';
 import { publication } from '../../publication.ts';
+import type { ContentReader } from '../content/model.ts';
 import type { Logger } from '../logging.ts';
 import { createDeliveryQueue, type Outcome } from '../outbound/delivery-queue.server.ts';
 import { postJson } from '../outbound/post.server.ts';

@@ -1,5 +1,5 @@
 /** A hosted search engine as the search sees it, whoever it is. */
-import type { SearchFilter } from '../../content/model.ts';
+import type { SearchFilter } from '../content/model.ts';
 
 export type HostedAnswer =
   | {

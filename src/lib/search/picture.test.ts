@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { fixtureMirror } from '../../../tests/fixtures/content.ts';
-import type { Mirror } from '../../content/mirror.server.ts';
-import { createReader } from '../../content/reader.server.ts';
+import type { Mirror } from '../../content/store/mirror.server.ts';
+import { createReader } from '../../content/store/reader.server.ts';
 import { articleCardOf } from '../cards/wire.ts';
 import { answerOf } from './answer.ts';
 import { recordOf } from './record.ts';

@@ -2,8 +2,9 @@
  * The search behind its routes: the paper's own index, or a hosted engine with that index behind it. What a hosted engine finds is
  * shown as the mirror has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
  */
-import type { ContentReader, SearchFilter } from '../../content/model.ts';
+
 import { isWalled } from '../access/level.ts';
+import type { ContentReader, SearchFilter } from '../content/model.ts';
 import type { Logger } from '../logging.ts';
 import type { HostedEngine } from './hosted.ts';
 import type { Search } from './service.ts';

@@ -1,5 +1,5 @@
 /** The search as routes see it; `search.server.ts` makes one. */
-import type { ContentReader, SearchFilter, SearchHit } from '../../content/model.ts';
+import type { ContentReader, SearchFilter, SearchHit } from '../content/model.ts';
 
 export interface Found {
   readonly items: readonly SearchHit[];

@@ -5,9 +5,10 @@
  * Access is marked truthfully: what anonymous readers cannot read is `isAccessibleForFree: false`, with the class of the
  * element that holds it, or stands in its place. A metered article is public, and marked so: what is laid over it is no wall.
  */
-import type { Article, Author, Card, Picture, Section, Video } from '../../content/model.ts';
+
 import { publication } from '../../publication.ts';
 import { isFree, walledClass } from '../article/access.ts';
+import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';

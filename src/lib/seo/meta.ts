@@ -1,6 +1,7 @@
 /** Tags in the head for search engines and for cards on social networks. */
-import type { Article, Picture } from '../../content/model.ts';
+
 import { publication } from '../../publication.ts';
+import type { Article, Picture } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';

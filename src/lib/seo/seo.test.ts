@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Article, Video } from '../../content/model.ts';
+import type { Article, Video } from '../content/model.ts';
 import { articleTrail, breadcrumbs, jsonLdText, newsArticle, newsMediaOrganization, videoObject } from './json-ld.ts';
 import { documentTitle, pageDescription, socialTags } from './meta.ts';
 

@@ -1,7 +1,7 @@
 /** What readers get of an archive that is still being copied. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DocumentType } from '../../content/model.ts';
 import type { Content } from '../../content/service.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
 import { createCopyGate } from './copy-gate.ts';
 
 type Kind = DocumentType | 'comments';

@@ -2,8 +2,9 @@
  * What readers get while the first copy of the archive is under way. A document that the copy has not come to is fetched by itself; what
  * can't be known yet is answered 503 with Retry-After. A 404 is WordPress's own word, or that of a complete copy.
  */
-import type { DocumentType } from '../../content/model.ts';
+
 import type { Content } from '../../content/service.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
 import { editorialSlugs } from '../../lib/pages/builtin.ts';
 import { pageNumber } from '../../lib/paging.ts';
 import { existsIn } from '../press/page-keys.ts';

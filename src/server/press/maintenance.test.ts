@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { ContentReader } from '../../content/model.ts';
+import type { ContentReader } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
 import type { Entry } from '../../press/cache/cached-page.ts';
 import { startUpkeep, type UpkeepOptions } from './maintenance.ts';

@@ -2,7 +2,7 @@
  * What the site does by itself: it makes the important pages ahead as soon as there is an edition, turns the day in the
  * masthead at New York's midnight, and tidies up after earlier builds.
  */
-import type { ContentReader } from '../../content/model.ts';
+import type { ContentReader } from '../../lib/content/model.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ContentReader } from '../../content/model.ts';
+import type { ContentReader } from '../../lib/content/model.ts';
 import { isBelow } from '../commands/prerender.ts';
 import { isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 

@@ -1,6 +1,6 @@
 /** Which addresses the paper has: what becomes the key of a stored page, what is redirected, what is never stored. */
 import { readFileSync } from 'node:fs';
-import type { ContentReader } from '../../content/model.ts';
+import type { ContentReader } from '../../lib/content/model.ts';
 import { createKeys, type KeyOf, type KeyRules, type RedirectRule } from '../../press/delivery/cache-key.ts';
 
 /** Pages that there are whatever the editors do; the spelling with capitals is the address. */

@@ -2,10 +2,11 @@
  * From a change of the content to fresh pages everywhere: the press first, then the CDN, then the search engines. The CDN is
  * purged only when the new pages are stored, for it asks again within milliseconds and keeps what it gets then.
  */
-import type { ContentReader } from '../../content/model.ts';
+
 import type { ContentChange } from '../../content/service.ts';
 import { isFree } from '../../lib/article/access.ts';
 import type { Cdn } from '../../lib/cdn/cdn.server.ts';
+import type { ContentReader } from '../../lib/content/model.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';

@@ -1,6 +1,7 @@
 /** What the parts of the comments share. */
 
 import type { Accounts, Session } from '../../accounts/service.ts';
+import type { WalledLevel } from '../../content/model.ts';
 import type { Database } from '../../database.ts';
 import type { Limiter } from '../../limits/limiter.server.ts';
 import type { Logger } from '../../logging.ts';
@@ -11,7 +12,7 @@ import type { Desk, DeskAnswer, DeskStatus } from './desk.server.ts';
 
 /** The paper's rules, `publication.comments`. */
 export interface CommentRules {
-  readonly level: 'registered' | 'subscriber';
+  readonly level: WalledLevel;
   readonly longest: number;
   readonly editMinutes: number;
   readonly reportsToHold: number;

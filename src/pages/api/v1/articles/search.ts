@@ -1,10 +1,11 @@
 /** Full-text search (spec sections 3 and 7): `?q=` and, beyond it, `section`, `from`, `to`, `page` (from 1) and `limit`. */
-import { busyFor, isSearchBusy } from '../../../../content/search-busy.ts';
+
 import { refuse } from '../../../../lib/http/answer.ts';
 import { tooManyRequests } from '../../../../lib/http/rate-limit.ts';
 import { allowOnly, callerOf, getRoute } from '../../../../lib/http/routes.server.ts';
 import { pageNumber } from '../../../../lib/paging.ts';
 import { answerOf } from '../../../../lib/search/answer.ts';
+import { busyFor, isSearchBusy } from '../../../../lib/search/busy.ts';
 import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
 import { searchTexts } from '../../../../lib/search/texts.ts';
 import { publication } from '../../../../publication.ts';

@@ -1,0 +1,242 @@
+/**
+ * What happens to a body between the two passes of the sanitiser: it takes the paper's own shape. Pictures go through the
+ * image path, links lead to the site's own pages, frames become click-to-load shells, structure is put right.
+ */
+import { publication } from '../../publication.ts';
+import { originalOfLink } from '../store/body-links.ts';
+import { type BodyContext, unwrap } from './body-context.server.ts';
+import { embedBlocks } from './body-embeds.server.ts';
+import { settlePictures } from './body-pictures.server.ts';
+import { settlePlayers } from './body-players.server.ts';
+import { linkTarget } from './links.ts';
+import { hasRightToLeft } from './plain-text.ts';
+import type { Sanitiser } from './sanitize.server.ts';
+
+/** Makes ids and names harmless: nothing on a page looks for this prefix. */
+export const idPrefix = 'user-content-';
+
+/** Classes that the paper has styles for (src/styles/prose*.css); all others go. */
+const allowedClass = new RegExp(
+  [
+    'wp-block-[\\w-]+',
+    'align(?:left|right|center|wide|full|none)',
+    'has-text-align-(?:left|right|center)',
+    'has-drop-cap',
+    'is-style-(?:box|large|plain)',
+    'columns-[1-8]',
+  ]
+    .map((each) => `^${each}$`)
+    .join('|'),
+  'u',
+);
+
+export interface ShapedBody {
+  readonly html: string;
+  /** The same as elements, for what is derived from it. */
+  readonly body: HTMLElement;
+  /** Something had to be taken out: whatever is serialised from `body` goes through the last pass again. */
+  readonly altered: boolean;
+}
+
+/** Sanitises and reshapes one body. */
+export async function shapeBody(sanitiser: Sanitiser, html: string, context: BodyContext): Promise<ShapedBody> {
+  const { body, altered } = sanitiser.parseBody(html);
+  // Authors have no text; looking for every kind of element in nothing takes two milliseconds of a publish.
+  if (!body.hasChildNodes()) return { html: '', body, altered };
+  dropComments(body);
+  settleAttributes(body);
+  dropCommentForms(body);
+  embedBlocks(body, context);
+  await settlePlayers(body, context);
+  dropStrayAddresses(body);
+  settleLinks(body, context);
+  await settlePictures(body, context);
+  settleHeadings(body);
+  removeJunk(body);
+  wrapLooseText(body);
+  wrapTables(body);
+  markDirections(body);
+  return { html: sanitiser.finish(body.innerHTML, altered).trim(), body, altered };
+}
+
+/** A comment's few elements. */
+export function shapeComment(
+  sanitiser: Sanitiser,
+  html: string,
+  context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>,
+): string {
+  const body = sanitiser.parseComment(html);
+  dropComments(body);
+  dropStrayAddresses(body);
+  settleLinks(body, context);
+  for (const link of body.querySelectorAll(`a[${originalOfLink}]`)) link.removeAttribute(originalOfLink);
+  removeJunk(body);
+  settleCommentLinks(body);
+  wrapLooseText(body);
+  markDirections(body);
+  return body.innerHTML.trim();
+}
+
+/** No link of a reader's counts for search engines, and a comment full of them has only its first ones as links. */
+function settleCommentLinks(body: HTMLElement): void {
+  for (const [at, link] of [...body.querySelectorAll('a[href]')].entries()) {
+    if (at < publication.comments.links) link.setAttribute('rel', 'nofollow ugc noopener noreferrer');
+    else unwrap(link);
+  }
+}
+
+function dropComments(body: HTMLElement): void {
+  const walker = body.ownerDocument.createTreeWalker(body, 128 /* comments */);
+  const found: Node[] = [];
+  while (walker.nextNode()) found.push(walker.currentNode);
+  for (const node of found) node.parentNode?.removeChild(node);
+}
+
+/** What WordPress prints around a comment form or a list of comments: the site has its own. */
+function dropCommentForms(body: HTMLElement): void {
+  for (const block of body.querySelectorAll(
+    '[id="user-content-respond"], .wp-block-comments, .wp-block-post-comments-form',
+  ))
+    block.remove();
+}
+
+function settleAttributes(body: HTMLElement): void {
+  for (const element of body.querySelectorAll('[style], [class], [id], [name], [dir], [cite]')) {
+    const align = /(?:^|;)\s*text-align\s*:\s*(left|right|center)\s*(?:;|$)/iu.exec(
+      element.getAttribute('style') ?? '',
+    )?.[1];
+    element.removeAttribute('style');
+    const classes = [...element.classList].filter((name) => allowedClass.test(name));
+    if (align) classes.push(`has-text-align-${align.toLowerCase()}`);
+    if (classes.length > 0) element.setAttribute('class', [...new Set(classes)].join(' '));
+    else element.removeAttribute('class');
+    const id = element.getAttribute('id') ?? (element.localName === 'a' ? element.getAttribute('name') : null);
+    element.removeAttribute('name');
+    element.removeAttribute('id');
+    const clean = id?.replace(/\s+/gu, '');
+    if (clean) element.setAttribute('id', clean.startsWith(idPrefix) ? clean : idPrefix + clean);
+    const dir = element.getAttribute('dir')?.toLowerCase();
+    if (dir !== undefined && !['ltr', 'rtl', 'auto'].includes(dir)) element.removeAttribute('dir');
+    // Nothing shows it, and it is one more address to check.
+    element.removeAttribute('cite');
+  }
+}
+
+/** An address where it means nothing would get past the steps that look at links and pictures. */
+function dropStrayAddresses(body: HTMLElement): void {
+  for (const element of body.querySelectorAll('[href]:not(a)')) element.removeAttribute('href');
+  for (const element of body.querySelectorAll('[src]:not(img, audio, video, source, track), [srcset]:not(img)')) {
+    element.removeAttribute('src');
+    element.removeAttribute('srcset');
+  }
+}
+
+function settleLinks(body: HTMLElement, context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>): void {
+  for (const link of body.querySelectorAll('a')) {
+    const href = link.getAttribute('href');
+    if (href === null) {
+      if (!link.id) unwrap(link);
+      continue;
+    }
+    const target = linkTarget(href, context, context.base);
+    if (!target) {
+      if (link.id) link.removeAttribute('href');
+      else unwrap(link);
+      continue;
+    }
+    if (target.kind === 'anchor') {
+      const id = decodeAnchor(target.id);
+      link.setAttribute('href', `#${id.startsWith(idPrefix) ? id : idPrefix + id}`);
+    } else {
+      link.setAttribute('href', target.href);
+      if (target.kind === 'external') link.setAttribute('rel', 'noopener noreferrer');
+      if (target.kind === 'wordpress') link.setAttribute(originalOfLink, target.original);
+    }
+  }
+}
+
+function decodeAnchor(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
+/** Headings begin at the second level, below the headline, and never skip one on the way down. */
+function settleHeadings(body: HTMLElement): void {
+  const headings = [...body.querySelectorAll('h1, h2, h3, h4, h5, h6')];
+  const level = (heading: Element): number => Number(heading.localName.slice(1));
+  const shift = Math.min(...headings.map(level)) - 2;
+  let above = 1;
+  for (const heading of headings) {
+    const wanted = Math.min(6, above + 1, Math.max(2, level(heading) - shift));
+    above = wanted;
+    if (wanted === level(heading)) continue;
+    const replacement = body.ownerDocument.createElement(`h${wanted}`);
+    for (const { name, value } of heading.attributes) replacement.setAttribute(name, value);
+    replacement.append(...heading.childNodes);
+    heading.replaceWith(replacement);
+  }
+}
+
+const holds = 'img, table, hr, audio, video, [id], [data-embed-src]';
+
+const isBlank = (element: Element): boolean =>
+  !/[^\s\u00a0\u200b]/u.test(element.textContent ?? '') && !element.matches(holds) && !element.querySelector(holds);
+
+const mayBeJunk =
+  'p, div, section, aside, span, em, strong, b, i, u, h2, h3, h4, h5, h6, blockquote, ul, ol, li, figure, figcaption, a, pre';
+
+function removeJunk(body: HTMLElement): void {
+  // From the inside out, so that what only held something empty is empty in its turn.
+  for (const element of [...body.querySelectorAll(mayBeJunk)].reverse()) {
+    if (isBlank(element)) element.remove();
+    else if (element.localName === 'span' && element.attributes.length === 0) unwrap(element);
+  }
+}
+
+const inline =
+  /^(?:#text|A|EM|STRONG|B|I|U|S|DEL|INS|MARK|SMALL|SUB|SUP|SPAN|CITE|Q|CODE|KBD|SAMP|VAR|ABBR|DFN|TIME|BDI|BDO|RUBY|BR|WBR)$/u;
+
+/** Text that stands outside of any block gets a paragraph of its own. */
+function wrapLooseText(body: HTMLElement): void {
+  let paragraph: HTMLElement | null = null;
+  for (const node of [...body.childNodes]) {
+    const loose = inline.test(node.nodeName);
+    if (!loose) {
+      paragraph = null;
+      continue;
+    }
+    if (!paragraph && (node.nodeName === 'BR' || !/[^\s\u00a0]/u.test(node.textContent ?? ''))) {
+      if (node.nodeName !== '#text') node.parentNode?.removeChild(node);
+      continue;
+    }
+    if (!paragraph) {
+      paragraph = body.ownerDocument.createElement('p');
+      body.insertBefore(paragraph, node);
+    }
+    paragraph.append(node);
+  }
+}
+
+/** A wide table scrolls by itself, by keyboard too, and not the page. */
+function wrapTables(body: HTMLElement): void {
+  for (const table of body.querySelectorAll('table')) {
+    if (table.parentElement?.closest('table')) continue;
+    const wrapper = body.ownerDocument.createElement('div');
+    wrapper.setAttribute('class', 'table-scroll');
+    wrapper.setAttribute('tabindex', '0');
+    wrapper.setAttribute('role', 'group');
+    wrapper.setAttribute('aria-label', 'Table');
+    table.replaceWith(wrapper);
+    wrapper.append(table);
+  }
+}
+
+function markDirections(body: HTMLElement): void {
+  if (!hasRightToLeft(body.textContent ?? '')) return;
+  for (const block of body.querySelectorAll('p, h2, h3, h4, h5, h6, li, blockquote, figcaption, td, th, dt, dd, pre')) {
+    if (!block.hasAttribute('dir') && hasRightToLeft(block.textContent ?? '')) block.setAttribute('dir', 'auto');
+  }
+}

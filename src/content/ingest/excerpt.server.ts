@@ -1,0 +1,44 @@
+/** The opening of an article: what anyone may read of it, whoever else may read the rest. */
+import { countWords, truncateAtWord } from '../../lib/text.ts';
+import { textOf } from './sanitize.server.ts';
+
+const most = { words: 100, share: 1 / 3, paragraphs: 3 };
+
+const readable = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
+
+/**
+ * The first two to three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. Only where
+ * the first paragraph alone is longer than that is it cut within, at a word.
+ *
+ * @param words how many words the body has
+ */
+export function openingOf(body: HTMLElement, words: number): string {
+  const limit = Math.min(most.words, Math.floor(words * most.share));
+  const chosen: Element[] = [];
+  let paragraphs = 0;
+  let used = 0;
+  for (const block of body.children) {
+    if (!readable.test(block.nodeName)) continue;
+    const length = countWords(textOf(block));
+    if (used + length > limit) break;
+    used += length;
+    chosen.push(block);
+    if (!/^H/u.test(block.nodeName)) paragraphs++;
+    if (paragraphs === most.paragraphs) break;
+  }
+  while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
+  if (chosen.length > 0) return chosen.map((block) => block.outerHTML).join('\n');
+  return cutParagraph(body, limit);
+}
+
+function cutParagraph(body: HTMLElement, limit: number): string {
+  const first = [...body.children].find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
+  if (!first || limit < 1) return '';
+  const words = textOf(first).match(/\S+/gu) ?? [];
+  const paragraph = body.ownerDocument.createElement('p');
+  if (first.getAttribute('dir')) paragraph.setAttribute('dir', first.getAttribute('dir') ?? 'auto');
+  // One word may be a whole paragraph in scripts without spaces: characters are bounded, too.
+  const kept = words.slice(0, limit).join(' ');
+  paragraph.textContent = kept.length > 700 ? truncateAtWord(kept, 700) : `${kept}…`;
+  return paragraph.outerHTML;
+}

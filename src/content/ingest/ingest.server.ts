@@ -1,0 +1,230 @@
+/**
+ * From WordPress's answer to a document of the paper: checked against its wire schema, sanitised, in the paper's own words.
+ * What does not fit comes back as a rejection that says where and what, never as an exception.
+ */
+
+import type { z } from 'zod';
+import type { Author, DocumentType, Picture } from '../../lib/content/model.ts';
+import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
+import { publication } from '../../publication.ts';
+import { type Rejection, rejectionOf } from '../wire/rejection.ts';
+import * as wire from '../wire/schemas.ts';
+import { canonicalSlug } from '../wire/slugs.ts';
+import { instantOf } from '../wire/values.ts';
+import { shapeBody, shapeComment } from './body.server.ts';
+import type { BodyContext } from './body-context.server.ts';
+import {
+  type DocumentFacts,
+  type IngestedComment,
+  type IngestedDocument,
+  type TopStoriesChoice,
+  topStoriesSlug,
+} from './document.ts';
+import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './embeds.ts';
+import { openingOf } from './excerpt.server.ts';
+import { type Sanitiser, textOf } from './sanitize.server.ts';
+
+export interface IngestContext extends Omit<BodyContext, 'base'> {
+  /** A preview: whatever its status, and a draft may lack a slug and a date. */
+  readonly preview?: boolean;
+}
+
+export type Ingested<T> =
+  | { readonly kind: 'document'; readonly document: T }
+  /** There, but not for readers: draft, scheduled, private, behind a password. */
+  | { readonly kind: 'withheld'; readonly id: number }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection };
+
+const schemas = {
+  articles: wire.article,
+  video: wire.video,
+  crosswords: wire.crossword,
+  authors: wire.authorPost,
+  pages: wire.page,
+} as const;
+
+type WirePost = z.infer<typeof wire.article> &
+  Partial<z.infer<typeof wire.video>> &
+  Partial<z.infer<typeof wire.crossword>>;
+
+/** Ingests one document. */
+export async function ingestDocument(
+  sanitiser: Sanitiser,
+  type: DocumentType,
+  raw: unknown,
+  context: IngestContext,
+): Promise<Ingested<IngestedDocument>> {
+  const outer = wire.envelope.safeParse(raw);
+  if (!outer.success) return { kind: 'rejected', rejection: rejectionOf(type, raw, outer.error) };
+  const hidden = (outer.data.content as { protected?: unknown } | null | undefined)?.protected === true;
+  if (!context.preview && (outer.data.status !== 'publish' || hidden)) return { kind: 'withheld', id: outer.data.id };
+  const parsed = schemas[type].safeParse(context.preview ? completed(raw) : raw);
+  if (!parsed.success) return { kind: 'rejected', rejection: rejectionOf(type, raw, parsed.error) };
+  const post = parsed.data as unknown as WirePost;
+  let choice: TopStoriesChoice | null = null;
+  if (type === 'pages' && canonicalSlug(post.slug) === topStoriesSlug) {
+    const acf = wire.topStories.safeParse(post.acf);
+    if (!acf.success) {
+      const rejection = rejectionOf(type, post.acf, acf.error);
+      return {
+        kind: 'rejected',
+        rejection: { ...rejection, id: post.id, field: `acf.${rejection.field}`, modified: post.modified_gmt },
+      };
+    }
+    choice = {
+      ids: acf.data.top_articles ?? [],
+      breaking: acf.data.breaking ?? false,
+      bulleted: acf.data.bulleted_featured_excerpt ?? false,
+      featuredExcerpt: sanitiser.lines(acf.data.featured_excerpt ?? ''),
+    };
+  }
+  return { kind: 'document', document: await documentOf(sanitiser, type, post, context, choice) };
+}
+
+/** A draft has no slug and no date yet; a preview shows it as if published now. */
+function completed(raw: unknown): unknown {
+  const draft = raw as Record<string, unknown>;
+  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  return {
+    ...draft,
+    slug: typeof draft.slug === 'string' && draft.slug !== '' ? draft.slug : `preview-${draft.id}`,
+    date_gmt: instantOf(draft.date_gmt) ?? now,
+    modified_gmt: instantOf(draft.modified_gmt) ?? now,
+  };
+}
+
+/** What relative addresses in a document begin from: its own address, but never one outside of WordPress. */
+function baseOf(link: string, wordpress: string): string {
+  const url = webAddress(link, wordpress);
+  return url && url.origin === new URL(wordpress).origin ? url.href : `${wordpress}/`;
+}
+
+async function documentOf(
+  sanitiser: Sanitiser,
+  type: DocumentType,
+  post: WirePost,
+  context: IngestContext,
+  topStories: TopStoriesChoice | null,
+): Promise<IngestedDocument> {
+  const base = baseOf(post.link ?? '', context.wordpress);
+  const shaped = await shapeBody(sanitiser, post.content?.rendered ?? '', { ...context, base });
+  const bodyText = textOf(shaped.body).replace(/\s+/gu, ' ').trim();
+  const words = countWords(bodyText);
+  const access = post.access ?? 'default';
+  const restricted = post.restricted ?? false;
+  const opening =
+    type !== 'articles'
+      ? ''
+      : restricted
+        ? shaped.html
+        : sanitiser.finish(openingOf(shaped.body, words), shaped.altered);
+  const author = post.acf?.author ?? null;
+  const isPaid = access === 'registered' || access === 'subscriber';
+  const biography = type === 'authors' ? 2000 : publication.limits.excerpt;
+  return {
+    type,
+    id: post.id,
+    slug: post.slug,
+    title: sanitiser.line(post.title.rendered) || (type === 'authors' ? canonicalSlug(post.slug) : 'Untitled'),
+    excerpt: truncateAtWord(sanitiser.line(post.excerpt?.rendered ?? ''), biography),
+    image: await pictureOf(sanitiser, post.image ?? null, base, context),
+    authorId: author?.id ?? null,
+    author: author ? await authorOf(sanitiser, author, base, context) : null,
+    terms: post.category ?? post.categories ?? [],
+    date: post.date_gmt,
+    modified: post.modified_gmt,
+    facts: factsOf(type, post, { access, restricted, words }, context),
+    bodyHtml: shaped.html,
+    openingHtml: opening,
+    searchText: isPaid ? sanitiser.line(opening) : bodyText,
+    oldSlugs: post.old_slugs ?? [],
+    topStories,
+  };
+}
+
+function factsOf(
+  type: DocumentType,
+  post: WirePost,
+  { access, restricted, words }: Required<Pick<DocumentFacts, 'access' | 'restricted' | 'words'>>,
+  context: IngestContext,
+): DocumentFacts {
+  switch (type) {
+    case 'articles':
+      return {
+        access,
+        restricted,
+        words,
+        minutes: readingMinutes(words),
+        commentsOpen: post.comment_status === 'open',
+      };
+    case 'video': {
+      const link = post.acf?.video_url ?? '';
+      const address = /[<\s]/u.test(link.trim()) ? firstWebAddress(link) : link;
+      const url = webAddress(address)?.href ?? '';
+      return { videoUrl: url, providerId: youtubeId(url) };
+    }
+    case 'crosswords':
+      return { iframeSrc: allowedFrame(firstWebAddress(post.acf?.iframe ?? ''), context.frameHosts) ?? '' };
+    default:
+      return {};
+  }
+}
+
+async function authorOf(
+  sanitiser: Sanitiser,
+  author: wire.WireAuthor,
+  base: string,
+  context: IngestContext,
+): Promise<Author | null> {
+  if (!author.details) return null;
+  const { name, slug, excerpt, image } = author.details;
+  return {
+    id: author.id,
+    name: sanitiser.line(name) || canonicalSlug(slug),
+    slug: canonicalSlug(slug),
+    excerpt: truncateAtWord(sanitiser.line(excerpt), 2000),
+    image: await pictureOf(sanitiser, image, base, context),
+  };
+}
+
+/** A picture with known dimensions; `null` for what is no picture that the image path could serve. */
+async function pictureOf(
+  sanitiser: Sanitiser,
+  image: wire.WireImage | null,
+  base: string,
+  context: IngestContext,
+): Promise<Picture | null> {
+  if (!image) return null;
+  const url = webAddress(image.url, base);
+  if (!url || /\.svgz?$/iu.test(url.pathname)) return null;
+  const known =
+    image.width && image.height ? { width: image.width, height: image.height } : await context.measure(url.href);
+  return {
+    url: url.href,
+    alt: sanitiser.line(image.alt),
+    width: known?.width ?? null,
+    height: known?.height ?? null,
+    caption: sanitiser.line(image.caption),
+    credit: sanitiser.line(image.credit),
+  };
+}
+
+/** Ingests one comment. */
+export function ingestComment(sanitiser: Sanitiser, raw: unknown, context: IngestContext): Ingested<IngestedComment> {
+  const parsed = wire.comment.safeParse(raw);
+  if (!parsed.success) return { kind: 'rejected', rejection: rejectionOf('comments', raw, parsed.error) };
+  const { id, post, parent, author_name, date_gmt, content, status } = parsed.data;
+  if (status !== 'approved') return { kind: 'withheld', id };
+  const contentHtml = shapeComment(sanitiser, content.rendered, { ...context, base: `${context.wordpress}/` });
+  return {
+    kind: 'document',
+    document: {
+      id,
+      post,
+      parent,
+      author: truncateAtWord(sanitiser.line(author_name ?? ''), 100) || 'Anonymous',
+      contentHtml,
+      date: date_gmt,
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** The thread in which documents are sanitized; `ingester.server.ts` starts it. */
+import { workerData } from 'node:worker_threads';
+import { askMainThread, serveTasks } from '../../lib/workers/thread.server.ts';
+import type { IngestContext } from './ingest.server.ts';
+import type { Request, Task } from './messages.ts';
+import { createLocalWorker } from './task.server.ts';
+
+type Size = { width: number; height: number } | null;
+
+const settings = workerData as Pick<IngestContext, 'wordpress' | 'site' | 'frameHosts' | 'mediaHosts'>;
+const local = createLocalWorker({
+  ...settings,
+  measure: (url) => askMainThread({ measure: url } satisfies Request) as Promise<Size>,
+  captions: (url) => askMainThread({ captions: url } satisfies Request) as Promise<string | null>,
+});
+
+serveTasks((task: Task) => local.perform(task));

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { createLocalIngester } from './ingester.server.ts';
+import { rehearse } from './warm-up.server.ts';
+
+it('takes in a whole story each time, and asks nobody for anything', async () => {
+  const measured: string[] = [];
+  const ingester = createLocalIngester({
+    wordpress: 'https://wp.example',
+    site: 'https://paper.example',
+    frameHosts: [],
+    measure: async (url) => {
+      measured.push(url);
+      return null;
+    },
+  });
+  const bodies: string[] = [];
+  await rehearse({
+    async document(type, raw) {
+      const result = await ingester.document(type, raw);
+      if (result.kind !== 'document') throw new Error(JSON.stringify(result));
+      bodies.push(result.document.bodyHtml);
+      return result;
+    },
+  });
+  await ingester.close();
+  expect(bodies.length).toBeGreaterThan(5);
+  expect(new Set(bodies).size).toBe(1);
+  for (const kept of ['<h2', '<figure', '<table', '<blockquote', 'Something to be taken out']) {
+    expect(bodies[0]).toContain(kept);
+  }
+  expect(bodies[0]).not.toMatch(/script|onclick|style=/);
+  expect(measured).toEqual([]);
+});

@@ -1,0 +1,77 @@
+/** What was found since the last write is kept: readers ask for the same things, and each letter typed asks again. */
+import type { Mirror } from '../store/mirror.server.ts';
+import { indexRevision } from './index.server.ts';
+import { type FoundArticles, type SearchFilter, searchArticles } from './search.server.ts';
+import type { SearchThread } from './search-thread.server.ts';
+
+const mostKept = 500;
+
+interface Kept {
+  readonly revision: string;
+  /** The one that was asked for longest ago comes first. */
+  readonly found: Map<string, FoundArticles>;
+  /** Being looked for; whoever asks for the same waits for the same. */
+  readonly sought: Map<string, Promise<FoundArticles>>;
+}
+
+const answers = new WeakMap<Mirror, Kept>();
+
+function keptFor(mirror: Mirror): Kept {
+  const revision = indexRevision(mirror);
+  let kept = answers.get(mirror);
+  if (kept?.revision !== revision) {
+    kept = { revision, found: new Map(), sought: new Map() };
+    answers.set(mirror, kept);
+  }
+  return kept;
+}
+
+const questionOf = (text: string, filter: SearchFilter): string => JSON.stringify([text, filter]);
+
+function recall({ found }: Kept, question: string): FoundArticles | undefined {
+  const known = found.get(question);
+  if (known) keep(found, question, known);
+  return known;
+}
+
+function keep(found: Map<string, FoundArticles>, question: string, answer: FoundArticles): void {
+  found.delete(question);
+  found.set(question, answer);
+  if (found.size <= mostKept) return;
+  const [oldest] = found.keys();
+  if (oldest !== undefined) found.delete(oldest);
+}
+
+/** Searches in this thread. */
+export function answerNow(mirror: Mirror, text: string, filter: SearchFilter): FoundArticles {
+  const kept = keptFor(mirror);
+  const question = questionOf(text, filter);
+  const known = recall(kept, question);
+  if (known) return known;
+  const found = searchArticles(mirror, text, filter);
+  keep(kept.found, question, found);
+  return found;
+}
+
+/** Searches in a thread of its own. @throws SearchBusy */
+export async function answerAside(
+  mirror: Mirror,
+  thread: SearchThread,
+  text: string,
+  filter: SearchFilter,
+): Promise<FoundArticles> {
+  // Of what was written after this nothing may be kept here: a later question looks into a map of its own.
+  const kept = keptFor(mirror);
+  const question = questionOf(text, filter);
+  const known = recall(kept, question) ?? kept.sought.get(question);
+  if (known) return known;
+  const seeking = thread
+    .ask(text, filter)
+    .then((found) => {
+      keep(kept.found, question, found);
+      return found;
+    })
+    .finally(() => kept.sought.delete(question));
+  kept.sought.set(question, seeking);
+  return seeking;
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { silent } from '../../lib/logging.ts';
+import { type Mirror, openMirror } from '../store/mirror.server.ts';
+import { createReader } from '../store/reader.server.ts';
+import { storeDocument } from '../store/write.server.ts';
+import { createReindexer } from './reindex.server.ts';
+
+let mirror: Mirror;
+beforeEach(() => {
+  vi.useFakeTimers();
+  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  const named = (title: string, at: number) =>
+    storeDocument(mirror, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
+  named('Orla Quist', 1);
+  for (let id = 10; id < 20; id++) {
+    const story = fixtureDocument({ type: 'articles', id, slug: `s${id}`, authorId: 5 });
+    storeDocument(mirror, story, { at: id, clock: 0 });
+  }
+  named('Bram Yewdale', 100);
+});
+afterEach(() => {
+  mirror.close();
+  vi.useRealTimers();
+});
+
+const found = () => createReader(mirror).search('Yewdale').total;
+
+it('waits until editors have been quiet for a moment, and ends by itself', () => {
+  const reindexer = createReindexer(mirror, silent);
+  for (let change = 0; change < 20; change++) {
+    reindexer.soon();
+    vi.advanceTimersByTime(900);
+  }
+  expect(found()).toBe(0);
+  vi.advanceTimersByTime(2000);
+  expect(found()).toBe(10);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('goes on while changes never end, and not after it is stopped', () => {
+  const reindexer = createReindexer(mirror, silent);
+  for (let change = 0; change < 3100; change++) {
+    reindexer.soon();
+    vi.advanceTimersByTime(100);
+  }
+  expect(found()).toBe(10);
+  reindexer.stop();
+  reindexer.soon();
+  expect(vi.getTimerCount()).toBe(0);
+});

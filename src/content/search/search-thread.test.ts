@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { silent } from '../../lib/logging.ts';
+import { isSearchBusy } from '../../lib/search/busy.ts';
+import { type Mirror, openMirror } from '../store/mirror.server.ts';
+import { createReader } from '../store/reader.server.ts';
+import { storeDocument, withdrawDocument } from '../store/write.server.ts';
+import { answerAside } from './cache.server.ts';
+import { type FoundArticles, searchArticles } from './search.server.ts';
+import { createSearchThread, type SearchThread, type SearchThreadOptions } from './search-thread.server.ts';
+
+let folder: string;
+let mirror: Mirror;
+let thread: SearchThread | null = null;
+let clock = 0;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'search-thread-'));
+  mirror = openMirror({ file: join(folder, 'content.sqlite'), origin: null, log: silent });
+});
+afterEach(async () => {
+  await thread?.close();
+  thread = null;
+  mirror.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const put = (id: number, title: string) =>
+  storeDocument(mirror, fixtureDocument({ type: 'articles', id, title }), { at: ++clock, clock: 0 });
+
+function open(options: Partial<SearchThreadOptions> = {}): SearchThread {
+  thread = createSearchThread({
+    ...{ file: mirror.file, log: silent, generation: () => mirror.generation },
+    local: (text, filter) => searchArticles(mirror, text, filter),
+    ...options,
+  });
+  return thread;
+}
+
+/** Nothing that a test of the thread itself may fall back on. */
+const here = (): never => {
+  throw new Error('searched in the thread of the pages');
+};
+
+/** A thread whose answers are as it is told: the query `end` ends it, `slow` takes a while, and anything else finds 7. */
+const scripted = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', ({ id, task: { text } }) => {
+      if (text === 'end') process.exit(1);
+      const answer = () => parentPort.postMessage({ id, result: { hits: [], total: 7, instead: [] } });
+      if (text === 'slow') setTimeout(answer, 100);
+      else answer();
+    });
+  `)}`,
+);
+const outcomes = async (asked: readonly Promise<FoundArticles>[]): Promise<(number | 'busy' | 'failed')[]> =>
+  (await Promise.allSettled(asked)).map((each) =>
+    each.status === 'fulfilled' ? each.value.total : isSearchBusy(each.reason) ? 'busy' : 'failed',
+  );
+
+describe('a search in a thread of its own', () => {
+  it('finds what a search here finds, as the paper is at the moment', async () => {
+    for (let id = 1; id <= 30; id++) put(id, id % 3 === 0 ? 'The bridge opens' : `Notice ${id}`);
+    const reader = createReader(mirror, open({ local: here }));
+    const both = async (query: string, filter = {}) => {
+      const aside = await reader.searchAside(query, filter);
+      expect(aside).toEqual(createReader(mirror).search(query, filter));
+      return aside.items.map(({ id }) => id);
+    };
+    expect(await both('bridge', { limit: 3 })).toHaveLength(3);
+    expect(await both('brigde', { offset: 8, limit: 10 })).toHaveLength(2);
+    expect(await both('"(')).toEqual([]);
+    put(31, 'Another bridge');
+    expect(await both('another bridge')).toEqual([31]);
+    withdrawDocument(mirror, 31, { at: ++clock, clock: 0 });
+    expect(await both('another bridge')).toEqual([]);
+    expect(await both('bridge', { section: 'no-such-section' })).toEqual([]);
+  });
+
+  it('goes on with the new file when the mirror has begun anew', async () => {
+    put(1, 'A bridge');
+    const reader = createReader(mirror, open({ local: here }));
+    expect((await reader.searchAside('bridge')).total).toBe(1);
+    mirror.rebuild('a test');
+    expect((await reader.searchAside('bridge')).total).toBe(0);
+    put(2, 'A bridge again');
+    expect((await reader.searchAside('bridge')).items.map(({ id }) => id)).toEqual([2]);
+  });
+
+  it('refuses what would wait too long, at once or when its turn comes', async () => {
+    const full = open({ module: scripted, most: 2 });
+    expect(await outcomes(['slow', 'a', 'b', 'c', 'd'].map((text) => full.ask(text, {})))).toEqual([
+      ...[7, 7, 7],
+      ...['busy', 'busy'],
+    ]);
+    await full.close();
+    const hasty = open({ module: scripted, patienceMs: 20 });
+    await hasty.ask('a', {});
+    expect(await outcomes(['slow', 'b'].map((text) => hasty.ask(text, {})))).toEqual([7, 'busy']);
+  });
+
+  it('gives up the question that ends the thread, and answers the others', async () => {
+    const error = vi.fn();
+    const lost = open({ module: scripted, log: { ...silent, error } });
+    await lost.ask('a', {});
+    expect(await outcomes(['end', 'b'].map((text) => lost.ask(text, {})))).toEqual(['failed', 7]);
+    expect(error).toHaveBeenCalledTimes(1);
+  });
+
+  it('searches here where threads do not start, and leaves nobody waiting at its end', async () => {
+    put(1, 'A bridge');
+    const none = open({ module: new URL('data:text/javascript,throw new Error("no threads")') });
+    expect((await none.ask('bridge', {})).total).toBe(1);
+    expect((await none.ask('ferry', {})).total).toBe(0);
+    await none.close();
+    const closed = open({ module: scripted });
+    const left = outcomes(['slow', 'a'].map((text) => closed.ask(text, {})));
+    await closed.close();
+    expect(await left).toEqual(['failed', 'failed']);
+    expect(await outcomes([closed.ask('a', {})])).toEqual(['failed']);
+  });
+});
+
+describe('what is kept of answers', () => {
+  it('is one look for everybody who asks for the same, until something is written', async () => {
+    const asked: PromiseWithResolvers<FoundArticles>[] = [];
+    const fake: SearchThread = {
+      ask: () => {
+        const answer = Promise.withResolvers<FoundArticles>();
+        asked.push(answer);
+        return answer.promise;
+      },
+      close: async () => {},
+    };
+    const look = () => answerAside(mirror, fake, 'bridge', {});
+    const found = (total: number): FoundArticles => ({ hits: [], total, instead: [] });
+    const first = [look(), look()];
+    put(1, 'A bridge');
+    const second = look();
+    expect(asked).toHaveLength(2);
+    asked[0]?.resolve(found(0));
+    asked[1]?.resolve(found(1));
+    expect((await Promise.all([...first, second])).map(({ total }) => total)).toEqual([0, 0, 1]);
+    expect((await look()).total).toBe(1);
+    expect(asked).toHaveLength(2);
+    put(2, 'A bridge');
+    const third = look();
+    asked[2]?.reject(new Error('gone'));
+    await expect(third).rejects.toThrow('gone');
+    void look();
+    // What has failed is not kept.
+    expect(asked).toHaveLength(4);
+  });
+});

@@ -1,0 +1,51 @@
+/** The thread in which the index is searched; `search-thread.server.ts` starts it. */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
+import { serveTasks } from '../../lib/workers/thread.server.ts';
+import type { SearchTask } from './messages.ts';
+import { type FoundArticles, type Index, searchArticles } from './search.server.ts';
+
+const { file } = workerData as { readonly file: string };
+
+interface OpenIndex extends Index {
+  readonly db: DatabaseSync;
+  readonly generation: number;
+}
+
+let open: OpenIndex | null = null;
+
+function indexOf(generation: number): OpenIndex {
+  if (open?.generation === generation) return open;
+  open?.db.close();
+  open = null;
+  // Only read: whoever begins a damaged file anew is the main thread.
+  const db = new DatabaseSync(file, { readOnly: true });
+  db.exec('PRAGMA busy_timeout = 2000; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;');
+  const statements = new Map<string, StatementSync>();
+  const prepare = (sql: string): StatementSync => {
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  open = { db, generation, prepare };
+  return open;
+}
+
+function search({ generation, text, filter }: SearchTask): FoundArticles {
+  try {
+    const index = indexOf(generation);
+    // What is counted and what is shown are of the same moment, whatever is published meanwhile.
+    index.db.exec('BEGIN');
+    try {
+      return searchArticles(index, text, filter);
+    } finally {
+      index.db.exec('COMMIT');
+    }
+  } catch (error) {
+    open?.db.close();
+    open = null;
+    throw error;
+  }
+}
+
+serveTasks(search);

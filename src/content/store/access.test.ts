@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { silent } from '../../lib/logging.ts';
+import { publication } from '../../publication.ts';
+import type { IngestedDocument, IngestedSection } from '../ingest/document.ts';
+import { alignWalls } from './access.server.ts';
+import { type Mirror, openMirror } from './mirror.server.ts';
+import { storeSections } from './navigation.server.ts';
+import { createReader } from './reader.server.ts';
+import { storeDocument } from './write.server.ts';
+
+const rules = publication.access.sections as Record<string, 'free' | 'registered' | 'subscriber'>;
+const section = (id: number, slug: string): IngestedSection => ({
+  ...{ id, slug, name: slug, label: slug, homepageCount: 4, showInMedia: true, position: id, color: 'default' },
+});
+const opening = 'The bridge was opened on a Sunday, and nobody had told the ferry.';
+const rest = 'Behind the wall stands a heliotrope.';
+
+let mirror: Mirror;
+let clock = 0;
+beforeEach(() => {
+  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  storeSections(mirror, [section(1, 'politics'), section(2, 'columnists')]);
+});
+afterEach(() => {
+  mirror.close();
+  for (const slug of Object.keys(rules)) delete rules[slug];
+});
+
+function put(part: Partial<IngestedDocument> & { access?: 'default' | 'free' | 'registered' | 'subscriber' }) {
+  const { access = 'default', ...more } = part;
+  const base = fixtureDocument({
+    type: 'articles',
+    id: 7,
+    slug: 'bridge',
+    title: 'A bridge',
+    excerpt: 'It was opened.',
+  });
+  const document: IngestedDocument = {
+    ...base,
+    facts: { ...base.facts, access },
+    bodyHtml: `<p>${opening}</p><p>${rest}</p>`,
+    openingHtml: `<p>${opening}</p>`,
+    searchText: `${opening} ${rest}`,
+    terms: [1],
+    ...more,
+  };
+  return storeDocument(mirror, document, { at: ++clock, clock: 0 });
+}
+const reader = () => createReader(mirror);
+const found = (): number => reader().search('heliotrope').total;
+
+describe('walls', () => {
+  it.each(['registered', 'subscriber'] as const)('an article for %s is found by its opening alone', (access) => {
+    put({ access });
+    expect(found()).toBe(0);
+    expect(reader().search('ferry').total).toBe(1);
+  });
+
+  it('an article that gets a wall without another word is no longer found by what is behind it', () => {
+    put({});
+    expect(found()).toBe(1);
+    expect(put({ access: 'subscriber' }).tags).toContain('search');
+    expect(found()).toBe(0);
+    put({ access: 'free' });
+    expect(found()).toBe(1);
+  });
+
+  it('a section gives its articles a level, and takes it with it', () => {
+    rules.columnists = 'subscriber';
+    alignWalls(mirror);
+    put({ terms: [1] });
+    expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
+    put({ terms: [1, 2] });
+    expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
+    expect(reader().articles({}).items[0]?.access).toBe('subscriber');
+    put({ terms: [1, 2], access: 'free' });
+    expect([reader().article('bridge')?.access, found()]).toEqual(['free', 1]);
+  });
+
+  it('another rule counts for what is there already', () => {
+    put({ terms: [2] });
+    expect(found()).toBe(1);
+    rules.columnists = 'registered';
+    alignWalls(mirror);
+    expect([reader().article('bridge')?.access, found()]).toEqual(['registered', 0]);
+    delete rules.columnists;
+    alignWalls(mirror);
+    expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
+  });
+
+  it('a section that is renamed into a rule, or out of one, too', () => {
+    rules.essays = 'subscriber';
+    put({ terms: [2] });
+    storeSections(mirror, [section(1, 'politics'), section(2, 'essays')]);
+    alignWalls(mirror);
+    expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
+  });
+
+  it('nothing is written where nothing has changed', () => {
+    rules.columnists = 'registered';
+    put({ terms: [2] });
+    alignWalls(mirror);
+    const write = vi.spyOn(mirror, 'transaction');
+    alignWalls(mirror);
+    expect(write).not.toHaveBeenCalled();
+  });
+
+  describe('excerpts', () => {
+    const excerpt = (document: Parameters<typeof put>[0]): string | undefined => {
+      put(document);
+      return reader().article('bridge')?.excerpt;
+    };
+    const made = `${opening} ${rest} […]`;
+
+    it('that WordPress made end where the opening ends', () => {
+      expect(excerpt({ access: 'subscriber', excerpt: made })).toBe(opening);
+      expect(excerpt({ access: 'subscriber', excerpt: made, openingHtml: '' })).toBe('');
+      rules.politics = 'registered';
+      alignWalls(mirror);
+      expect(excerpt({ excerpt: made })).toBe(opening);
+    });
+    it('that WordPress made are cut when another rule puts them behind a wall', () => {
+      expect(excerpt({ excerpt: made })).toBe(made);
+      rules.politics = 'subscriber';
+      alignWalls(mirror);
+      expect([reader().article('bridge')?.excerpt, found()]).toEqual([opening, 0]);
+      expect(reader().search('bridge').items[0]?.snippet).not.toContain('heliotrope');
+    });
+    it('of public articles stay', () => expect(excerpt({ excerpt: made })).toBe(made));
+    it('that end earlier stay', () => {
+      const short = 'The bridge was opened on a Sunday, and nobody […]';
+      expect(excerpt({ access: 'subscriber', excerpt: short })).toBe(short);
+    });
+    it('that editors wrote stay', () => {
+      expect(excerpt({ access: 'subscriber', excerpt: 'A Sunday on the river.' })).toBe('A Sunday on the river.');
+      expect(excerpt({ access: 'subscriber', excerpt: '' })).toBe('');
+    });
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { type DocumentVersion, tagsOfDocument, tagsOfSections } from './changed-tags.ts';
+
+const article: DocumentVersion = {
+  id: 1,
+  type: 'articles',
+  slug: 'a',
+  title: 'A',
+  excerpt: 'E',
+  image: null,
+  authorId: 5,
+  terms: [3],
+  date: '2026-11-20T12:00:00Z',
+  modified: '2026-11-20T12:00:00Z',
+  facts: '{"access":"default"}',
+  bodyHash: 'x',
+  cardFacts: '["default",1]',
+};
+const sectionSlug = (term: number): string | null => (term < 10 ? `s${term}` : null);
+const everything = ['article:1', 'author:5', 'card:1', 'latest', 'search', 'section:s3', 'slug:articles:a'];
+
+describe('tagsOfDocument', () => {
+  const changed = (part: Partial<DocumentVersion>): DocumentVersion => ({
+    ...article,
+    modified: '2026-11-21T12:00:00Z',
+    ...part,
+  });
+  const table: [what: string, before: DocumentVersion | null, after: DocumentVersion | null, tags: string[]][] = [
+    ['nothing changed', article, article, []],
+    ['published', null, article, everything],
+    ['withdrawn', article, null, everything],
+    ['only the date of modification', article, changed({}), ['article:1']],
+    ['an edit of the body', article, changed({ bodyHash: 'y' }), ['article:1', 'search']],
+    ['a new headline', article, changed({ title: 'B' }), ['article:1', 'card:1', 'search']],
+    ['a new picture', article, changed({ image: '{}' }), ['article:1', 'card:1']],
+    [
+      'another access level',
+      article,
+      changed({ cardFacts: '["subscriber",1]', facts: '{"access":"subscriber"}' }),
+      ['article:1', 'card:1', 'search'],
+    ],
+    ['comments closed', article, changed({ facts: '{"commentsOpen":false}' }), ['article:1']],
+    [
+      'another section',
+      article,
+      changed({ terms: [4] }),
+      ['article:1', 'card:1', 'search', 'section:s3', 'section:s4'],
+    ],
+    ['one more section', article, changed({ terms: [3, 4] }), ['article:1', 'card:1', 'search', 'section:s4']],
+    ['a category that is no section', article, changed({ terms: [3, 40] }), ['article:1', 'card:1', 'search']],
+    ['another author', article, changed({ authorId: 6 }), ['article:1', 'author:5', 'author:6', 'card:1', 'search']],
+    ['another slug', article, changed({ slug: 'b' }), ['article:1', 'card:1', 'slug:articles:a', 'slug:articles:b']],
+    [
+      'another date',
+      article,
+      changed({ date: '2026-11-19T12:00:00Z' }),
+      ['article:1', 'author:5', 'card:1', 'latest', 'section:s3'],
+    ],
+    ['an edited video', { ...article, type: 'video' }, { ...changed({ bodyHash: 'y' }), type: 'video' }, ['video:1']],
+    ['a new video', null, { ...article, type: 'video' }, ['slug:video:a', 'video:1', 'videos']],
+    ['a new crossword', null, { ...article, type: 'crosswords' }, ['crossword:1', 'crosswords', 'slug:crosswords:a']],
+    ['an edited page', { ...article, type: 'pages' }, { ...changed({ bodyHash: 'y' }), type: 'pages' }, ['page:a']],
+    [
+      'a renamed page',
+      { ...article, type: 'pages' },
+      { ...changed({ title: 'B' }), type: 'pages' },
+      ['page:a', 'pages'],
+    ],
+    [
+      "an author's biography",
+      { ...article, type: 'authors' },
+      { ...changed({ excerpt: 'F' }), type: 'authors' },
+      ['profile:1'],
+    ],
+    [
+      "an author's name",
+      { ...article, type: 'authors' },
+      { ...changed({ title: 'B' }), type: 'authors' },
+      ['authors', 'byline:1', 'profile:1', 'search'],
+    ],
+  ];
+  it.each(table)('%s', (_what, before, after, tags) => {
+    expect([...tagsOfDocument(before, after, sectionSlug)].sort()).toEqual(tags);
+  });
+
+  it('touches the front page when a story that stands there appears or goes, not when it is edited', () => {
+    expect(tagsOfDocument(article, null, sectionSlug, [1, 2])).toContain('top-stories');
+    expect(tagsOfDocument(null, article, sectionSlug, [1, 2])).toContain('top-stories');
+    expect(tagsOfDocument(article, changed({ title: 'B' }), sectionSlug, [1, 2])).not.toContain('top-stories');
+  });
+});
+
+describe('tagsOfSections', () => {
+  const section = {
+    id: 3,
+    slug: 'politics',
+    name: 'Politics',
+    label: 'Politics',
+    homepageCount: 4,
+    showInMedia: true,
+    position: 1,
+    color: 'default' as const,
+  };
+  it('says nothing when nothing changed', () => expect([...tagsOfSections([section], [section])]).toEqual([]));
+  it('touches the navigation and the section', () => {
+    expect([...tagsOfSections([section], [{ ...section, label: 'Power' }])]).toEqual([
+      'navigation',
+      'section:politics',
+    ]);
+    expect([...tagsOfSections([section], [])]).toEqual(['navigation', 'section:politics']);
+    expect([...tagsOfSections([section], [{ ...section, slug: 'power' }])]).toEqual([
+      'navigation',
+      'section:politics',
+      'section:power',
+    ]);
+  });
+  it('leaves categories that are no sections alone', () => {
+    expect([...tagsOfSections([], [{ ...section, position: null }])]).toEqual([]);
+  });
+});

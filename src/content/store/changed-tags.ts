@@ -1,0 +1,145 @@
+/** The smallest set of tags that a change of a document or of the sections touches (docs/decisions/0002). */
+import type { DocumentType } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
+import type { IngestedSection } from '../ingest/document.ts';
+
+/** One version of a document as far as pages can tell versions apart. Images and facts are compared as JSON. */
+export interface DocumentVersion {
+  readonly id: number;
+  readonly type: DocumentType;
+  readonly slug: string;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly image: string | null;
+  readonly authorId: number | null;
+  readonly terms: readonly number[];
+  readonly date: string;
+  readonly modified: string;
+  readonly facts: string;
+  readonly bodyHash: string;
+  /** The part of `facts` that a card shows: access level and reading time. */
+  readonly cardFacts: string;
+}
+
+const sameTerms = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((term, index) => term === b[index]);
+
+/** Whether two versions look the same on a card. `modified` is not part of a card's face. */
+const sameCard = (a: DocumentVersion, b: DocumentVersion): boolean =>
+  a.slug === b.slug &&
+  a.title === b.title &&
+  a.excerpt === b.excerpt &&
+  a.image === b.image &&
+  a.authorId === b.authorId &&
+  a.date === b.date &&
+  a.cardFacts === b.cardFacts &&
+  sameTerms(a.terms, b.terms);
+
+const sameEntirely = (a: DocumentVersion, b: DocumentVersion): boolean =>
+  sameCard(a, b) && a.modified === b.modified && a.facts === b.facts && a.bodyHash === b.bodyHash;
+
+/**
+ * The smallest set of tags that a change of one document touches.
+ *
+ * @param before the version that the mirror held, `null` for a new document
+ * @param after the version that it holds now, `null` for a withdrawn one
+ * @param sectionSlug slug of a category term, `null` when it is no section
+ * @param topStoryIds ids of the editors' choice for the front page
+ */
+export function tagsOfDocument(
+  before: DocumentVersion | null,
+  after: DocumentVersion | null,
+  sectionSlug: (term: number) => string | null,
+  topStoryIds: readonly number[] = [],
+): Set<string> {
+  const tags = new Set<string>();
+  const either = after ?? before;
+  if (!either || (before && after && sameEntirely(before, after))) return tags;
+  const appearsOrGoes = !before || !after;
+  for (const version of [before, after]) {
+    if (version && (appearsOrGoes || before.slug !== after.slug)) tags.add(tag.slug(version.type, version.slug));
+  }
+  const reordered = appearsOrGoes || before.date !== after.date;
+  switch (either.type) {
+    case 'articles':
+      articleTags(tags, before, after, reordered, sectionSlug);
+      if (appearsOrGoes && topStoryIds.includes(either.id)) tags.add(tag.topStories);
+      break;
+    case 'video':
+      tags.add(tag.video(either.id));
+      if (reordered || !sameTerms(before.terms, after.terms)) tags.add(tag.videos);
+      break;
+    case 'crosswords':
+      tags.add(tag.crossword(either.id));
+      if (reordered) tags.add(tag.crosswords);
+      break;
+    case 'pages':
+      for (const version of [before, after]) if (version) tags.add(tag.page(version.slug));
+      if (appearsOrGoes || before.slug !== after.slug || before.title !== after.title) tags.add(tag.pages);
+      break;
+    case 'authors':
+      tags.add(tag.profile(either.id));
+      if (appearsOrGoes || before.slug !== after.slug || before.title !== after.title) {
+        tags.add(tag.byline(either.id));
+        tags.add(tag.authors);
+        tags.add(tag.search);
+      }
+      break;
+  }
+  return tags;
+}
+
+function articleTags(
+  tags: Set<string>,
+  before: DocumentVersion | null,
+  after: DocumentVersion | null,
+  reordered: boolean,
+  sectionSlug: (term: number) => string | null,
+): void {
+  const either = after ?? before;
+  if (!either) return;
+  tags.add(tag.article(either.id));
+  if (!before || !after || !sameCard(before, after)) tags.add(tag.card(either.id));
+  if (
+    !before ||
+    !after ||
+    before.title !== after.title ||
+    before.excerpt !== after.excerpt ||
+    before.authorId !== after.authorId ||
+    before.bodyHash !== after.bodyHash ||
+    // The level decides how much of the text is indexed, and sections may decide the level.
+    before.cardFacts !== after.cardFacts ||
+    !sameTerms(before.terms, after.terms)
+  ) {
+    tags.add(tag.search);
+  }
+  if (reordered) tags.add(tag.latest);
+  const terms = new Set([...(before?.terms ?? []), ...(after?.terms ?? [])]);
+  for (const term of terms) {
+    const moved = reordered || before?.terms.includes(term) !== after?.terms.includes(term);
+    const slug = moved ? sectionSlug(term) : null;
+    if (slug !== null) tags.add(tag.section(slug));
+  }
+  const authors = new Set([before?.authorId ?? null, after?.authorId ?? null]);
+  if (reordered || authors.size > 1) for (const author of authors) if (author !== null) tags.add(tag.author(author));
+}
+
+/** Tags touched when the editors change the sections themselves. */
+export function tagsOfSections(before: readonly IngestedSection[], after: readonly IngestedSection[]): Set<string> {
+  const tags = new Set<string>();
+  const old = new Map(before.map((section) => [section.id, section]));
+  for (const section of after) {
+    const was = old.get(section.id);
+    old.delete(section.id);
+    if (was && JSON.stringify(was) === JSON.stringify(section)) continue;
+    if (was?.position == null && section.position === null) continue;
+    tags.add(tag.navigation);
+    for (const version of [was, section]) if (version) tags.add(tag.section(version.slug));
+  }
+  for (const gone of old.values()) {
+    if (gone.position === null) continue;
+    tags.add(tag.navigation);
+    tags.add(tag.section(gone.slug));
+  }
+  return tags;
+}

@@ -1,0 +1,194 @@
+/**
+ * The content mirror: one SQLite file with everything that is published. Opened once by the composition root, written
+ * by sync, read by pages. Derived data: when it is of another version, of another WordPress, or damaged, it is begun anew.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Logger } from '../../lib/logging.ts';
+import { schema, schemaVersion } from './schema.sql.ts';
+
+export interface MirrorOptions {
+  /** Path of the file, or `:memory:`. */
+  readonly file: string;
+  /** Address of the WordPress that it mirrors; `null` opens whatever is there. */
+  readonly origin: string | null;
+  readonly log: Logger;
+}
+
+export interface Mirror {
+  readonly file: string;
+  /** A prepared statement, made once for each text. */
+  prepare(sql: string): StatementSync;
+  /** Runs `work` in one transaction; nested calls join the outer one. `work` must not be async. */
+  transaction<T>(work: () => T): T;
+  getMeta(key: string): string | null;
+  setMeta(key: string, value: string): void;
+  /** Counts writes to sections and menus, so that readers may keep them in memory between changes. */
+  readonly generation: number;
+  touch(): void;
+  /** Sets the file aside (or deletes it) and begins an empty one. */
+  rebuild(reason: string): void;
+  /** Bytes on disk, write-ahead log included. */
+  size(): number;
+  close(): void;
+}
+
+const companions = (file: string): string[] => [file, `${file}-wal`, `${file}-shm`];
+
+/** Whether an error of SQLite says that the file itself is broken (SQLITE_CORRUPT, SQLITE_NOTADB). */
+export function isDamage(error: unknown): boolean {
+  const code = (error as { errcode?: number } | null)?.errcode;
+  return typeof code === 'number' && ((code & 0xff) === 11 || (code & 0xff) === 26);
+}
+
+function remove(file: string): void {
+  for (const path of companions(file)) rmSync(path, { force: true });
+}
+
+function setAside(file: string): string {
+  const aside = `${file}.damaged`;
+  remove(aside);
+  for (const path of companions(file)) {
+    if (existsSync(path)) renameSync(path, path.replace(file, aside));
+  }
+  return aside;
+}
+
+function connect(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA mmap_size = 0;
+      PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 33554432;`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const hasTables = (db: DatabaseSync): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get() !== undefined;
+
+function readMeta(db: DatabaseSync, key: string): string | null {
+  const row = db.prepare('SELECT value FROM meta WHERE key = ?').get(key);
+  return row ? String(row.value) : null;
+}
+
+/** Cheap signs of damage that opening alone does not show: a truncated file, a table that cannot be read. */
+function probe(db: DatabaseSync, file: string): void {
+  const pages = Number(db.prepare('PRAGMA page_count').get()?.page_count ?? 0);
+  if (file !== ':memory:' && pages < 16_000) {
+    const verdict = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check ?? 'ok');
+    if (verdict !== 'ok') throw Object.assign(new Error(verdict), { errcode: 11 });
+  }
+  for (const table of ['documents', 'bodies', 'listing', 'comments', 'cursors', 'search']) {
+    db.prepare(`SELECT * FROM ${table} LIMIT 1`).get();
+  }
+}
+
+function create(file: string, origin: string | null): DatabaseSync {
+  const db = connect(file);
+  db.exec(`BEGIN; ${schema} COMMIT;`);
+  const set = db.prepare('INSERT INTO meta VALUES (?, ?)');
+  set.run('schema', String(schemaVersion));
+  if (origin !== null) set.run('origin', origin);
+  return db;
+}
+
+function open({ file, origin, log }: MirrorOptions): DatabaseSync {
+  if (file === ':memory:') return create(file, origin);
+  mkdirSync(dirname(file), { recursive: true });
+  if (!existsSync(file)) return create(file, origin);
+  let db: DatabaseSync | null = null;
+  try {
+    db = connect(file);
+    // A process that died while it made the tables leaves an empty file.
+    const version = hasTables(db) ? readMeta(db, 'schema') : null;
+    const from = version === null ? null : readMeta(db, 'origin');
+    if (version !== String(schemaVersion)) {
+      if (version !== null) log.info({ file, version, wanted: schemaVersion }, 'mirror: other version, beginning anew');
+    } else if (origin !== null && from !== null && from !== origin) {
+      log.warn({ file, from, origin }, 'mirror: made from another WordPress, beginning anew');
+    } else {
+      probe(db, file);
+      if (origin !== null && from === null) db.prepare("INSERT INTO meta VALUES ('origin', ?)").run(origin);
+      return db;
+    }
+    db.close();
+    remove(file);
+  } catch (error) {
+    db?.close();
+    if (!isDamage(error)) throw error;
+    log.error({ file, aside: setAside(file), error: String(error) }, 'mirror: damaged, set aside and beginning anew');
+  }
+  return create(file, origin);
+}
+
+/** Opens the mirror, beginning an empty one where there is none that fits. */
+export function openMirror(options: MirrorOptions): Mirror {
+  let db = open(options);
+  let statements = new Map<string, StatementSync>();
+  let depth = 0;
+  let generation = 0;
+  const prepare = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (!statement) {
+      statement = db.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  return {
+    file: options.file,
+    prepare,
+    transaction(work) {
+      if (depth > 0) return work();
+      db.exec('BEGIN IMMEDIATE');
+      depth++;
+      try {
+        const result = work();
+        db.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        generation++;
+        throw error;
+      } finally {
+        depth--;
+      }
+    },
+    getMeta(key) {
+      const row = prepare('SELECT value FROM meta WHERE key = ?').get(key);
+      return row ? String(row.value) : null;
+    },
+    setMeta(key, value) {
+      prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value);
+    },
+    get generation() {
+      return generation;
+    },
+    touch() {
+      generation++;
+    },
+    rebuild(reason) {
+      statements = new Map();
+      db.close();
+      const aside = options.file === ':memory:' ? null : setAside(options.file);
+      options.log.error({ file: options.file, aside, reason }, 'mirror: beginning anew');
+      db = create(options.file, options.origin);
+      generation++;
+    },
+    size() {
+      if (options.file === ':memory:') return 0;
+      return companions(options.file)
+        .slice(0, 2)
+        .reduce((sum, path) => sum + (existsSync(path) ? statSync(path).size : 0), 0);
+    },
+    close() {
+      statements = new Map();
+      if (db.isOpen) db.close();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { silent } from '../../lib/logging.ts';
+import { type Mirror, openMirror } from './mirror.server.ts';
+import { createReader } from './reader.server.ts';
+import { storeDocument, withdrawDocument } from './write.server.ts';
+
+let mirror: Mirror;
+let clock = 0;
+beforeEach(() => {
+  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+});
+afterEach(() => mirror.close());
+
+/** Writes a film, and says which tags that touched. */
+const write = (id: number, day: number, title = 'Film'): ReadonlySet<string> =>
+  storeDocument(
+    mirror,
+    fixtureDocument({
+      ...{ type: 'video', id, slug: `v${id}`, title, facts: {} },
+      date: `2026-10-${String(day).padStart(2, '0')}T12:00:00Z`,
+    }),
+    { at: ++clock, clock: 0 },
+  ).tags;
+
+/** What the page of a film shows beside it, and the tags that it then carries. */
+function page(id: number): { shown: string; tags: ReadonlySet<string> } | null {
+  const reader = createReader(mirror);
+  const video = reader.video(`v${id}`);
+  return video && { shown: JSON.stringify(reader.besideVideo(video, 6)), tags: reader.tags };
+}
+const beside = (id: number, limit = 6): number[] => {
+  const reader = createReader(mirror);
+  const video = reader.video(`v${id}`);
+  return video ? reader.besideVideo(video, limit).map((each) => each.id) : [];
+};
+const ids = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+const told = (tags: ReadonlySet<string>): string[] => [...tags].filter((tag) => tag.startsWith('beside:')).sort();
+
+describe('what stands beside a film', () => {
+  it('is what came before it, and at the old end of the list what came next', () => {
+    for (const id of ids(20)) write(id, id);
+    expect(beside(20)).toEqual([19, 18, 17, 16, 15, 14]);
+    expect(beside(3)).toEqual([7, 6, 5, 4, 2, 1]);
+    expect(beside(1)).toEqual([7, 6, 5, 4, 3, 2]);
+  });
+
+  it('is not more than there is', () => {
+    for (const id of ids(3)) write(id, id);
+    expect(beside(2)).toEqual([3, 1]);
+  });
+
+  it('refuses to look further than changes reach', () => {
+    write(1, 1);
+    expect(() => beside(1, 7)).toThrow(RangeError);
+  });
+
+  it('changes for no other film when a new one comes to a long list, and for a handful when one comes into its middle', () => {
+    for (const id of ids(25)) write(id, id);
+    expect(told(write(26, 26))).toEqual([]);
+    expect(told(write(27, 12))).toEqual([13, 14, 15, 16, 17, 18].map((id) => `beside:${id}`));
+  });
+
+  it('is told of every change, whatever the editors do', { timeout: 60_000 }, () => {
+    const edit = fc.record({
+      id: fc.integer({ min: 1, max: 16 }),
+      day: fc.integer({ min: 1, max: 28 }),
+      title: fc.constantFrom('One', 'Other'),
+      withdraw: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(edit, { minLength: 20, maxLength: 60 }), (edits) => {
+        mirror.close();
+        mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+        for (const [at, { id, day, title, withdraw }] of edits.entries()) {
+          const before = new Map(ids(16).map((each) => [each, page(each)]));
+          // The first ones only fill the list.
+          const tags =
+            withdraw && at > 12 ? withdrawDocument(mirror, id, { at: ++clock, clock: 0 }).tags : write(id, day, title);
+          for (const [each, old] of before) {
+            const now = page(each);
+            if (!old || !now || old.shown === now.shown) continue;
+            const heard = [...old.tags].some((tag) => tags.has(tag));
+            expect(heard, `film ${each} after edit ${at}`).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

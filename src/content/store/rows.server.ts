@@ -1,0 +1,149 @@
+/** From rows of the mirror to what pages see. */
+import { levelOf } from '../../lib/access/level.ts';
+import type {
+  AccessLevel,
+  Author,
+  AuthorRef,
+  Card,
+  Comment,
+  Crossword,
+  Picture,
+  Section,
+  StaticPage,
+  Video,
+} from '../../lib/content/model.ts';
+import type { Mirror } from './mirror.server.ts';
+import { storedSections } from './navigation.server.ts';
+import { navigationSections } from './sections.ts';
+
+export type Row = Record<string, unknown>;
+
+/** Columns of a document with its author's name, for every list. */
+export const documentColumns = `d.id, d.slug, d.title, d.excerpt, d.image, d.author_id, d.terms, d.date, d.modified,
+  d.facts, a.title AS author_name, a.slug AS author_slug`;
+export const documentSource = "documents d LEFT JOIN documents a ON a.id = d.author_id AND a.type = 'authors'";
+
+const text = (row: Row, column: string): string => String(row[column]);
+const json = <T>(row: Row, column: string): T => JSON.parse(String(row[column])) as T;
+export const pictureOf = (row: Row): Picture | null => (row.image === null ? null : json<Picture>(row, 'image'));
+
+export function authorRefOf(row: Row): AuthorRef | null {
+  if (row.author_id === null || row.author_name === null || row.author_name === undefined) return null;
+  return { id: Number(row.author_id), name: text(row, 'author_name'), slug: text(row, 'author_slug') };
+}
+
+export const authorOf = (row: Row): Author => ({
+  id: Number(row.id),
+  name: text(row, 'title'),
+  slug: text(row, 'slug'),
+  excerpt: text(row, 'excerpt'),
+  image: pictureOf(row),
+});
+
+/** The sections of the paper, kept in memory until sync writes others. */
+export interface SectionTable {
+  readonly inOrder: readonly Section[];
+  bySlug(slug: string): Section | null;
+  /** Sections of a document in navigation order. */
+  of(terms: readonly number[]): Section[];
+}
+
+const tables = new WeakMap<Mirror, { generation: number; table: SectionTable }>();
+
+export function sectionTable(mirror: Mirror): SectionTable {
+  const kept = tables.get(mirror);
+  if (kept && kept.generation === mirror.generation) return kept.table;
+  const inOrder = navigationSections(storedSections(mirror));
+  const slugs = new Map(inOrder.map((section) => [section.slug, section]));
+  const table: SectionTable = {
+    inOrder,
+    bySlug: (slug) => slugs.get(slug) ?? null,
+    of: (terms) => inOrder.filter((section) => section.id !== 0 && terms.includes(section.id)),
+  };
+  tables.set(mirror, { generation: mirror.generation, table });
+  return table;
+}
+
+export type SectionBadge = Pick<Section, 'slug' | 'label' | 'color'>;
+
+const badgeOf = (sections: SectionTable, terms: readonly number[]): SectionBadge | null => {
+  for (const section of sections.inOrder) {
+    if (section.id !== 0 && terms.includes(section.id)) {
+      return { slug: section.slug, label: section.label, color: section.color };
+    }
+  }
+  return null;
+};
+
+interface ArticleFacts {
+  access?: AccessLevel;
+  minutes?: number;
+}
+
+export function cardOf(row: Row, sections: SectionTable): Card {
+  const facts = json<ArticleFacts>(row, 'facts');
+  const terms = json<number[]>(row, 'terms');
+  return {
+    id: Number(row.id),
+    slug: text(row, 'slug'),
+    title: text(row, 'title'),
+    excerpt: text(row, 'excerpt'),
+    image: pictureOf(row),
+    author: authorRefOf(row),
+    section: badgeOf(sections, terms),
+    date: text(row, 'date'),
+    modified: text(row, 'modified'),
+    access: levelOf(
+      facts.access ?? 'default',
+      sections.of(terms).map(({ slug }) => slug),
+    ),
+    minutes: facts.minutes ?? 1,
+  };
+}
+
+export function videoOf(row: Row, sections: SectionTable): Video {
+  const facts = json<{ videoUrl?: string; providerId?: string | null }>(row, 'facts');
+  return {
+    id: Number(row.id),
+    slug: text(row, 'slug'),
+    title: text(row, 'title'),
+    excerpt: text(row, 'excerpt'),
+    bodyHtml: text(row, 'body'),
+    author: authorRefOf(row),
+    section: badgeOf(sections, json<number[]>(row, 'terms')),
+    image: pictureOf(row),
+    video: { url: facts.videoUrl ?? '', providerId: facts.providerId ?? null, provider: 'youtube' },
+    date: text(row, 'date'),
+    modified: text(row, 'modified'),
+  };
+}
+
+export const crosswordOf = (row: Row): Crossword => ({
+  id: Number(row.id),
+  slug: text(row, 'slug'),
+  title: text(row, 'title'),
+  author: authorRefOf(row),
+  iframeSrc: json<{ iframeSrc?: string }>(row, 'facts').iframeSrc ?? '',
+  date: text(row, 'date'),
+});
+
+export const pageOf = (row: Row): StaticPage => ({
+  id: Number(row.id),
+  slug: text(row, 'slug'),
+  title: text(row, 'title'),
+  excerpt: text(row, 'excerpt'),
+  bodyHtml: text(row, 'body'),
+  image: pictureOf(row),
+  modified: text(row, 'modified'),
+});
+
+export const commentOf = (row: Row, replies: Comment['replies']): Comment => ({
+  id: Number(row.id),
+  articleId: Number(row.post),
+  parentId: Number(row.parent),
+  author: text(row, 'author'),
+  contentHtml: text(row, 'content'),
+  status: 'approved',
+  date: text(row, 'date'),
+  replies,
+});

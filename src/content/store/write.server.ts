@@ -1,0 +1,291 @@
+/**
+ * Writes to the mirror. Every function says what it changed as tags; the caller wraps several in one
+ * `mirror.transaction` where they belong together.
+ */
+import { createHash } from 'node:crypto';
+import type { Author, DocumentType } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
+import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
+import { indexStory, unindexStory } from '../search/index.server.ts';
+import { markForReindex } from '../search/reindex.server.ts';
+import { canonicalSlug } from '../wire/slugs.ts';
+import { behindItsWall } from './access.server.ts';
+import { type DocumentVersion, tagsOfDocument } from './changed-tags.ts';
+import type { Mirror } from './mirror.server.ts';
+import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
+import { besideWhich } from './neighbors.server.ts';
+
+/** When an answer of WordPress was asked for. */
+export interface Fetched {
+  /** Epoch milliseconds, strictly rising within the process. */
+  readonly at: number;
+  /** WordPress's own clock, epoch seconds; 0 when it did not say. */
+  readonly clock: number;
+}
+
+export interface StoredChange {
+  /** `stale`: an answer asked for earlier than what the mirror holds, left out. */
+  readonly status: 'created' | 'changed' | 'unchanged' | 'withdrawn' | 'absent' | 'stale';
+  readonly type: DocumentType;
+  readonly id: number;
+  readonly tags: ReadonlySet<string>;
+  /** Slug before and after, `null` where there was or is no document. */
+  readonly slugs: readonly [before: string | null, after: string | null];
+  readonly before: DocumentVersion | null;
+  readonly after: DocumentVersion | null;
+}
+
+const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
+
+/** The version that the mirror holds, or `null`. */
+export function storedVersion(
+  mirror: Mirror,
+  id: number,
+): (DocumentVersion & { fetched: number; partial: boolean }) | null {
+  const row = mirror.prepare('SELECT * FROM documents WHERE id = ?').get(id);
+  if (!row) return null;
+  return {
+    id,
+    type: row.type as DocumentType,
+    slug: String(row.slug),
+    title: String(row.title),
+    excerpt: String(row.excerpt),
+    image: row.image === null ? null : String(row.image),
+    authorId: row.author_id === null ? null : Number(row.author_id),
+    terms: JSON.parse(String(row.terms)),
+    date: String(row.date),
+    modified: String(row.modified),
+    facts: String(row.facts),
+    bodyHash: String(row.body_hash),
+    cardFacts: cardFacts(JSON.parse(String(row.facts))),
+    fetched: Number(row.fetched),
+    partial: row.partial === 1,
+  };
+}
+
+function versionOf(document: IngestedDocument): DocumentVersion {
+  return {
+    id: document.id,
+    type: document.type,
+    slug: canonicalSlug(document.slug),
+    title: document.title,
+    excerpt: document.excerpt,
+    image: document.image ? JSON.stringify(document.image) : null,
+    authorId: document.authorId,
+    terms: document.terms,
+    date: document.date,
+    modified: document.modified,
+    facts: JSON.stringify(document.facts),
+    bodyHash: createHash('sha256')
+      .update(document.bodyHtml)
+      .update('\0')
+      .update(document.openingHtml)
+      .digest('base64url')
+      .slice(0, 22),
+    cardFacts: cardFacts(document.facts),
+  };
+}
+
+/** The lists in which a document stands. */
+function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'terms' | 'authorId'>): string[] {
+  if (type === 'pages' || type === 'authors') return [type];
+  const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
+  if (authorId !== null) lists.push(`${type}:author:${authorId}`);
+  return lists;
+}
+
+/** @returns tags of the documents beside which this one now stands */
+function writeListing(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
+  const key = (version: DocumentVersion | null): string =>
+    version ? `${version.date}|${listsOf(version).sort().join('|')}` : '';
+  if (key(before) === key(after)) return [];
+  if (before) {
+    const remove = mirror.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
+    for (const list of listsOf(before)) remove.run(list, before.date, before.id);
+  }
+  if (after) {
+    const add = mirror.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
+    for (const list of listsOf(after)) add.run(list, after.date, after.id);
+  }
+  if (!after) return [];
+  const stood = new Set(before?.date === after.date ? listsOf(before) : []);
+  const entered = listsOf(after).filter((list) => !stood.has(list));
+  return entered.flatMap((list) => besideWhich(mirror, list, after).map(tag.beside));
+}
+
+const insertDocument = `INSERT INTO documents
+  (id, type, slug, title, excerpt, image, author_id, terms, date, modified, facts, partial, fetched, fetched_clock, body_hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET type = excluded.type, slug = excluded.slug, title = excluded.title,
+  excerpt = excluded.excerpt, image = excluded.image, author_id = excluded.author_id, terms = excluded.terms,
+  date = excluded.date, modified = excluded.modified, facts = excluded.facts, partial = excluded.partial,
+  fetched = excluded.fetched, fetched_clock = excluded.fetched_clock, body_hash = excluded.body_hash`;
+
+function writeDocument(mirror: Mirror, version: DocumentVersion, partial: boolean, fetched: Fetched): void {
+  mirror
+    .prepare(insertDocument)
+    .run(
+      version.id,
+      version.type,
+      version.slug,
+      version.title,
+      version.excerpt,
+      version.image,
+      version.authorId,
+      JSON.stringify(version.terms),
+      version.date,
+      version.modified,
+      version.facts,
+      partial ? 1 : 0,
+      fetched.at,
+      fetched.clock,
+      version.bodyHash,
+    );
+}
+
+/** @returns tags of the answers that this changes: a stored "not found", or a redirect to another document */
+export function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: number): string[] {
+  const { changes } = mirror
+    .prepare(
+      `INSERT INTO old_slugs VALUES (?, ?, ?) ON CONFLICT (type, slug) DO UPDATE SET id = excluded.id
+      WHERE id <> excluded.id`,
+    )
+    .run(type, slug, id);
+  return changes > 0 ? [tag.slug(type, slug)] : [];
+}
+
+/**
+ * Tags of all addresses at which a document used to be, when it appears, goes or moves: each of them answers "moved" or "gone" by where the
+ * document is now.
+ */
+function formerAddresses(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
+  const either = after ?? before;
+  if (!either || (before && after && before.slug === after.slug)) return [];
+  const rows = mirror.prepare('SELECT slug FROM old_slugs WHERE id = ? AND type = ?').all(either.id, either.type);
+  return rows.map(({ slug }) => tag.slug(either.type, String(slug)));
+}
+
+/**
+ * Writes one document. Of two answers of WordPress the one that was asked for later is the truth; one asked for earlier
+ * only counts when it carries a later `modified`.
+ */
+export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: Fetched): StoredChange {
+  return mirror.transaction(() => {
+    const document = behindItsWall(mirror, given);
+    let before = storedVersion(mirror, document.id);
+    const after = versionOf(document);
+    const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
+    const known = before && !before.partial ? before.fetched : Number(away?.fetched ?? 0);
+    if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
+      return {
+        status: 'stale',
+        type: after.type,
+        id: after.id,
+        tags: new Set(),
+        slugs: [null, null],
+        before: null,
+        after: null,
+      };
+    }
+    const tags = new Set<string>();
+    if (before && before.type !== after.type) {
+      for (const each of withdrawDocument(mirror, document.id, { at: before.fetched, clock: 0 }).tags) tags.add(each);
+      before = null;
+    }
+    if (document.author) storePartialAuthor(mirror, document.author, fetched, tags);
+    writeDocument(mirror, after, false, fetched);
+    for (const each of writeListing(mirror, before, after)) tags.add(each);
+    mirror.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
+    mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
+    const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
+    if (before && before.slug !== after.slug) former.unshift(before.slug);
+    for (const slug of former) for (const each of rememberSlug(mirror, after.type, slug, after.id)) tags.add(each);
+    for (const each of formerAddresses(mirror, before, after)) tags.add(each);
+    if (!before || before.bodyHash !== after.bodyHash) {
+      mirror
+        .prepare(
+          'INSERT INTO bodies VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body, opening = excluded.opening',
+        )
+        .run(after.id, document.bodyHtml, document.openingHtml);
+    }
+    const choice = storedTopStories(mirror);
+    const own = tagsOfDocument(before, after, sectionSlugOf(mirror), choice?.ids ?? []);
+    for (const each of own) tags.add(each);
+    const moved = before?.date !== after.date;
+    if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(mirror, document);
+    if (after.type === 'authors' && before && before.title !== after.title) markForReindex(mirror, after.id);
+    const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
+    return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
+  });
+}
+
+function indexArticle(mirror: Mirror, document: IngestedDocument): void {
+  const { id, title, excerpt, authorId, searchText, date, terms } = document;
+  const name =
+    authorId === null
+      ? ''
+      : (mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(authorId)?.title ?? '');
+  indexStory(mirror, { id, title, standfirst: excerpt, author: String(name), body: searchText, date, terms });
+}
+
+/** An author known only from an article stands in until the author's own document comes. */
+function storePartialAuthor(mirror: Mirror, author: Author, fetched: Fetched, tags: Set<string>): void {
+  const before = storedVersion(mirror, author.id);
+  if (before && !(before.partial && before.type === 'authors')) return;
+  const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
+  if (away && Number(away.fetched) > fetched.at) return;
+  const after: DocumentVersion = {
+    id: author.id,
+    type: 'authors',
+    slug: canonicalSlug(author.slug),
+    title: author.name,
+    excerpt: author.excerpt,
+    image: author.image ? JSON.stringify(author.image) : null,
+    authorId: null,
+    terms: [],
+    date: before?.date ?? '1970-01-01T00:00:00Z',
+    modified: before?.modified ?? '1970-01-01T00:00:00Z',
+    facts: '{}',
+    bodyHash: '',
+    cardFacts: cardFacts({}),
+  };
+  writeDocument(mirror, after, true, fetched);
+  writeListing(mirror, before, after);
+  if (before && before.title !== after.title) markForReindex(mirror, after.id);
+  for (const each of tagsOfDocument(before, after, () => null)) tags.add(each);
+  for (const each of formerAddresses(mirror, before, after)) tags.add(each);
+}
+
+/** Takes a document out of the mirror; its address answers "gone" from now on. */
+export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, type?: DocumentType): StoredChange {
+  return mirror.transaction(() => {
+    const before = storedVersion(mirror, id);
+    const kind = before?.type ?? type ?? 'articles';
+    const nothing = {
+      type: kind,
+      id,
+      tags: new Set<string>(),
+      slugs: [null, null] as const,
+      before: null,
+      after: null,
+    };
+    mirror.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
+    if (before && !before.partial && before.fetched > fetched.at) return { ...nothing, status: 'stale' };
+    mirror
+      .prepare(
+        'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',
+      )
+      .run(id, kind, fetched.at);
+    if (!before) return { ...nothing, status: 'absent' };
+    rememberSlug(mirror, before.type, before.slug, id);
+    writeListing(mirror, before, null);
+    mirror.prepare('DELETE FROM documents WHERE id = ?').run(id);
+    mirror.prepare('DELETE FROM bodies WHERE id = ?').run(id);
+    // Comments stay, unseen, so that they are there when the article comes back.
+    if (before.type === 'articles') unindexStory(mirror, id);
+    const choice = storedTopStories(mirror);
+    const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
+    for (const each of formerAddresses(mirror, before, null)) tags.add(each);
+    return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
+  });
+}

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { silent } from '../../lib/logging.ts';
+import { reindexSome } from '../search/reindex.server.ts';
+import { type Mirror, openMirror } from './mirror.server.ts';
+import { storeSections } from './navigation.server.ts';
+import { createReader } from './reader.server.ts';
+import { storeDocument, withdrawDocument } from './write.server.ts';
+
+let mirror: Mirror;
+beforeEach(() => {
+  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+});
+afterEach(() => mirror.close());
+
+const section = (id: number) => ({
+  id,
+  slug: `s${id}`,
+  name: `S${id}`,
+  label: `S${id}`,
+  homepageCount: 4,
+  showInMedia: true,
+  position: id,
+  color: 'default' as const,
+});
+const version = (modified: string, title = modified) =>
+  fixtureDocument({ type: 'articles', id: 1, slug: 'a', title, modified });
+const at = (time: number) => ({ at: time, clock: 0 });
+const title = (): string | undefined => createReader(mirror).article('a')?.title;
+
+describe('an author’s new name', () => {
+  it('is found by search when its stories have been indexed anew, some at a time', () => {
+    const named = (title: string, at: number) =>
+      storeDocument(mirror, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
+    named('Orla Quist', 1);
+    for (let id = 10; id < 35; id++) {
+      storeDocument(mirror, fixtureDocument({ type: 'articles', id, slug: `s${id}`, authorId: 5 }), {
+        at: id,
+        clock: 0,
+      });
+    }
+    named('Bram Yewdale', 100);
+    const found = (words: string): number => createReader(mirror).search(words).total;
+    expect([found('Quist'), found('Yewdale')]).toEqual([25, 0]);
+    let steps = 0;
+    while (reindexSome(mirror, 10)) steps++;
+    expect(steps).toBe(3);
+    expect([found('Quist'), found('Yewdale')]).toEqual([0, 25]);
+  });
+});
+
+describe('the order of answers', () => {
+  it('takes the one asked for later, even when it is an older version (a restored revision)', () => {
+    storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(10));
+    expect(storeDocument(mirror, version('2026-11-19T12:00:00Z'), at(20)).status).toBe('changed');
+    expect(title()).toBe('2026-11-19T12:00:00Z');
+  });
+
+  it('leaves out one asked for earlier that comes later', () => {
+    storeDocument(mirror, version('2026-11-20T12:00:00Z', 'new'), at(20));
+    expect(storeDocument(mirror, version('2026-11-20T12:00:00Z', 'old'), at(10)).status).toBe('stale');
+    expect(title()).toBe('new');
+  });
+
+  it('takes one asked for earlier when it carries a later modification', () => {
+    storeDocument(mirror, version('2026-11-20T12:00:00Z', 'old'), at(20));
+    expect(storeDocument(mirror, version('2026-11-20T12:00:05Z', 'new'), at(10)).status).toBe('changed');
+    expect(title()).toBe('new');
+  });
+
+  it('does not bring a withdrawn document back with an older answer, but with a newer one', () => {
+    storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(10));
+    expect(withdrawDocument(mirror, 1, at(20)).status).toBe('withdrawn');
+    expect(storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(15)).status).toBe('stale');
+    expect(title()).toBeUndefined();
+    expect(storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(30)).status).toBe('created');
+    expect(withdrawDocument(mirror, 1, at(25)).status).toBe('stale');
+    expect(title()).toBeDefined();
+  });
+});
+
+describe('authors', () => {
+  const author = { id: 9, name: 'Ada', slug: 'ada', excerpt: '', image: null };
+  it('come from the article until their own document has come', () => {
+    storeDocument(mirror, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
+    expect(createReader(mirror).author('ada')?.name).toBe('Ada');
+    storeDocument(mirror, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Ada Own' }), at(2));
+    storeDocument(
+      mirror,
+      fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author, title: 'x' }),
+      at(3),
+    );
+    expect(createReader(mirror).article('a')?.author?.name).toBe('Ada Own');
+  });
+
+  it('are found under the name of their own document', () => {
+    storeDocument(mirror, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
+    storeDocument(mirror, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Grace Hopper' }), at(2));
+    while (reindexSome(mirror));
+    expect(
+      createReader(mirror)
+        .search('hopper')
+        .items.map(({ id }) => id),
+    ).toEqual([1]);
+    expect(createReader(mirror).search('ada').total).toBe(0);
+  });
+});
+
+it('keeps totals and lists in step with the documents, whatever happens', () => {
+  storeSections(mirror, [section(1), section(2), section(3)]);
+  const day = fc.integer({ min: 1, max: 28 }).map((number) => `2026-11-${String(number).padStart(2, '0')}T12:00:00Z`);
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('store' as const),
+      id: fc.integer({ min: 1, max: 8 }),
+      date: day,
+      terms: fc.subarray([1, 2, 3]),
+      authorId: fc.constantFrom(null, 91, 92),
+    }),
+    fc.record({ kind: fc.constant('withdraw' as const), id: fc.integer({ min: 1, max: 8 }) }),
+  );
+  let clock = 0;
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const held = new Map<number, { date: string; terms: number[]; authorId: number | null }>();
+      for (let id = 1; id <= 8; id++) withdrawDocument(mirror, id, at(++clock));
+      for (const each of steps) {
+        if (each.kind === 'withdraw') {
+          withdrawDocument(mirror, each.id, at(++clock));
+          held.delete(each.id);
+          continue;
+        }
+        const { id, date, terms, authorId } = each;
+        storeDocument(mirror, fixtureDocument({ type: 'articles', id, date, terms, authorId }), at(++clock));
+        held.set(id, { date, terms, authorId });
+      }
+      const expected = (keep: (one: { terms: number[]; authorId: number | null }) => boolean): number[] =>
+        [...held]
+          .filter(([, one]) => keep(one))
+          .sort(([a, one], [b, other]) => (one.date < other.date ? 1 : one.date > other.date ? -1 : b - a))
+          .map(([id]) => id);
+      const reader = createReader(mirror);
+      const check = (filter: Parameters<typeof reader.articles>[0], ids: number[]): void => {
+        const { items, total } = reader.articles({ ...filter, limit: 100 });
+        expect(items.map(({ id }) => id)).toEqual(ids);
+        expect(total).toBe(ids.length);
+      };
+      check(
+        {},
+        expected(() => true),
+      );
+      for (const term of [1, 2, 3])
+        check(
+          { section: `s${term}` },
+          expected(({ terms }) => terms.includes(term)),
+        );
+      check(
+        { authorId: 91 },
+        expected(({ authorId }) => authorId === 91),
+      );
+      check(
+        { authorId: 91, section: 's2' },
+        expected(({ authorId, terms }) => authorId === 91 && terms.includes(2)),
+      );
+      check(
+        { exclude: [1, 2, 99] },
+        expected(() => true).filter((id) => id > 2),
+      );
+    }),
+    { numRuns: 60 },
+  );
+});

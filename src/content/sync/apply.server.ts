@@ -1,0 +1,295 @@
+/**
+ * Brings answers of WordPress into the mirror: ingest, one transaction for all of them, then one notice of what changed.
+ * A document that does not fit is set aside with its address, field and value; everything else goes on.
+ */
+import { randomUUID } from 'node:crypto';
+import type { DocumentType } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
+import type { ContentChange } from '../service.ts';
+import { isDamage, type Mirror } from '../store/mirror.server.ts';
+import { storeTopStories } from '../store/navigation.server.ts';
+import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from '../store/write.server.ts';
+import { storeComment, withdrawComment } from '../store/write-comments.server.ts';
+import type { Client } from '../wire/client.server.ts';
+import type { Rejection } from '../wire/rejection.ts';
+import { instantOf } from '../wire/values.ts';
+import { pathOf, pathsOfTags } from './paths.ts';
+
+export interface Applied {
+  readonly stored: number;
+  readonly withdrawn: number;
+  readonly rejected: number;
+  /** What the listener made of the change, or the paths that most likely show it. */
+  readonly refreshed: readonly string[];
+}
+
+export interface Applier {
+  /**
+   * @param raws documents as they came, of one type
+   * @param alongside further writes of the same transaction, such as a cursor
+   */
+  documents(type: DocumentType, raws: readonly unknown[], fetched: Fetched, alongside?: () => void): Promise<Applied>;
+  comments(raws: readonly unknown[], alongside?: () => void): Promise<Applied>;
+  /** Takes documents out that WordPress no longer shows. */
+  withdraw(type: DocumentType, ids: readonly number[], fetched: Fetched): Promise<Applied>;
+  withdrawComments(ids: readonly number[]): Promise<Applied>;
+  /** Any other write: sections, menus. Returns tags. */
+  write(work: () => ReadonlySet<string>): Promise<Applied>;
+  /** Sets a document aside that could not even be fetched. */
+  reject(rejection: Rejection): void;
+  /** Tells the listener of changes that were committed and whose telling did not come to its end. Once. */
+  replay(): void;
+  /** Paths of one document's list entries; for tests and logs. */
+  readonly counts: { stored: number; withdrawn: number; rejected: number };
+}
+
+export interface ApplierOptions {
+  readonly mirror: Mirror;
+  readonly client: Client;
+  readonly ingester: Ingester;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly onChange?: ((change: ContentChange) => unknown) | undefined;
+  readonly isKept?: (() => boolean) | undefined;
+  /** Told after each write, whatever it was. */
+  readonly afterCommit?: (() => void) | undefined;
+}
+
+const isPaid = (facts: string | undefined): boolean =>
+  facts !== undefined && /"access":"(?:registered|subscriber)"/u.test(facts);
+
+/** Whether a change means that a stored page must stop being served at once: withdrawn, or no longer free. */
+const mustGo = ({ status, before, after }: StoredChange): boolean =>
+  status === 'withdrawn' || (before !== null && after !== null && !isPaid(before.facts) && isPaid(after.facts));
+
+/** Characters of a body; a newspaper's longest reads have a tenth of it, and a thread must have room for it as a tree. */
+const longestBody = 2_000_000;
+
+function tooLong(raw: unknown): Promise<never> | null {
+  const content = (raw as { content?: { rendered?: unknown } } | null)?.content?.rendered;
+  const length = typeof content === 'string' ? content.length : 0;
+  return length > longestBody
+    ? Promise.reject(new Error(`the body has ${length} characters, ${longestBody} is the limit`))
+    : null;
+}
+
+/** Makes the applier of one mirror. */
+export function createApplier(options: ApplierOptions): Applier {
+  const { mirror, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
+  const counts = { stored: 0, withdrawn: 0, rejected: 0 };
+
+  const reject = (rejection: Rejection): void => {
+    const url =
+      rejection.id > 0
+        ? client.address(`/wp/v2/${rejection.type}/${rejection.id}`)
+        : client.address(`/wp/v2/${rejection.type}`);
+    const { type, id, field, value, problem, modified } = rejection;
+    counts.rejected++;
+    log.warn({ url, field, value, problem }, 'content: document set aside, it does not fit');
+    mirror
+      .prepare(
+        `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
+        field = excluded.field, value = excluded.value, problem = excluded.problem, modified = excluded.modified, tried = excluded.tried`,
+      )
+      .run(type, id, url, field, value, problem, modified, now());
+  };
+
+  const noteDown = (change: ContentChange): string => {
+    const key = `change:${now()}:${randomUUID()}`;
+    mirror.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
+    return key;
+  };
+
+  /** Changes of which the listener is being told. */
+  const telling = new Set<Promise<readonly string[]>>();
+
+  const tell = (change: ContentChange, note: string): Promise<readonly string[]> => {
+    const told = tellListener(change, note).finally(() => telling.delete(told));
+    telling.add(told);
+    return told;
+  };
+
+  /** Whoever finds that nothing is new may have come just behind the change: what it set off must have come to its end. */
+  const nothingNew = async (): Promise<readonly string[]> => {
+    await Promise.allSettled([...telling]);
+    return [];
+  };
+
+  const tellListener = async (change: ContentChange, note: string): Promise<readonly string[]> => {
+    let refreshed = change.paths ?? [];
+    try {
+      const answer = await onChange?.(change);
+      if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
+    } catch (error) {
+      log.error({ error: String(error) }, 'content: a listener failed on a change');
+    }
+    strikeOut(note);
+    return refreshed;
+  };
+
+  /** Notes of changes that the listener heard of and could not write down: they outlive this process in its place. */
+  const unkept = new Set<string>();
+
+  const strikeOut = (note: string): void => {
+    if (note !== '') unkept.add(note);
+    if (!isKept()) return;
+    for (const key of unkept) mirror.prepare('DELETE FROM meta WHERE key = ?').run(key);
+    unkept.clear();
+  };
+
+  let replayed = false;
+  const replay = (): void => {
+    if (replayed) return;
+    replayed = true;
+    const notes = mirror.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
+    for (const { key, value } of notes) {
+      const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
+      void tell({ ...rest, tags: new Set(tags) }, String(key));
+    }
+  };
+
+  /** Runs the transaction and tells the listener. Changes of the mirror are never undone by a listener that fails. */
+  const commit = async (
+    work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
+  ): Promise<Applied> => {
+    let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; note: string };
+    try {
+      outcome = mirror.transaction(() => {
+        const { changes, tags, rejected } = work();
+        for (const change of changes) for (const each of change.tags) tags.add(each);
+        const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
+        const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
+        const change = tags.size > 0 ? changeOf(changes, tags) : null;
+        // Written with the change itself: a listener that has not heard of it when the process dies hears of it later.
+        return { rejected, stored, withdrawn, change, note: change && onChange ? noteDown(change) : '' };
+      });
+    } catch (error) {
+      if (isDamage(error)) mirror.rebuild(String(error));
+      throw error;
+    }
+    const { rejected, stored, withdrawn, change, note } = outcome;
+    afterCommit?.();
+    counts.stored += stored;
+    counts.withdrawn += withdrawn;
+    const refreshed = change ? await tell(change, note) : await nothingNew();
+    return { stored, withdrawn, rejected, refreshed };
+  };
+
+  return {
+    counts,
+    reject,
+    replay,
+    async documents(type, raws, fetched, alongside) {
+      const results = await Promise.all(
+        raws.map((raw) =>
+          (tooLong(raw) ?? ingester.document(type, raw)).catch((error: unknown) => {
+            if (error instanceof IngestClosed) throw error;
+            const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
+            const id = Number(number) || 0;
+            const modified = instantOf(modified_gmt) ?? '';
+            const problem = error instanceof Error ? error.message : String(error);
+            return {
+              kind: 'rejected' as const,
+              rejection: { type, id, field: '(document)', value: '', problem, modified },
+            };
+          }),
+        ),
+      );
+      return commit(() => {
+        const changes: StoredChange[] = [];
+        const tags = new Set<string>();
+        let rejected = 0;
+        for (const result of results) {
+          if (result.kind === 'rejected') {
+            reject(result.rejection);
+            rejected++;
+          } else if (result.kind === 'withheld') {
+            changes.push(withdrawDocument(mirror, result.id, fetched, type));
+            forgetTopStories(mirror, result.id, tags);
+          } else if (result.document.topStories) {
+            // The page behind the front page is a form for editors, not a page of the paper.
+            for (const each of storeTopStories(mirror, result.document.topStories)) tags.add(each);
+            mirror.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
+            mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
+          } else changes.push(storeDocument(mirror, result.document, fetched));
+        }
+        alongside?.();
+        return { changes, tags, rejected };
+      });
+    },
+    async comments(raws, alongside) {
+      const results = await Promise.all(raws.map((raw) => ingester.comment(raw)));
+      return commit(() => {
+        const tags = new Set<string>();
+        let rejected = 0;
+        for (const result of results) {
+          if (result.kind === 'rejected') {
+            reject(result.rejection);
+            rejected++;
+          } else if (result.kind === 'withheld') {
+            for (const each of withdrawComment(mirror, result.id)) tags.add(each);
+          } else {
+            mirror.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
+            for (const each of storeComment(mirror, result.document)) tags.add(each);
+          }
+        }
+        alongside?.();
+        return { changes: [], tags, rejected };
+      });
+    },
+    withdraw: (type, ids, fetched) =>
+      commit(() => {
+        const tags = new Set<string>();
+        for (const id of ids) forgetTopStories(mirror, id, tags);
+        return { changes: ids.map((id) => withdrawDocument(mirror, id, fetched, type)), tags, rejected: 0 };
+      }),
+    withdrawComments: (ids) =>
+      commit(() => ({
+        changes: [],
+        tags: new Set(ids.flatMap((id) => [...withdrawComment(mirror, id)])),
+        rejected: 0,
+      })),
+    write: (work) => commit(() => ({ changes: [], tags: new Set(work()), rejected: 0 })),
+  };
+}
+
+function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): ContentChange {
+  return {
+    tags,
+    paths: [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])],
+    withdrawn: changes
+      .filter(mustGo)
+      .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
+    withdrawnTags: changes.filter(mustGo).flatMap(wholeTag),
+    published: changes.flatMap(({ status, type, slugs }) =>
+      status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],
+    ),
+  };
+}
+
+/** An author's profile is not among them: every article of theirs shows it, and none of those is withdrawn. */
+function wholeTag({ type, id, slugs }: StoredChange): string[] {
+  if (type === 'articles') return [tag.article(id)];
+  if (type === 'video') return [tag.video(id)];
+  if (type === 'crosswords') return [tag.crossword(id)];
+  return type === 'pages' && slugs[0] !== null ? [tag.page(slugs[0])] : [];
+}
+
+const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
+  tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : [pathOf(type, slug)]));
+
+/** Id and `modified` of the page `top-stories-2`, `null` while there is none. */
+export function topStoriesPage(mirror: Mirror): { id: number; modified: string } | null {
+  const value = mirror.getMeta('top-stories-page');
+  if (value === null || value === 'null') return null;
+  const [id, modified] = JSON.parse(value) as [number, string];
+  return { id, modified };
+}
+
+function forgetTopStories(mirror: Mirror, id: number, tags: Set<string>): void {
+  if (topStoriesPage(mirror)?.id !== id) return;
+  mirror.setMeta('top-stories-page', 'null');
+  for (const each of storeTopStories(mirror, null)) tags.add(each);
+}

@@ -1,0 +1,152 @@
+/**
+ * Documents that are asked for before the first copy has come to them: fetched from WordPress by their slug, at once and within bounds.
+ * One request for each slug however many ask, a few at a time with clients in turn, and what WordPress said is remembered for a while.
+ */
+
+import type { DocumentType } from '../../lib/content/model.ts';
+import { createFairQueue, QueueFull } from '../../lib/fair-queue.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { Mirror } from '../store/mirror.server.ts';
+import type { Client } from '../wire/client.server.ts';
+import { fetchList } from '../wire/fetch.server.ts';
+import { canonicalSlug } from '../wire/slugs.ts';
+import type { Applier } from './apply.server.ts';
+import { backfillCursor } from './cursors.server.ts';
+
+/**
+ * - `found`: the mirror has it now.
+ * - `missing`: WordPress has no published document of this slug, or the copy is complete.
+ * - `unavailable`: nothing is known yet; ask again.
+ */
+export type LookUpAnswer = 'found' | 'missing' | 'unavailable';
+
+export interface LookUp {
+  /** @param client network address of the caller, whose requests take turns with those of others */
+  find(type: DocumentType, slug: string, client: string): Promise<LookUpAnswer>;
+  /** Resolves when nothing is under way any more. */
+  close(): Promise<void>;
+}
+
+export interface LookUpOptions {
+  readonly mirror: Mirror;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Longest wait of a caller, milliseconds. The request goes on after it. */
+  readonly patienceMs?: number;
+}
+
+/** WordPress answers a handful of requests a second, and has the copy itself to serve. */
+const bounds = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
+const defaultPatienceMs = 8000;
+/** What WordPress does not have may be published meanwhile; then the webhook brings it. */
+const missingForMs = 60_000;
+/** After a failure WordPress is left alone for a moment, whatever is asked for. */
+const restMs = 2000;
+const mostRemembered = 10_000;
+/** WordPress takes several slugs separated by commas, and none of its own is longer. */
+const slugForm = /^[^,\s/]{1,600}$/u;
+
+const holds = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
+
+/** Makes the look-up of one mirror. */
+export function createLookUp(options: LookUpOptions): LookUp {
+  const { mirror, client, applier, log, now, patienceMs = defaultPatienceMs } = options;
+  const queue = createFairQueue(bounds);
+  const stopping = new AbortController();
+  /** Requests under way, by slug. */
+  const flights = new Map<string, Promise<LookUpAnswer>>();
+  /** Requests that wait for their turn, by slug and caller. */
+  const waiting = new Map<string, Promise<LookUpAnswer>>();
+  const underWay = new Set<Promise<unknown>>();
+  /** Slugs that WordPress does not have, with the time until which that is believed. */
+  const missing = new Map<string, number>();
+  let restUntil = 0;
+
+  const isHeld = (type: DocumentType, slug: string): boolean => mirror.prepare(holds).get(type, slug) !== undefined;
+
+  function remember(key: string): void {
+    missing.delete(key);
+    missing.set(key, now() + missingForMs);
+    if (missing.size <= mostRemembered) return;
+    const [oldest] = missing.keys();
+    if (oldest !== undefined) missing.delete(oldest);
+  }
+
+  /** Asks WordPress once; the answer is in the mirror before this resolves. */
+  async function fetchDocument(type: DocumentType, slug: string): Promise<LookUpAnswer> {
+    if (isHeld(type, slug)) return 'found';
+    if ((missing.get(`${type}:${slug}`) ?? 0) > now()) return 'missing';
+    if (now() < restUntil) return 'unavailable';
+    try {
+      const query = { slug, per_page: 1 };
+      const { items, answer } = await fetchList(client, `/wp/v2/${type}`, query, { tries: 1, signal: stopping.signal });
+      if (items.length > 0) {
+        // The pages that show it are rendered again after the write; nobody waits for that here.
+        const stored = Promise.withResolvers<void>();
+        const applied = applier.documents(type, items, answer.fetched, () => stored.resolve());
+        track(applied);
+        await Promise.race([stored.promise, applied]);
+      }
+      if (isHeld(type, slug)) return 'found';
+      remember(`${type}:${slug}`);
+      return 'missing';
+    } catch (error) {
+      if (!stopping.signal.aborted)
+        log.warn({ type, slug, error: String(error) }, 'content: a document could not be looked up');
+      restUntil = now() + restMs;
+      return 'unavailable';
+    }
+  }
+
+  function track(work: Promise<unknown>): void {
+    const tracked = work.catch(() => {}).finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+  }
+
+  /** Joins the request for a slug that is under way, or makes it. */
+  function fetchOnce(type: DocumentType, slug: string): Promise<LookUpAnswer> {
+    const key = `${type}:${slug}`;
+    const known = flights.get(key);
+    if (known) return known;
+    const flight = fetchDocument(type, slug).finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  }
+
+  /** The same in the caller's turn; what a caller waits for already takes no second place. */
+  function fetchInTurn(type: DocumentType, slug: string, address: string): Promise<LookUpAnswer> {
+    const key = `${type}:${slug} ${address}`;
+    const known = flights.get(`${type}:${slug}`) ?? waiting.get(key);
+    if (known) return known;
+    const turn = queue
+      .run(address, () => fetchOnce(type, slug))
+      .catch((error: unknown): LookUpAnswer => {
+        if (!(error instanceof QueueFull)) throw error;
+        return 'unavailable';
+      })
+      .finally(() => waiting.delete(key));
+    waiting.set(key, turn);
+    return turn;
+  }
+
+  return {
+    async find(type, asked, address) {
+      if (backfillCursor(mirror, type).done) return 'missing';
+      const slug = canonicalSlug(asked);
+      if (!slugForm.test(decodeURIComponent(slug))) return 'missing';
+      if ((missing.get(`${type}:${slug}`) ?? 0) > now()) return 'missing';
+      if (stopping.signal.aborted || now() < restUntil) return 'unavailable';
+      const answer = fetchInTurn(type, slug, address);
+      track(answer);
+      const patience = Promise.withResolvers<LookUpAnswer>();
+      const timer = setTimeout(() => patience.resolve('unavailable'), patienceMs);
+      return Promise.race([answer, patience.promise]).finally(() => clearTimeout(timer));
+    },
+    async close() {
+      stopping.abort();
+      await Promise.all([...underWay]);
+    },
+  };
+}

@@ -1,0 +1,253 @@
+/**
+ * Keeping in step without any webhook: a poll of what was modified, a look at the newest by date (a scheduled post appears
+ * without being modified), and a slow walk over all ids that finds what was deleted or unpublished. Only ids and dates are
+ * read; a document is fetched when they differ from the mirror's.
+ */
+
+import type { DocumentType } from '../../lib/content/model.ts';
+import { fetchList } from '../wire/fetch.server.ts';
+import { rejectionOf } from '../wire/rejection.ts';
+import * as wire from '../wire/schemas.ts';
+import { canonicalSlug } from '../wire/slugs.ts';
+import { topStoriesPage } from './apply.server.ts';
+import { documentTypes, readCursor, walkCursor, writeCursor } from './cursors.server.ts';
+import type { Items, SyncContext } from './refresh.server.ts';
+
+type Light = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
+
+const fields = 'id,modified_gmt,slug,status';
+const pageSize = 100;
+/** Seconds that a poll looks back behind the newest change it knows: commits and clocks are not exact. */
+const overlapSeconds = 120;
+const newestLooked = 20;
+/** Pages of documents that are dated after WordPress's present, as an import may leave them; the walk finds what is beyond. */
+const futurePages = 5;
+/** A document that does not fit is tried again without a change this often, in milliseconds: the fault may have been elsewhere. */
+const retryRejectedMs = 3_600_000;
+/** Most documents of one page whose absence is checked one by one. */
+const checkedAtOnce = 200;
+
+interface PollCursor {
+  /** The newest change that was seen, never later than WordPress's clock showed then. */
+  readonly high: string;
+  /** When that was by our clock, epoch milliseconds. */
+  readonly at?: number;
+}
+
+const seconds = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
+/**
+ * The instant from which a poll looks for changes, by WordPress's clock.
+ *
+ * Documents are stamped by a clock that may be wrong and may be put right, in either direction, so that the newest stamp is not enough: what was
+ * changed since the last poll was stamped after the time that the clock of now would have shown then.
+ *
+ * @param began our clock
+ * @param present WordPress's clock
+ */
+function lookFrom({ high, at }: PollCursor, began: number, present: number): number {
+  const lastPoll = present - Math.max(0, began - (at ?? began));
+  return Math.min(Date.parse(high), lastPoll) - overlapSeconds * 1000;
+}
+
+export interface Poll {
+  /** Everything modified since the last poll, the newest by date, sections, menus, the newest comments. */
+  run(): Promise<void>;
+  /**
+   * Walks up to `pages` pages of ids of every type that is not yet in `finished`, and adds those that came to their end; returns
+   * whether all have.
+   */
+  walk(pages: number, finished: Set<string>): Promise<boolean>;
+}
+
+/** Makes the poll of one mirror. */
+export function createPoll(context: SyncContext, items: Items): Poll {
+  const { mirror, client, applier, now, signal } = context;
+
+  const lightList = async (
+    type: DocumentType,
+    query: Record<string, string | number>,
+  ): Promise<{ lights: Light[]; count: number; total: number | null }> => {
+    const { items: raws, answer } = await fetchList(
+      client,
+      `/wp/v2/${type}`,
+      { _fields: fields, per_page: pageSize, ...query },
+      { signal },
+    );
+    const lights: Light[] = [];
+    for (const raw of raws) {
+      const parsed = wire.light.safeParse(raw);
+      if (parsed.success) lights.push(parsed.data);
+      else applier.reject(rejectionOf(type, raw, parsed.error));
+    }
+    return { lights, count: raws.length, total: answer.total };
+  };
+
+  /** Whether the mirror's version of a document is another one than WordPress's. */
+  const differs = (type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean => {
+    const front = type === 'pages' ? topStoriesPage(mirror) : null;
+    if (front?.id === id) return front.modified !== modified_gmt;
+    const rejected = mirror.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
+    if (rejected && Math.abs(now() - Number(rejected.tried)) < retryRejectedMs) {
+      // What could not even be fetched has no date of its own.
+      const unchanged =
+        rejected.modified === ''
+          ? Date.parse(modified_gmt) <= Number(rejected.tried)
+          : rejected.modified === modified_gmt;
+      if (unchanged) return false;
+    }
+    const row = mirror
+      .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
+      .get(id, type);
+    if (status !== 'publish') return row !== undefined;
+    if (!row || row.partial === 1 || rejected) return true;
+    if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
+    // Fetched within the second in which it was modified: it may have been modified again in that second.
+    const [second, at] = [Math.floor(Date.parse(modified_gmt) / 1000), Number(row.fetched_clock)];
+    // A date far in the future says nothing of the second in which it was written.
+    return at > 0 && at <= second && second - at <= overlapSeconds;
+  };
+
+  const refetch = (type: DocumentType, lights: readonly Light[]): Promise<void> =>
+    items.several(
+      type,
+      lights.filter((light) => differs(type, light)).map(({ id }) => id),
+    );
+
+  const modified = async (type: DocumentType): Promise<void> => {
+    const cursor = readCursor<PollCursor>(mirror, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: now() });
+    const [began, present] = [now(), client.clock()];
+    const after = lookFrom(cursor, began, present);
+    let newest = cursor.high;
+    let future = 0;
+    for (let offset = 0; !signal.aborted && future < futurePages; offset += pageSize) {
+      const { lights, count, total } = await lightList(type, {
+        modified_after: seconds(after),
+        orderby: 'modified',
+        order: 'asc',
+        offset,
+      });
+      await refetch(type, lights);
+      for (const { modified_gmt } of lights) if (modified_gmt > newest) newest = modified_gmt;
+      if (lights[0] && Date.parse(lights[0].modified_gmt) > present + overlapSeconds * 1000) future++;
+      if (count === 0 || (total === null ? count < pageSize : offset + pageSize >= total)) break;
+    }
+    if (signal.aborted) return;
+    const high = seconds(Math.min(Date.parse(newest), present));
+    writeCursor(mirror, `poll:${type}`, { high, at: began } satisfies PollCursor);
+  };
+
+  /** Fetches what the mirror has and a list of WordPress has not; only WordPress's own word on each takes it out. */
+  const check = async (type: DocumentType | 'comments', ids: readonly number[]): Promise<void> => {
+    for (const id of ids.slice(0, checkedAtOnce)) await items.one(type, id);
+  };
+
+  const newest = async (type: DocumentType): Promise<void> => {
+    const { lights, count } = await lightList(type, { orderby: 'date', order: 'desc', per_page: newestLooked });
+    await refetch(type, lights);
+    const came = new Set(lights.map(({ id }) => id));
+    const held = mirror
+      .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
+      .all(type, newestLooked)
+      .map((row) => Number(row.id));
+    // Below the last one that both have, the two lists are of different length and say nothing.
+    const common = held.findLastIndex((id) => came.has(id));
+    const comparable = count < newestLooked ? held : held.slice(0, common + 1);
+    await check(
+      type,
+      comparable.filter((id) => !came.has(id) && !isPartial(id)),
+    );
+  };
+
+  const isPartial = (id: number): boolean =>
+    mirror.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
+
+  const walkPage = async (type: DocumentType): Promise<boolean> => {
+    const cursor = walkCursor(mirror, type);
+    const { lights, count, total } = await lightList(type, { orderby: 'id', order: 'asc', offset: cursor.offset });
+    await refetch(type, lights);
+    const ended = count === 0 || (total === null ? count < pageSize : cursor.offset + pageSize >= total);
+    const last = lights.reduce((most, { id }) => Math.max(most, id), cursor.last);
+    const came = new Set(lights.map(({ id }) => id));
+    const held = mirror
+      .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
+      .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last, type)
+      .map((row) => Number(row.id));
+    const front = type === 'pages' ? topStoriesPage(mirror) : null;
+    if (front && front.id > cursor.last && (ended || front.id <= last)) held.push(front.id);
+    await check(
+      type,
+      held.filter((id) => !came.has(id)),
+    );
+    writeCursor(
+      mirror,
+      `walk:${type}`,
+      ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+    );
+    return ended;
+  };
+
+  const newComments = async (): Promise<void> => {
+    for (let offset = 0; !signal.aborted; offset += pageSize) {
+      const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
+      const { items: raws } = await fetchList(client, '/wp/v2/comments', query, { signal });
+      const fresh = raws.filter((raw) => !holdsComment((raw as { id?: unknown } | null)?.id));
+      await applier.comments(fresh);
+      if (fresh.length < pageSize) return;
+    }
+  };
+
+  const holdsComment = (id: unknown): boolean => {
+    if (typeof id !== 'number') return false;
+    const query =
+      "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
+    return mirror.prepare(query).get(id, id) !== undefined;
+  };
+
+  /** Comments have no date of modification: the walk reads them whole. */
+  const walkComments = async (): Promise<boolean> => {
+    const cursor = walkCursor(mirror, 'comments');
+    const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
+    const { items: raws, answer } = await fetchList(client, '/wp/v2/comments', query, { signal });
+    await applier.comments(raws);
+    const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+    const ended =
+      raws.length === 0 || (answer.total === null ? raws.length < pageSize : cursor.offset + pageSize >= answer.total);
+    const last = Math.max(cursor.last, ...ids);
+    const held = mirror
+      .prepare('SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id')
+      .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last)
+      .map((row) => Number(row.id));
+    await check(
+      'comments',
+      held.filter((id) => !ids.includes(id)),
+    );
+    writeCursor(
+      mirror,
+      'walk:comments',
+      ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+    );
+    return ended;
+  };
+
+  return {
+    async run() {
+      await items.sections();
+      await items.menus();
+      for (const type of documentTypes) {
+        await modified(type);
+        if (type !== 'authors' && type !== 'pages') await newest(type);
+      }
+      await newComments();
+    },
+    async walk(pages, finished) {
+      for (const kind of [...documentTypes, 'comments'] as const) {
+        for (let page = 0; page < pages && !finished.has(kind) && !signal.aborted; page++) {
+          const ended = await (kind === 'comments' ? walkComments() : walkPage(kind));
+          if (ended) finished.add(kind);
+        }
+      }
+      return finished.size === documentTypes.length + 1;
+    },
+  };
+}

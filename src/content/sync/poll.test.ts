@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
+import { silent } from '../../lib/logging.ts';
+import { createLocalIngester } from '../ingest/ingester.server.ts';
+import { openMirror } from '../store/mirror.server.ts';
+import { createReader } from '../store/reader.server.ts';
+import { createClient } from '../wire/client.server.ts';
+import { createApplier } from './apply.server.ts';
+import { createPoll, type Poll } from './poll.server.ts';
+import { createItems } from './refresh.server.ts';
+
+const hour = 3600;
+let wordpress: FakeWordPress;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 21, 12) });
+  wordpress = fakeWordPress();
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
+});
+afterEach(() => void vi.useRealTimers());
+
+const pass = (seconds: number): void => void vi.setSystemTime(Date.now() + seconds * 1000);
+/** An instant as WordPress stamps it, by its own clock. */
+const stamp = (ahead = 0): string =>
+  new Date(Date.now() + (wordpress.clockAhead + ahead) * 1000).toISOString().slice(0, 19);
+/** Saves a document as an editor does; old enough by its date that only the date of modification tells. */
+const save = (id: number, title: string, modified_gmt = stamp()): void =>
+  void wordpress.put('articles', {
+    id,
+    ...wirePost({ id, date_gmt: '2026-01-01T00:00:00', modified_gmt, title: { rendered: title } }),
+  });
+
+/** The poll alone, without the walk that would find everything in time. */
+function polling(): { poll: Poll; titles: () => Record<number, string>; ingested: () => number } {
+  const mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  const now = (): number => Date.now();
+  const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now });
+  const ingester = createLocalIngester({
+    wordpress: wordpress.url,
+    site: 'https://sun.example',
+    frameHosts: [],
+    measure: async () => null,
+  });
+  const applier = createApplier({ mirror, client, ingester, log: silent, now });
+  const context = { mirror, client, applier, ingester, log: silent, now, siteUrl: 'https://sun.example' };
+  const whole = { ...context, signal: new AbortController().signal };
+  const titles = (): Record<number, string> =>
+    Object.fromEntries(
+      createReader(mirror)
+        .articles({ limit: 1000 })
+        .items.map(({ id, title }) => [id, title]),
+    );
+  return { poll: createPoll(whole, createItems(whole)), titles, ingested: () => applier.counts.stored };
+}
+
+/** So many newer stories that the look at the newest does not see the others. */
+const fill = (): void => {
+  for (let id = 900; id < 930; id++)
+    wordpress.put('articles', { id, ...wirePost({ id, date_gmt: '2026-11-01T00:00:00' }) });
+};
+
+describe('a poll finds an edit', () => {
+  it.each([
+    ['while WordPress’s clock is an hour fast, and when it has been put right', hour, 0],
+    ['while WordPress’s clock is an hour slow, and when it has been put right', -hour, 0],
+    ['when WordPress’s clock has gone an hour back', 0, -hour],
+    ['when WordPress’s clock has gone an hour ahead', 0, hour],
+  ])('%s', async (_, first, then) => {
+    fill();
+    wordpress.clockAhead = first;
+    save(1, 'One');
+    const { poll, titles } = polling();
+    await poll.run();
+    pass(30);
+    save(1, 'Two');
+    await poll.run();
+    expect(titles()[1]).toBe('Two');
+    pass(1);
+    wordpress.clockAhead = then;
+    pass(1);
+    save(1, 'Three');
+    pass(600);
+    await poll.run();
+    expect(titles()[1]).toBe('Three');
+    pass(60);
+    save(1, 'Four');
+    pass(3 * hour);
+    await poll.run();
+    expect(titles()[1]).toBe('Four');
+  });
+
+  it('beside documents that an import has dated in the future, and fetches those once', async () => {
+    fill();
+    for (let id = 100; id < 130; id++) save(id, 'Imported', '2031-01-01T00:00:00');
+    save(1, 'One');
+    const { poll, titles, ingested } = polling();
+    await poll.run();
+    pass(30);
+    save(1, 'Two');
+    pass(5);
+    await poll.run();
+    expect(titles()[1]).toBe('Two');
+    const before = ingested();
+    wordpress.requests.length = 0;
+    await poll.run();
+    expect(wordpress.requests.filter((request) => request.includes('include='))).toEqual([]);
+    expect(ingested()).toBe(before);
+    save(100, 'Edited');
+    await poll.run();
+    expect(titles()[100]).toBe('Edited');
+  });
+
+  it('whatever the clocks do, once between two polls', async () => {
+    const step = fc.record({
+      wait: fc.constantFrom(1, 30, 700, 2 * hour),
+      ahead: fc.constantFrom(-hour, 0, hour),
+      id: fc.integer({ min: 1, max: 3 }),
+      /** Stamped by an import, years ahead. */
+      future: fc.boolean(),
+      later: fc.constantFrom(1, 60, 5 * hour),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
+        wordpress.store.articles.clear();
+        wordpress.clockAhead = 0;
+        fill();
+        const { poll, titles } = polling();
+        await poll.run();
+        let version = 0;
+        for (const { wait, ahead, id, future, later } of steps) {
+          pass(wait);
+          wordpress.clockAhead = ahead;
+          const title = `Version ${++version}`;
+          save(id, title, stamp(future ? 5 * 365 * 24 * hour : 0));
+          pass(later);
+          await poll.run();
+          expect(titles()[id], JSON.stringify(steps)).toBe(title);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+});

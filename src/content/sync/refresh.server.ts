@@ -1,0 +1,181 @@
+/** Fetching and applying by name: one document, several, the sections, the menus. Webhooks, polls and walks come here. */
+
+import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
+import { createKeyedMutex } from '../../lib/jobs/keyed-mutex.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { IngestedSection } from '../ingest/document.ts';
+import type { Ingester } from '../ingest/ingester.server.ts';
+import { linkTarget } from '../ingest/links.ts';
+import { alignWalls } from '../store/access.server.ts';
+import type { Mirror } from '../store/mirror.server.ts';
+import { storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
+import { configuredSection } from '../store/sections.ts';
+import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
+import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
+import { rejectionOf } from '../wire/rejection.ts';
+import * as wire from '../wire/schemas.ts';
+import type { Applied, Applier } from './apply.server.ts';
+
+export interface SyncContext {
+  readonly mirror: Mirror;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly ingester: Ingester;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly siteUrl: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Items {
+  /** Refetches one document; whatever order deliveries come in, the mirror ends with WordPress's latest state. */
+  one(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
+  /** Refetches several; one that WordPress cannot deliver is set aside and the others go on. */
+  several(type: DocumentType, ids: readonly number[]): Promise<void>;
+  sections(options?: GetOptions): Promise<Applied>;
+  menus(options?: GetOptions): Promise<Applied>;
+}
+
+/** Failures that one broken document can cause, as opposed to a WordPress that is away. */
+export const mayBeOneDocument = ({ kind, status }: Failure): boolean =>
+  kind === 'not-json' ||
+  kind === 'too-large' ||
+  kind === 'timeout' ||
+  (kind === 'status' && status >= 500 && status !== 503);
+
+export const nothingApplied: Applied = { stored: 0, withdrawn: 0, rejected: 0, refreshed: [] };
+const batch = 20;
+
+/** Makes the reads of one WordPress. */
+export function createItems(context: SyncContext): Items {
+  const { client, applier, mirror, ingester, signal } = context;
+  /** One fetch of a document at a time, so that an older answer never overwrites a newer one. */
+  const withLock = createKeyedMutex();
+
+  const one: Items['one'] = (type, id, options) =>
+    withLock(`${type}:${id}`, async () => {
+      const found = await fetchOne(client, type, id, { signal, ...options });
+      if (found.kind === 'failed') throw problemOf(client, found.failure);
+      if (type === 'comments') {
+        return found.kind === 'gone' ? applier.withdrawComments([id]) : applier.comments([found.raw]);
+      }
+      return found.kind === 'gone'
+        ? applier.withdraw(type, [id], found.fetched)
+        : applier.documents(type, [found.raw], found.answer.fetched);
+    });
+
+  const wordpressAnswers = async (): Promise<boolean> =>
+    (await client.get('/newsroom/v1/status', {}, { tries: 1, signal })).ok;
+
+  const separately = async (type: DocumentType, ids: readonly number[]): Promise<void> => {
+    for (const id of ids) {
+      try {
+        await one(type, id, { tries: 2 });
+      } catch (error) {
+        const failure = (error as { failure?: Failure | null }).failure;
+        if (!failure || !mayBeOneDocument(failure) || !(await wordpressAnswers())) throw error;
+        const problem = describeFailure(failure);
+        applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
+      }
+    }
+  };
+
+  return {
+    one,
+    async several(type, ids) {
+      for (let start = 0; start < ids.length; start += batch) {
+        const part = ids.slice(start, start + batch);
+        const query = { include: part, per_page: part.length, orderby: 'include' };
+        const result = await client.get(`/wp/v2/${type}`, query, { signal });
+        if (!result.ok) {
+          if (!mayBeOneDocument(result)) throw problemOf(client, result);
+          await separately(type, part);
+          continue;
+        }
+        const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
+        await applier.documents(type, raws, result.fetched);
+        const came = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
+        await separately(
+          type,
+          part.filter((id) => !came.has(id)),
+        );
+      }
+    },
+    async sections(options) {
+      const raws: unknown[] = [];
+      for (let page = 1; ; page++) {
+        const { items } = await fetchList(
+          client,
+          '/wp/v2/categories',
+          { per_page: 100, page, orderby: 'id' },
+          { signal, ...options },
+        );
+        raws.push(...items);
+        if (items.length < 100) break;
+      }
+      const sections = await sectionsOf(raws, context);
+      return applier.write(() => {
+        const tags = storeSections(mirror, sections);
+        alignWalls(mirror);
+        return tags;
+      });
+    },
+    async menus(options) {
+      const { items } = await fetchList(client, '/newsroom/v1/menus', {}, { signal, ...options });
+      const parsed = wire.menus.safeParse(items);
+      if (!parsed.success) {
+        applier.reject(rejectionOf('menus', items, parsed.error));
+        return nothingApplied;
+      }
+      const addresses = { wordpress: client.url, site: context.siteUrl };
+      const menus = new Map<string, MenuItem[]>();
+      for (const { location, items: entries } of parsed.data) {
+        const titles = await ingester.lines(entries.map(({ title }) => title));
+        const shown = entries.flatMap(({ url }, index) => {
+          const target = linkTarget(url, addresses, `${client.url}/`);
+          const title = titles[index] ?? '';
+          return target && target.kind !== 'anchor' && title !== '' ? [{ title, href: target.href }] : [];
+        });
+        menus.set(location, shown);
+      }
+      return applier.write(() => storeMenus(mirror, menus));
+    },
+  };
+}
+
+async function sectionsOf(
+  raws: readonly unknown[],
+  { applier, ingester, mirror }: SyncContext,
+): Promise<IngestedSection[]> {
+  const held = new Map(storedSections(mirror).map((section) => [section.id, section]));
+  const sections: IngestedSection[] = [];
+  for (const raw of raws) {
+    const parsed = wire.category.safeParse(raw);
+    if (!parsed.success) {
+      const rejection = rejectionOf('categories', raw, parsed.error);
+      applier.reject(rejection);
+      const before = held.get(rejection.id);
+      if (before) sections.push(before);
+      continue;
+    }
+    const { id, slug, newsroom } = parsed.data;
+    const configured = configuredSection(slug);
+    const [name = slug, label = ''] = await ingester.lines([parsed.data.name, newsroom?.label ?? '']);
+    sections.push({
+      id,
+      slug,
+      name: name || slug,
+      label: label || (newsroom ? '' : (configured?.label ?? '')) || name || slug,
+      homepageCount: Math.max(
+        0,
+        Math.trunc(
+          newsroom ? (newsroom.home_count ?? configured?.homepageCount ?? 4) : (configured?.homepageCount ?? 4),
+        ),
+      ),
+      showInMedia: newsroom ? (newsroom.show_in_media ?? false) : (configured?.showInMedia ?? false),
+      position: newsroom ? (newsroom.navigation_position ?? null) : (configured?.navigationPosition ?? null),
+      color: (newsroom ? newsroom.color : configured?.color) === 'red' ? 'red' : 'default',
+    });
+  }
+  return sections;
+}

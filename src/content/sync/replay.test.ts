@@ -1,0 +1,85 @@
+/** A change that was committed and not told to the end is told again by the next process. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { fakeWordPress, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { silent } from '../../lib/logging.ts';
+import { openContent } from '../content.server.ts';
+import type { ContentChange } from '../service.ts';
+
+it('tells again what the process before did not tell to the end, once, with what was withdrawn', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'replay-'));
+  const wordpress = fakeWordPress();
+  const put = (id: number, status: string, modified: string): void => {
+    const part = { id, slug: `a-${id}`, status, modified_gmt: modified, date_gmt: '2026-11-20T12:00:00' };
+    wordpress.put('articles', { ...wirePost(part), id });
+  };
+  const open = (onChange: (change: ContentChange) => unknown, isKept?: () => boolean) =>
+    openContent({
+      file: join(folder, 'content.sqlite'),
+      wordpress: { url: wordpress.url },
+      siteUrl: 'https://paper.example',
+      frameHosts: [],
+      measure: async () => null,
+      log: silent,
+      pollSeconds: 3600,
+      fetch: wordpress.fetch,
+      threads: false,
+      onChange,
+      isKept,
+    });
+  try {
+    put(1, 'publish', '2026-11-20T12:00:00');
+    put(2, 'publish', '2026-11-20T12:00:00');
+    const first = open(() => {});
+    await first.syncNow();
+    await first.stop();
+
+    // The listener hears of it and the process dies before it is done: nothing below waits for it.
+    wordpress.remove('articles', 2);
+    const heard = Promise.withResolvers<void>();
+    const dying = open(() => {
+      heard.resolve();
+      return new Promise(() => {});
+    });
+    void dying.syncNow();
+    await heard.promise;
+
+    const told: ContentChange[] = [];
+    const next = open((change) => void told.push(change));
+    next.replay();
+    next.replay();
+    expect(told).toHaveLength(1);
+    expect(told[0]?.withdrawn).toEqual([{ type: 'articles', slug: 'a-2' }]);
+    expect(told[0]?.withdrawnTags).toEqual(['article:2']);
+    expect([...(told[0]?.tags ?? [])]).toContain('article:2');
+    await new Promise((resolve) => setImmediate(resolve));
+    await next.stop();
+
+    const after: ContentChange[] = [];
+    // Told to the end, and nowhere written down: the next process hears of it all the same.
+    const forgetful = open(
+      (change) => void after.push(change),
+      () => false,
+    );
+    forgetful.replay();
+    expect(after).toEqual([]);
+    put(1, 'publish', '2026-11-20T13:00:00');
+    await forgetful.syncNow();
+    await forgetful.stop();
+    const last = open((change) => void after.push(change));
+    last.replay();
+    expect(after.map(({ tags }) => tags.has('article:1'))).toEqual([true, true]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await last.stop();
+
+    const silentOnes: ContentChange[] = [];
+    const afterwards = open((change) => void silentOnes.push(change));
+    afterwards.replay();
+    expect(silentOnes).toEqual([]);
+    await afterwards.stop();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 30_000);

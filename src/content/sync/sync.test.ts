@@ -1,0 +1,365 @@
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  type FakeWordPress,
+  fakeWordPress,
+  type Json,
+  restError,
+  wireComment,
+  wirePost,
+  wireSection,
+} from '../../../tests/fixtures/wordpress.ts';
+import { silent } from '../../lib/logging.ts';
+import { openContent } from '../content.server.ts';
+import type { Content, ContentChange, ContentOptions } from '../service.ts';
+
+let wordpress: FakeWordPress;
+let content: Content;
+let changes: ContentChange[];
+let logged: { message: string; context: Record<string, unknown> }[];
+let now: number;
+
+function start(options: Partial<ContentOptions> = {}): Content {
+  const keep = (context: object, message: string): void =>
+    void logged.push({ message, context: context as Record<string, unknown> });
+  content = openContent({
+    file: ':memory:',
+    wordpress: { url: wordpress.url, user: 'site', password: 'secret' },
+    siteUrl: 'https://sun.example',
+    frameHosts: [],
+    measure: async () => null,
+    log: { ...silent, warn: keep, error: keep },
+    pollSeconds: 1,
+    fetch: wordpress.fetch,
+    now: () => now,
+    threads: false,
+    onChange: (change) => void changes.push(change),
+    ...options,
+  });
+  return content;
+}
+
+const date = (index: number): string => new Date(Date.UTC(2026, 10, 1) + index * 3_600_000).toISOString().slice(0, 19);
+const put = (id: number, part: Json = {}): Json =>
+  wordpress.put('articles', {
+    id,
+    ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }], date_gmt: date(id), ...part }),
+  });
+const total = (): number => content.reader().articles({}).total;
+const tags = (): string[] => [...new Set(changes.flatMap((change) => [...change.tags]))].sort();
+
+beforeEach(() => {
+  wordpress = fakeWordPress();
+  changes = [];
+  logged = [];
+  now = Date.UTC(2026, 10, 21, 12);
+  // Both clocks show the same, as they should.
+  wordpress.clockAhead = Math.round((now - Date.now()) / 1000);
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
+  for (let id = 1; id <= 130; id++) put(id);
+});
+afterEach(() => content.stop());
+
+describe('back-fill', { timeout: 60_000 }, () => {
+  it('brings everything, newest first, and says when the edition can be read', async () => {
+    wordpress.put('video', { id: 700, ...wirePost({ id: 700 }) });
+    wordpress.put('pages', { id: 600, ...wirePost({ id: 600, slug: 'about' }) });
+    wordpress.put('pages', {
+      id: 601,
+      ...wirePost({ id: 601, slug: 'top-stories-2', acf: { top_articles: [2, 130] } }),
+    });
+    wordpress.put('comments', { id: 1, ...wireComment({ id: 1, post: 130 }) });
+    let atReady = -1;
+    start({
+      onChange: ({ tags: changed }) => {
+        if (changed.has('site')) atReady = total();
+      },
+    });
+    expect(content.reader().edition().ready).toBe(false);
+    const report = await content.syncNow();
+    expect(report).toMatchObject({ ok: true, rejected: 0, problem: null });
+    expect(total()).toBe(130);
+    // Ready with the first page of articles and the front page's stories, not with everything.
+    expect(atReady).toBe(21);
+    const reader = content.reader();
+    expect(reader.topStories().ids).toEqual([2, 130]);
+    expect(reader.page('top-stories-2')).toBeNull();
+    expect([reader.page('about')?.id, reader.videos({}).total, reader.comments(130, {}).total]).toEqual([600, 1, 1]);
+    expect(content.status()).toMatchObject({
+      ready: true,
+      phase: 'following',
+      rejected: 0,
+      progress: { articles: { done: 130, total: 130, complete: true } },
+    });
+  });
+
+  it('sets aside what does not fit and retries it when it changes', async () => {
+    put(50, { access: 'gold' });
+    start();
+    expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 1 });
+    expect(total()).toBe(129);
+    expect(logged[0]).toEqual({
+      message: 'content: document set aside, it does not fit',
+      context: {
+        url: `${wordpress.url}/wp-json/wp/v2/articles/50`,
+        field: 'access',
+        value: '"gold"',
+        problem: 'expected access: default, free, registered or subscriber',
+      },
+    });
+    expect(await content.syncNow()).toMatchObject({ rejected: 0 });
+    put(50, { access: 'free', modified_gmt: '2026-11-21T11:00:00' });
+    expect(await content.syncNow()).toMatchObject({ stored: 1, rejected: 0 });
+    expect(content.status().rejected).toBe(0);
+  });
+
+  it('sets aside a body that is longer than any story', async () => {
+    put(50, { content: { rendered: 'x'.repeat(2_000_001) } });
+    start();
+    expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 1 });
+    expect(logged[0]?.context.problem).toBe('the body has 2000001 characters, 2000000 is the limit');
+    expect(total()).toBe(129);
+  });
+
+  it('tries what does not fit again after an hour, changed or not', async () => {
+    put(50, { access: 'gold' });
+    start();
+    await content.syncNow();
+    wordpress.store.articles.set(50, { ...wordpress.store.articles.get(50), access: 'free' });
+    await content.syncNow();
+    expect(total()).toBe(129);
+    now += 3_700_000;
+    await content.syncNow();
+    expect(total()).toBe(130);
+  });
+
+  it('goes around a document over which WordPress breaks', async () => {
+    wordpress.intercept = (request) => {
+      const url = new URL(request.url);
+      if (!url.pathname.endsWith('/articles') || url.searchParams.has('_fields'))
+        return url.pathname.endsWith('/articles/70') ? restError(500, 'broken') : null;
+      const include = url.searchParams.get('include')?.split(',') ?? [];
+      const [offset, size] = [Number(url.searchParams.get('offset')), Number(url.searchParams.get('per_page'))];
+      const holds = include.length > 0 ? include.includes('70') : offset <= 60 && 60 < offset + size;
+      return holds ? restError(500, 'broken') : null;
+    };
+    start();
+    const report = await content.syncNow();
+    expect(report.ok).toBe(true);
+    expect(total()).toBe(129);
+    expect(content.status().rejected).toBe(1);
+    expect(content.reader().article('a-70')).toBeNull();
+  });
+});
+
+describe('following WordPress without webhooks', { timeout: 60_000 }, () => {
+  beforeEach(async () => {
+    start();
+    await content.syncNow();
+    changes = [];
+  });
+
+  it('finds an edit and touches only what shows it', async () => {
+    put(7, { content: { rendered: '<p>Corrected.</p>' }, modified_gmt: '2026-11-21T11:00:00' });
+    await content.syncNow();
+    expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>Corrected.</p>');
+    expect(tags()).toEqual(['article:7', 'search']);
+  });
+
+  it('asks for no document when nothing changed', async () => {
+    wordpress.requests.length = 0;
+    await content.syncNow();
+    expect(
+      wordpress.requests.filter((path) => path.startsWith('/wp/v2/articles') && !path.includes('_fields')),
+    ).toEqual([]);
+    expect(changes).toEqual([]);
+  });
+
+  it('finds deletions, unpublished and protected documents', async () => {
+    wordpress.remove('articles', 7);
+    put(8, { status: 'draft' });
+    put(9, { content: { rendered: '', protected: true }, modified_gmt: '2026-11-21T11:00:00' });
+    await content.syncNow();
+    expect(total()).toBe(127);
+    expect(
+      changes
+        .flatMap(({ withdrawn }) => withdrawn)
+        .map(({ slug }) => slug)
+        .sort(),
+    ).toEqual(['a-7', 'a-8', 'a-9']);
+    expect(content.reader().fate('articles', 'a-8')).toEqual({ kind: 'gone' });
+    put(8, { modified_gmt: '2026-11-21T11:30:00' });
+    await content.syncNow();
+    expect(content.reader().article('a-8')?.id).toBe(8);
+  });
+
+  it('finds a new slug, and leads from the old one', async () => {
+    put(7, { slug: 'better', modified_gmt: '2026-11-21T11:00:00' });
+    await content.syncNow();
+    expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'moved', slug: 'better' });
+  });
+
+  it('finds a scheduled story that appeared without being modified', async () => {
+    put(500, { date_gmt: '2026-11-21T11:00:00', modified_gmt: '2026-10-01T00:00:00' });
+    await content.syncNow();
+    expect(content.reader().articles({ limit: 1 }).items[0]?.id).toBe(500);
+  });
+
+  it('finds a second edit within one second', async () => {
+    // However long the machine takes for the first look, it is the same second at the second one.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const modified = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
+    wordpress.clockAhead = 60;
+    put(7, { title: { rendered: 'First' }, modified_gmt: modified });
+    await content.syncNow();
+    put(7, { title: { rendered: 'Second' }, modified_gmt: modified });
+    await content.syncNow();
+    expect(content.reader().article('a-7')?.title).toBe('Second');
+  });
+
+  it('finds new, changed and removed comments, and changed sections and menus', async () => {
+    for (const id of [1, 2, 3]) wordpress.put('comments', { id, ...wireComment({ id, post: 130 }) });
+    wordpress.menus = [
+      {
+        location: 'footer',
+        items: [
+          { title: 'A &amp; B', url: `${wordpress.url}/about/` },
+          { title: 'x', url: 'javascript:x' },
+        ],
+      },
+    ];
+    await content.syncNow();
+    expect(content.reader().comments(130, {}).total).toBe(3);
+    expect(content.reader().menu('footer')).toEqual([{ title: 'A & B', href: '/about' }]);
+    wordpress.remove('comments', 2);
+    wordpress.put('comments', { id: 3, ...wireComment({ id: 3, post: 130, status: 'hold' }) });
+    wordpress.put('comments', { id: 1, ...wireComment({ id: 1, post: 130, content: { rendered: '<p>Edited</p>' } }) });
+    wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Power' });
+    await content.syncNow();
+    expect(
+      content
+        .reader()
+        .comments(130, {})
+        .items.map(({ contentHtml }) => contentHtml),
+    ).toEqual(['<p>Edited</p>']);
+    expect(content.reader().section('politics')?.label).toBe('Power');
+    expect(tags()).toEqual(['comments:130', 'navigation', 'section:politics']);
+  });
+
+  it('takes a page off at once when its article is no longer free', async () => {
+    put(7, { access: 'subscriber', modified_gmt: '2026-11-21T11:00:00' });
+    await content.syncNow();
+    expect(changes.flatMap(({ withdrawn }) => withdrawn)).toEqual([{ type: 'articles', slug: 'a-7' }]);
+    expect(content.reader().article('a-7')?.access).toBe('subscriber');
+  });
+
+  it('forgets the front page when its page goes', async () => {
+    wordpress.put('pages', { id: 601, ...wirePost({ id: 601, slug: 'top-stories-2', acf: { top_articles: [2] } }) });
+    await content.syncNow();
+    expect(content.reader().topStories().ids).toEqual([2]);
+    wordpress.remove('pages', 601);
+    await content.syncNow();
+    expect(content.reader().topStories().ids).toEqual([]);
+  });
+});
+
+describe('a look between two polls', { timeout: 60_000 }, () => {
+  const corrected = (): void => {
+    // Where the polls go on is by WordPress's clock, which is the machine's here.
+    const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
+    put(7, { content: { rendered: '<p>Corrected.</p>' }, modified_gmt });
+    content.look();
+  };
+  const found = (): Promise<void> =>
+    vi.waitFor(() => expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>Corrected.</p>'));
+
+  it('comes at once', async () => {
+    start({ pollSeconds: 3600 }).start();
+    await vi.waitFor(() => expect(content.status().phase).toBe('following'));
+    corrected();
+    await found();
+  });
+
+  it('comes after the poll that is under way, which may have looked too early', async () => {
+    start({ pollSeconds: 3600 });
+    await content.syncNow();
+    let asked = false;
+    // What a round asks for last.
+    wordpress.intercept = ({ url }) => {
+      if (!asked && url.includes('/wp/v2/comments?orderby=id')) {
+        asked = true;
+        corrected();
+      }
+      return null;
+    };
+    content.start();
+    await found();
+  });
+});
+
+describe('WordPress in trouble', { timeout: 60_000 }, () => {
+  it('loses nothing when it answers nonsense', async () => {
+    start();
+    await content.syncNow();
+    for (const answer of [
+      () => restError(401, 'incorrect_password'),
+      () => restError(404, 'rest_no_route'),
+      () => new Response('<html>Down</html>', { status: 404, headers: { 'Content-Type': 'text/html' } }),
+      () => restError(403, 'rest_disabled'),
+    ]) {
+      wordpress.intercept = (request) => (request.url.includes('/articles') ? answer() : null);
+      expect((await content.syncNow()).ok).toBe(false);
+      expect(total()).toBe(130);
+    }
+    // Lists that come back empty, with every document still there.
+    wordpress.intercept = (request) =>
+      /\/articles\?/u.test(request.url) && !request.url.includes('include=')
+        ? Response.json([], { headers: { 'X-WP-Total': '0' } })
+        : null;
+    await content.syncNow();
+    expect(total()).toBe(130);
+  });
+
+  it('says what to do when the plugin is missing', async () => {
+    wordpress.intercept = () => restError(404, 'rest_no_route');
+    start();
+    expect((await content.syncNow()).problem).toContain('install and activate wordpress/newsroom');
+  });
+
+  it('heals by itself when it was down at the first start', async () => {
+    let down = true;
+    wordpress.intercept = () => (down ? Promise.reject(new TypeError('fetch failed')) : null);
+    let ready: () => void = () => {};
+    const becameReady = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    const failed = new Promise<void>((resolve) => {
+      start({
+        onChange: ({ tags: changed }) => {
+          if (changed.has('site')) ready();
+        },
+        log: { ...silent, error: () => resolve() },
+        now: Date.now,
+      });
+    });
+    content.start();
+    await failed;
+    expect(content.status()).toMatchObject({ ready: false, phase: 'waiting' });
+    expect(content.status().problem).toContain('no answer');
+    down = false;
+    await becameReady;
+    expect(content.status().ready).toBe(true);
+  });
+
+  it('fetches cut bodies again once it has credentials', async () => {
+    put(7, { restricted: true, access: 'subscriber', content: { rendered: '<p>Opening.</p>' } });
+    wordpress.status = { ...wordpress.status, credentials: false };
+    start();
+    await content.syncNow();
+    expect(logged.some(({ message }) => message.includes('does not accept the credentials'))).toBe(true);
+    put(7, { restricted: false, access: 'subscriber', content: { rendered: '<p>The whole.</p>' } });
+    wordpress.status = { ...wordpress.status, credentials: true };
+    await content.syncNow();
+    expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>The whole.</p>');
+  });
+});

@@ -1,0 +1,205 @@
+/**
+ * WordPress's word that something changed (docs/content-api.md, "Webhook"). It is believed only in that something happened: the
+ * document is fetched again, so that late, doubled and disordered deliveries all end in WordPress's latest state.
+ */
+import type { Logger } from '../../lib/logging.ts';
+import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
+import type { Mirror } from '../store/mirror.server.ts';
+import { rememberSlug } from '../store/write.server.ts';
+import { SyncProblem } from '../wire/fetch.server.ts';
+import * as wire from '../wire/schemas.ts';
+import { matches, sign } from '../wire/signature.server.ts';
+import { canonicalSlug } from '../wire/slugs.ts';
+import type { Applied, Applier } from './apply.server.ts';
+import { type Items, nothingApplied } from './refresh.server.ts';
+
+const windowSeconds = 300;
+/** Longer than a signature can be good: it may be dated five minutes ahead. */
+const rememberedMs = 900_000;
+const logEveryMs = 60_000;
+
+export interface WebhookOptions {
+  readonly mirror: Mirror;
+  readonly applier: Applier;
+  readonly items: Items;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly secret: string | undefined;
+}
+
+/** Why a webhook was not taken, as answers, the log and the metrics name it. */
+export const refusalReasons = [
+  'no-secret',
+  'signature',
+  /** Signed as version 1.0 of the plugin did, without the delivery's id. */
+  'outdated-plugin',
+  'clock',
+  'delivery-id',
+  'body',
+  'duplicate',
+  /** WordPress could not be read just now; it sends the webhook again. */
+  'wordpress',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+const header = ({ headers }: WebhookRequest, name: string): string => {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+};
+
+const refuse = (
+  status: number,
+  reason: RefusalReason,
+  error: string,
+  headers?: Record<string, string>,
+): WebhookAnswer => ({
+  status,
+  body: { ok: false, reason, error },
+  ...(headers ? { headers } : {}),
+});
+
+const duplicate = refuse(409, 'duplicate', 'this delivery was already processed');
+
+type Hook = ReturnType<typeof wire.webhook.parse>;
+type Checked = { readonly delivery: string; readonly hook: Hook };
+
+/** Whether a webhook is WordPress's, of now and readable; the answer where it is not. */
+function check(request: WebhookRequest, secret: string | undefined, now: number): Checked | WebhookAnswer {
+  if (!secret) return refuse(503, 'no-secret', 'NEWSROOM_SECRET is not set on the site', { 'Retry-After': '300' });
+  const timestamp = header(request, 'x-newsroom-timestamp');
+  const delivery = header(request, 'x-newsroom-delivery');
+  const signature = header(request, 'x-newsroom-signature');
+  const bytes = typeof request.rawBody === 'string' ? Buffer.from(request.rawBody) : request.rawBody;
+  const given = signature.startsWith('sha256=') ? signature.slice(7) : '';
+  if (!/^\d{1,12}$/u.test(timestamp) || !matches(sign(secret, `${timestamp}.${delivery}.`, bytes), given)) {
+    return matches(sign(secret, `${timestamp}.`, bytes), given)
+      ? refuse(401, 'outdated-plugin', 'the signature leaves out the delivery id: update the newsroom plugin')
+      : refuse(401, 'signature', 'bad signature: compare NEWSROOM_SECRET with the secret in WordPress');
+  }
+  const ahead = Number(timestamp) - Math.floor(now / 1000);
+  if (Math.abs(ahead) > windowSeconds) {
+    const error = `WordPress's clock is ${Math.abs(ahead)} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the site's`;
+    return { status: 412, body: { ok: false, reason: 'clock' satisfies RefusalReason, error, ahead } };
+  }
+  if (!/^[\w-]{8,64}$/u.test(delivery)) return refuse(422, 'delivery-id', 'X-Newsroom-Delivery is no id');
+  let parsed: ReturnType<typeof wire.webhook.safeParse>;
+  try {
+    parsed = wire.webhook.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  } catch {
+    return refuse(422, 'body', 'body is not JSON');
+  }
+  if (parsed.success) return { delivery, hook: parsed.data };
+  const issue = parsed.error.issues[0];
+  return refuse(422, 'body', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+}
+
+/** Counts what was refused, and logs the first of each kind and then one line a minute: anyone can send nonsense. */
+function createRefusals(log: Logger, now: () => number): Refusals {
+  const counts = Object.fromEntries(refusalReasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
+  const logged = new Map<RefusalReason, { at: number; count: number }>();
+  return {
+    counts,
+    note({ status, body }) {
+      const { reason, error } = body as { reason: RefusalReason; error: string };
+      const count = ++counts[reason];
+      const last = logged.get(reason);
+      if (last && Math.abs(now() - last.at) < logEveryMs) return;
+      logged.set(reason, { at: now(), count });
+      const line = { reason, status, error, refused: count - (last?.count ?? 0) };
+      // WordPress repeats what it has no answer to: a duplicate is no fault.
+      log[reason === 'duplicate' ? 'info' : 'warn'](line, 'content: webhook refused');
+    },
+  };
+}
+
+interface Refusals {
+  readonly counts: Readonly<Record<RefusalReason, number>>;
+  note(answer: WebhookAnswer): void;
+}
+
+export interface Receiver {
+  readonly receive: Content['receive'];
+  /** Webhooks refused since the start, by reason. */
+  readonly refused: Readonly<Record<RefusalReason, number>>;
+}
+
+/** Makes the receiver. Nothing changes before signature, time, delivery and body have been found good. */
+export function createReceiver({ mirror, applier, items, log, now, secret }: WebhookOptions): Receiver {
+  const refusals = createRefusals(log, now);
+  /** Deliveries that are being worked on; the same one arriving meanwhile waits for the outcome. */
+  const underWay = new Map<string, Promise<WebhookAnswer>>();
+
+  const act = async (hook: Hook): Promise<Applied> => {
+    const options = { tries: 2 };
+    switch (hook.type) {
+      case 'site':
+        return nothingApplied;
+      case 'categories':
+        return items.sections(options);
+      case 'menus':
+        return items.menus(options);
+      default: {
+        if (hook.id === 0) return nothingApplied;
+        const applied = await items.one(hook.type, hook.id, options);
+        // The mirror may never have seen the document under its former slug.
+        if (!hook.previous_slug || hook.type === 'comments') return applied;
+        const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
+        if (mirror.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
+        const former = await applier.write(() => new Set(rememberSlug(mirror, type, slug, hook.id)));
+        return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
+      }
+    }
+  };
+
+  const work = async (delivery: string, hook: Hook): Promise<WebhookAnswer> => {
+    const began = performance.now();
+    try {
+      const { refreshed } = await act(hook);
+      // Remembered when it is done: a delivery that failed may come again.
+      mirror.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
+      const ms = Math.round(performance.now() - began);
+      log.info({ event: hook.event, type: hook.type, id: hook.id, ms }, 'content: webhook done');
+      return { status: 200, body: { ok: true, refreshed, ms } };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log.error(
+        { event: hook.event, type: hook.type, id: hook.id, error: message },
+        'content: webhook not done, WordPress will send it again',
+      );
+      const asked = error instanceof SyncProblem ? error.retryAfterMs : null;
+      const seconds = Math.max(5, Math.ceil((asked ?? 10_000) / 1000));
+      return refuse(503, 'wordpress', 'WordPress could not be read; send it again', { 'Retry-After': String(seconds) });
+    }
+  };
+
+  const answer: Content['receive'] = async (request, taken) => {
+    const checked = check(request, secret, now());
+    if ('status' in checked) return checked;
+    const { delivery, hook } = checked;
+    const seen = mirror.prepare('SELECT at FROM deliveries WHERE id = ?').get(delivery);
+    if (seen && now() - Number(seen.at) < rememberedMs) return duplicate;
+    if (underWay.has(delivery)) {
+      const first = await underWay.get(delivery);
+      return first && first.status === 200
+        ? duplicate
+        : refuse(503, 'wordpress', 'send it again', { 'Retry-After': '5' });
+    }
+    taken?.();
+    const working = work(delivery, hook);
+    underWay.set(delivery, working);
+    try {
+      return await working;
+    } finally {
+      underWay.delete(delivery);
+    }
+  };
+
+  return {
+    refused: refusals.counts,
+    async receive(request, taken) {
+      const result = await answer(request, taken);
+      if (result.status !== 200) refusals.note(result);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,320 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type FakeWordPress,
+  fakeWordPress,
+  type Json,
+  restError,
+  wireComment,
+  wirePost,
+  wireSection,
+} from '../../../tests/fixtures/wordpress.ts';
+import { silent } from '../../lib/logging.ts';
+import { openContent } from '../content.server.ts';
+import type { Content, ContentChange, WebhookAnswer } from '../service.ts';
+
+const secret = 'a shared secret';
+let wordpress: FakeWordPress;
+let content: Content;
+let changes: ContentChange[];
+let now: number;
+let deliveries = 0;
+
+const hmac = (text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+const hook = (part: Json = {}): Json => ({
+  event: 'update',
+  type: 'articles',
+  id: 7,
+  slug: 'a-7',
+  previous_slug: null,
+  status: 'publish',
+  modified: '2026-11-20T12:00:00Z',
+  ...part,
+});
+
+/** Deliveries that were found good and new. */
+let taken: number;
+let logged: { message: string; context: Record<string, unknown> }[];
+
+function deliver(body: Json | string, headers: Record<string, string> = {}): Promise<WebhookAnswer> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const timestamp = headers['x-newsroom-timestamp'] ?? String(Math.floor(now / 1000));
+  const delivery = headers['x-newsroom-delivery'] ?? `delivery-${++deliveries}`;
+  return content.receive(
+    {
+      headers: {
+        'x-newsroom-timestamp': timestamp,
+        'x-newsroom-delivery': delivery,
+        'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${delivery}.${text}`)}`,
+        ...headers,
+      },
+      rawBody: Buffer.from(text),
+    },
+    () => void taken++,
+  );
+}
+
+beforeEach(async () => {
+  wordpress = fakeWordPress();
+  changes = [];
+  taken = 0;
+  logged = [];
+  const keep = (context: object, message: string): void =>
+    void logged.push({ message, context: context as Record<string, unknown> });
+  now = Date.UTC(2026, 10, 21, 12);
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
+  for (let id = 1; id <= 9; id++)
+    wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }] }) });
+  content = openContent({
+    ...{
+      file: ':memory:',
+      wordpress: { url: wordpress.url, user: 'u', password: 'p' },
+      siteUrl: 'https://sun.example',
+      secret,
+    },
+    ...{
+      frameHosts: [],
+      measure: async () => null,
+      log: { ...silent, warn: keep },
+      pollSeconds: 60,
+      fetch: wordpress.fetch,
+      now: () => now,
+      threads: false,
+    },
+    onChange: (change) => void changes.push(change),
+  });
+  await content.syncNow();
+  changes = [];
+  wordpress.requests.length = 0;
+});
+afterEach(() => content.stop());
+
+const edit = (id: number, part: Json): Json =>
+  wordpress.put('articles', { ...wordpress.store.articles.get(id), id, ...part });
+
+describe('a webhook', () => {
+  it('refreshes exactly its document, with one request', async () => {
+    edit(7, { title: { rendered: 'Corrected' } });
+    const answer = await deliver(hook());
+    expect(answer).toMatchObject({ status: 200, body: { ok: true, refreshed: ['/article/a-7', '/'] } });
+    expect(content.reader().article('a-7')?.title).toBe('Corrected');
+    expect(wordpress.requests).toEqual(['/wp/v2/articles/7']);
+  });
+
+  it('changes nothing when it is not WordPress who speaks', async () => {
+    edit(7, { title: { rendered: 'Corrected' } });
+    const body = JSON.stringify(hook());
+    const stamp = String(Math.floor(now / 1000));
+    const id = { 'x-newsroom-delivery': 'delivery-x' };
+    const by = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
+    const bad: Record<string, string>[] = [
+      { 'x-newsroom-signature': '' },
+      { 'x-newsroom-signature': `sha256=${'0'.repeat(64)}` },
+      { ...id, 'x-newsroom-signature': by(secret, `${stamp}.delivery-x.${body}`) },
+      { ...id, 'x-newsroom-signature': `sha256=${by(secret, `${stamp}.delivery-x.${body} `)}` },
+      { ...id, 'x-newsroom-signature': `sha256=${by('other', `${stamp}.delivery-x.${body}`)}` },
+      { 'x-newsroom-timestamp': 'now' },
+    ];
+    for (const headers of bad) expect((await deliver(body, headers)).status).toBe(401);
+    expect(wordpress.requests).toEqual([]);
+    expect(changes).toEqual([]);
+    expect(taken).toBe(0);
+  });
+
+  it('is refused when it is too old, malformed, or was there before', async () => {
+    expect(await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 301) })).toMatchObject({
+      status: 412,
+      body: { reason: 'clock', ahead: -301, error: "WordPress's clock is 301 seconds behind the site's" },
+    });
+    expect(await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 + 301) })).toMatchObject({
+      status: 412,
+      body: { reason: 'clock', ahead: 301 },
+    });
+    expect((await deliver('{"event":')).status).toBe(422);
+    expect(await deliver(hook({ type: 'users' }))).toMatchObject({
+      status: 422,
+      body: { error: expect.stringContaining('type') },
+    });
+    expect((await deliver(hook(), { 'x-newsroom-delivery': 'x y' })).status).toBe(422);
+    expect(wordpress.requests).toEqual([]);
+    expect(taken).toBe(0);
+    expect((await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).status).toBe(200);
+    now += 120_000;
+    expect(await deliver(hook(), { 'x-newsroom-delivery': 'the-same-one' })).toMatchObject({
+      status: 409,
+      body: { reason: 'duplicate' },
+    });
+    const twice = await Promise.all([1, 2].map(() => deliver(hook(), { 'x-newsroom-delivery': 'twice-at-once' })));
+    expect(twice.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(taken).toBe(2);
+  });
+
+  it('cannot be sent again under another id by whoever has seen it', async () => {
+    const timestamp = String(Math.floor(now / 1000));
+    const body = JSON.stringify(hook());
+    const seen = `sha256=${hmac(`${timestamp}.delivery-1.${body}`)}`;
+    const send = (id: string) =>
+      deliver(body, { 'x-newsroom-timestamp': timestamp, 'x-newsroom-delivery': id, 'x-newsroom-signature': seen });
+    expect((await send('delivery-1')).status).toBe(200);
+    const again = Array.from({ length: 20 }, (_, index) => `replayed-${index}`);
+    for (const id of again) expect(await send(id)).toMatchObject({ status: 401, body: { reason: 'signature' } });
+    // Dated as far ahead as is allowed, it is known for as long as its signature is good.
+    const ahead = String(Number(timestamp) + 300);
+    const dated = { 'x-newsroom-timestamp': ahead, 'x-newsroom-delivery': 'delivery-ahead' };
+    expect((await deliver(body, dated)).status).toBe(200);
+    now += 600_000;
+    expect(await deliver(body, dated)).toMatchObject({ status: 409, body: { reason: 'duplicate' } });
+    expect(taken).toBe(2);
+  });
+
+  it('signed by an older plugin is refused with what to do', async () => {
+    const timestamp = String(Math.floor(now / 1000));
+    const old = { 'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${JSON.stringify(hook())}`)}` };
+    expect(await deliver(hook(), old)).toMatchObject({
+      status: 401,
+      body: { reason: 'outdated-plugin', error: expect.stringContaining('update the newsroom plugin') },
+    });
+  });
+
+  it('that is refused leaves a line in the log and a number, and nothing of who sent it', async () => {
+    await deliver(hook(), { 'x-newsroom-signature': 'sha256=secret-guess', 'x-forwarded-for': '203.0.113.9' });
+    for (let index = 0; index < 5; index++) await deliver(hook(), { 'x-newsroom-signature': 'sha256=guess' });
+    await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 3600) });
+    await deliver('{"event":');
+    expect(content.refused()).toMatchObject({ signature: 6, clock: 1, body: 1, duplicate: 0, 'outdated-plugin': 0 });
+    const lines = () => logged.filter(({ message }) => message === 'content: webhook refused');
+    expect(lines().map(({ context }) => [context.reason, context.status, context.refused])).toEqual([
+      ['signature', 401, 1],
+      ['clock', 412, 1],
+      ['body', 422, 1],
+    ]);
+    now += 61_000;
+    await deliver(hook(), { 'x-newsroom-signature': 'sha256=guess' });
+    expect(lines().at(-1)?.context).toMatchObject({ reason: 'signature', refused: 6 });
+    expect(JSON.stringify(logged)).not.toMatch(/203\.0\.113\.9|secret-guess/u);
+  });
+
+  it('may come again when WordPress could not be read', async () => {
+    wordpress.intercept = () => restError(503, 'maintenance');
+    const answer = await deliver(hook(), { 'x-newsroom-delivery': 'again-please' });
+    expect(answer).toMatchObject({ status: 503, headers: { 'Retry-After': expect.any(String) } });
+    wordpress.intercept = null;
+    expect((await deliver(hook(), { 'x-newsroom-delivery': 'again-please' })).status).toBe(200);
+  });
+
+  it('takes a withdrawn article off at once, and publishes it again', async () => {
+    edit(7, { status: 'draft' });
+    expect((await deliver(hook({ event: 'unpublish', status: 'draft' }))).status).toBe(200);
+    expect(changes.at(-1)?.withdrawn).toEqual([{ type: 'articles', slug: 'a-7' }]);
+    expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'gone' });
+    edit(7, { status: 'publish' });
+    await deliver(hook({ event: 'publish' }));
+    expect(content.reader().article('a-7')?.id).toBe(7);
+    wordpress.remove('articles', 7);
+    await deliver(hook({ event: 'delete', slug: 'a-7__trashed' }));
+    expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'gone' });
+  });
+
+  it('knows a former slug that the mirror never saw', async () => {
+    wordpress.put('articles', { id: 70, ...wirePost({ id: 70, slug: 'now' }) });
+    await deliver(hook({ event: 'slug', id: 70, slug: 'now', previous_slug: 'then' }));
+    expect(content.reader().fate('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });
+    // A "not found" that was stored for the former address goes.
+    expect(changes.flatMap(({ tags }) => [...tags])).toContain('slug:articles:then');
+  });
+
+  it('ends in the latest state, however deliveries overlap', async () => {
+    let version = 0;
+    const rounds = Array.from({ length: 20 }, () => {
+      edit(7, {
+        title: { rendered: `Version ${++version}` },
+        modified_gmt: `2026-11-21T12:00:${String(version).padStart(2, '0')}`,
+      });
+      return deliver(hook({ modified: 'whatever' }));
+    });
+    const answers = await Promise.all(rounds);
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(content.reader().article('a-7')?.title).toBe('Version 20');
+  });
+
+  it('speaks of sections, menus, authors, comments and of itself', async () => {
+    wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Power' });
+    wordpress.menus = [{ location: 'footer', items: [{ title: 'A', url: '/about' }] }];
+    wordpress.put('comments', { id: 1, ...wireComment({ id: 1, post: 7 }) });
+    wordpress.put('authors', { id: 9000, ...wirePost({ id: 9000, slug: 'ada', title: { rendered: 'Ada' } }) });
+    await deliver(hook({ event: 'term', type: 'categories', id: 3 }));
+    await deliver(hook({ event: 'menu', type: 'menus', id: 0 }));
+    await deliver(hook({ event: 'comment', type: 'comments', id: 1 }));
+    await deliver(hook({ event: 'author', type: 'authors', id: 9000 }));
+    expect(await deliver(hook({ event: 'test', type: 'site', id: 0 }))).toMatchObject({
+      status: 200,
+      body: { refreshed: [] },
+    });
+    const reader = content.reader();
+    expect([
+      reader.section('politics')?.name,
+      reader.menu('footer')[0]?.title,
+      reader.comments(7, {}).total,
+      reader.author('ada')?.name,
+    ]).toEqual(['Power', 'A', 1, 'Ada']);
+    wordpress.put('comments', { id: 1, ...wireComment({ id: 1, post: 7, status: 'spam' }) });
+    await deliver(hook({ event: 'comment', type: 'comments', id: 1 }));
+    expect(content.reader().comments(7, {}).total).toBe(0);
+  });
+});
+
+describe('a preview', () => {
+  const link = (part: Record<string, string> = {}): URLSearchParams => {
+    const expires = String(Math.floor(now / 1000) + 600);
+    const params = { type: 'articles', id: '7', expires, ...part };
+    return new URLSearchParams({
+      ...params,
+      signature: part.signature ?? hmac(`preview.${params.type}.${params.id}.${params.expires}`),
+    });
+  };
+
+  it('shows the draft as it would look, and keeps nothing', async () => {
+    edit(7, {
+      status: 'draft',
+      slug: '',
+      date_gmt: null,
+      title: { rendered: 'Draft' },
+      content: { rendered: '<p>New<script>x</script></p>' },
+    });
+    const { status, document } = await content.preview(link());
+    expect(status).toBe(200);
+    expect(document).toMatchObject({
+      type: 'articles',
+      article: { title: 'Draft', bodyHtml: '<p>New</p>', section: { slug: 'politics' } },
+    });
+    expect(content.reader().article('a-7')?.title).toBe('Headline 7');
+    expect(changes).toEqual([]);
+  });
+
+  it('shows the newest autosave', async () => {
+    wordpress.intercept = (request) =>
+      request.url.endsWith('/articles/7/autosaves')
+        ? Response.json([
+            { modified_gmt: '2026-11-20T13:00:00', title: { rendered: 'Older' } },
+            {
+              modified_gmt: '2026-11-20T14:00:00',
+              title: { rendered: 'Newest' },
+              content: { rendered: '<p>Saved</p>' },
+            },
+          ])
+        : null;
+    expect((await content.preview(link())).document).toMatchObject({
+      article: { title: 'Newest', bodyHtml: '<p>Saved</p>' },
+    });
+  });
+
+  it('needs a signature, in time', async () => {
+    expect((await content.preview(link({ signature: '0'.repeat(64) }))).status).toBe(401);
+    expect((await content.preview(link({ expires: String(Math.floor(now / 1000) - 1) }))).status).toBe(410);
+    expect((await content.preview(link({ expires: String(Math.floor(now / 1000) + 86_400) }))).status).toBe(410);
+    expect((await content.preview(link({ type: 'users' }))).status).toBe(400);
+    expect((await content.preview(new URLSearchParams())).status).toBe(400);
+    expect(wordpress.requests).toEqual([]);
+    expect((await content.preview(link({ id: '99999' }))).status).toBe(404);
+  });
+});

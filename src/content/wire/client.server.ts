@@ -1,0 +1,289 @@
+/**
+ * The way to WordPress: bounded in time, size and concurrency, patient with a server in trouble, never following it to
+ * another origin. Failures are values that name the address, the status and what came.
+ */
+import { backOff, retryAfter } from '../../lib/jobs/retry.ts';
+import type { Fetched } from '../store/write.server.ts';
+
+export interface ClientOptions {
+  /** Address of WordPress without a slash at the end. */
+  readonly url: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly now?: (() => number) | undefined;
+  /** The latest `Fetched.at` of the process before: this one's are later, even when the clock was set back in between. */
+  readonly lastAt?: number;
+  /** Milliseconds until the answer's head must be there, 20,000 by default. */
+  readonly answerMs?: number;
+  /** Milliseconds for the whole answer, 60,000 by default. */
+  readonly totalMs?: number;
+  /** Requests at once, 4 by default. */
+  readonly concurrency?: number;
+  /** Largest answer in bytes, 64 MiB by default. */
+  readonly maxBytes?: number;
+  /** First wait before a second try in milliseconds, 500 by default. */
+  readonly backOffMs?: number;
+  readonly random?: () => number;
+}
+
+export interface Failure {
+  readonly ok: false;
+  readonly kind: 'network' | 'timeout' | 'status' | 'redirect' | 'not-json' | 'too-large' | 'aborted';
+  readonly url: string;
+  /** HTTP status, 0 when there was no answer. */
+  readonly status: number;
+  /** WordPress's own code (`rest_no_route`), '' when it did not say. */
+  readonly code: string;
+  /** What happened, for the log. */
+  readonly message: string;
+  /** Milliseconds that WordPress asked us to wait, `null` when it did not. */
+  readonly retryAfterMs: number | null;
+  /** When it was asked, on the same scale as {@link Fetched}. */
+  readonly fetched: Fetched;
+}
+
+export interface Answer {
+  readonly ok: true;
+  readonly url: string;
+  readonly data: unknown;
+  readonly fetched: Fetched;
+  /** `X-WP-Total`, `null` when absent. */
+  readonly total: number | null;
+}
+
+export type Result = Answer | Failure;
+
+export interface GetOptions {
+  /** Tries in all, 4 by default. */
+  readonly tries?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Query = Readonly<Record<string, string | number | readonly number[] | undefined>>;
+
+export interface Client {
+  readonly url: string;
+  /** Whether the client signs in. */
+  readonly signsIn: boolean;
+  /** GET of `/wp-json` + path. */
+  get(path: string, query?: Query, options?: GetOptions): Promise<Result>;
+  /** Full address of a path, for messages. */
+  address(path: string, query?: Query): string;
+  /** Whether the REST API answers at `/?rest_route=`, where it is when permalinks are plain. */
+  answersByQuery(path: string): Promise<boolean>;
+  /** What WordPress's clock shows now, epoch milliseconds, by the `Date` of its last answer; this machine's clock while it said nothing. */
+  clock(): number;
+}
+
+/** One line on a failure, for logs and status. */
+export const describeFailure = (failure: Failure): string => `${failure.url}: ${failure.message}`;
+
+const retryable = (failure: Failure): boolean =>
+  failure.kind === 'network' ||
+  failure.kind === 'timeout' ||
+  (failure.kind === 'not-json' && failure.status >= 200 && failure.status < 300) ||
+  (failure.kind === 'status' && (failure.status === 408 || failure.status === 429 || failure.status >= 500));
+
+/** The longest wait that a single request sits out; a longer `Retry-After` is left to the caller. */
+const longestWait = 30_000;
+const maxRedirects = 5;
+
+class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+  constructor(size: number) {
+    this.#free = size;
+  }
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free++;
+    }
+  }
+}
+
+/** Waits, unless told to stop. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Makes a client of one WordPress. */
+export function createClient(options: ClientOptions): Client {
+  const { url, answerMs = 20_000, totalMs = 60_000, maxBytes = 64 * 1024 * 1024, backOffMs = 500 } = options;
+  const now = options.now ?? Date.now;
+  const random = options.random ?? Math.random;
+  const slots = new Semaphore(options.concurrency ?? 4);
+  const headers: Record<string, string> = { Accept: 'application/json', 'User-Agent': 'Broadsheet content sync' };
+  if (options.user && options.password) {
+    headers.Authorization = `Basic ${Buffer.from(`${options.user}:${options.password}`).toString('base64')}`;
+  }
+  const origin = new URL(url).origin;
+  let lastAt = options.lastAt ?? 0;
+  /** Milliseconds that WordPress's clock is ahead of ours. */
+  let ahead = 0;
+
+  const address = (path: string, query: Query = {}): string => {
+    const full = new URL(`${url}/wp-json${path}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) full.searchParams.set(name, Array.isArray(value) ? value.join(',') : String(value));
+    }
+    return full.href.replaceAll('%2C', ',');
+  };
+
+  const failure = (target: string, part: Partial<Failure> & Pick<Failure, 'kind' | 'message'>): Failure => ({
+    ok: false,
+    url: target,
+    status: 0,
+    code: '',
+    retryAfterMs: null,
+    fetched: { at: lastAt, clock: 0 },
+    ...part,
+  });
+
+  const once = async (target: string, signal?: AbortSignal): Promise<Result> => {
+    lastAt = Math.max(now(), lastAt + 1);
+    const at = lastAt;
+    const result = await attempt(target, at, signal);
+    return result.ok ? result : { ...result, fetched: { at, clock: 0 } };
+  };
+
+  const attempt = async (target: string, at: number, signal?: AbortSignal): Promise<Result> => {
+    const stop = new AbortController();
+    let timedOut = '';
+    const expire = (what: string): void => {
+      timedOut = what;
+      stop.abort();
+    };
+    const head = setTimeout(() => expire(`no answer within ${answerMs} ms`), answerMs);
+    const whole = setTimeout(() => expire(`answer not complete within ${totalMs} ms`), totalMs);
+    const passOn = (): void => stop.abort();
+    signal?.addEventListener('abort', passOn, { once: true });
+    try {
+      const fetch = options.fetch ?? globalThis.fetch;
+      let current = target;
+      let response: Response;
+      for (let redirects = 0; ; redirects++) {
+        response = await fetch(current, { headers, redirect: 'manual', signal: stop.signal });
+        const location = response.headers.get('location');
+        if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) break;
+        await response.body?.cancel();
+        const next = URL.canParse(location, current) ? new URL(location, current) : null;
+        if (next?.origin !== origin) {
+          const message = `redirects to ${next?.origin ?? location}, which is not followed; set WORDPRESS_URL to the final address`;
+          return failure(target, { kind: 'redirect', status: response.status, message });
+        }
+        if (redirects === maxRedirects) {
+          return failure(target, {
+            kind: 'redirect',
+            status: response.status,
+            message: `redirects more than ${maxRedirects} times`,
+          });
+        }
+        current = next.href;
+      }
+      clearTimeout(head);
+      const body = await readBody(response, maxBytes);
+      if (body === null) {
+        return failure(target, {
+          kind: 'too-large',
+          status: response.status,
+          message: `answer is larger than ${maxBytes} bytes`,
+        });
+      }
+      return judge(target, response, body, at);
+    } catch (error) {
+      if (signal?.aborted) return failure(target, { kind: 'aborted', message: 'stopped' });
+      if (timedOut) return failure(target, { kind: 'timeout', message: timedOut });
+      const cause = (error as { cause?: { code?: string; message?: string } }).cause;
+      const message = `no answer: ${cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error))}`;
+      return failure(target, { kind: 'network', message });
+    } finally {
+      clearTimeout(head);
+      clearTimeout(whole);
+      signal?.removeEventListener('abort', passOn);
+    }
+  };
+
+  const judge = (target: string, response: Response, body: string, at: number): Result => {
+    const { status } = response;
+    const type = response.headers.get('content-type') ?? 'no content type';
+    const retryAfterMs = retryAfter(response.headers.get('retry-after'), now());
+    let data: unknown;
+    let parsed = true;
+    try {
+      data = body.trim() === '' ? null : JSON.parse(body);
+    } catch {
+      parsed = false;
+    }
+    const excerpt = body.replace(/\s+/gu, ' ').slice(0, 80);
+    if (status < 200 || status > 299) {
+      const code = parsed ? (data as { code?: unknown } | null)?.code : '';
+      const known = typeof code === 'string' ? code : '';
+      const message = `status ${status}${known ? ` (${known})` : `, ${type}: ${excerpt}`}`;
+      return failure(target, { kind: 'status', status, code: known, message, retryAfterMs });
+    }
+    if (!parsed) {
+      const what =
+        /html/iu.test(type) || body.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not complete JSON';
+      return failure(target, {
+        kind: 'not-json',
+        status,
+        message: `status ${status} with ${what} (${type}): ${excerpt}`,
+      });
+    }
+    const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
+    const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
+    if (clock > 0) ahead = clock * 1000 - now();
+    return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
+  };
+
+  return {
+    url,
+    signsIn: headers.Authorization !== undefined,
+    address,
+    clock: () => now() + ahead,
+    async answersByQuery(path) {
+      const result = await slots.run(() => once(`${url}/?rest_route=${encodeURIComponent(path)}`));
+      return result.ok || result.code !== '';
+    },
+    async get(path, query, { tries = 4, signal } = {}) {
+      const target = address(path, query);
+      for (let attempt = 1; ; attempt++) {
+        const result = await slots.run(() => once(target, signal));
+        if (result.ok || attempt >= tries || !retryable(result)) return result;
+        const wait = result.retryAfterMs ?? backOff(attempt, backOffMs, longestWait, random);
+        if (wait > longestWait) return result;
+        await pause(wait, signal);
+        if (signal?.aborted) return failure(target, { kind: 'aborted', message: 'stopped' });
+      }
+    },
+  };
+}
+
+async function readBody(response: Response, maxBytes: number): Promise<string | null> {
+  if (!response.body) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the stream.
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}

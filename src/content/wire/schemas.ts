@@ -1,0 +1,253 @@
+/**
+ * What WordPress sends, one schema for each read of spec section 7 ("Content backend") and docs/content-api.md. Tolerant where
+ * WordPress and Advanced Custom Fields are known to vary, strict where a page would break or a paid body would open.
+ */
+import { z } from 'zod';
+import type { AccessLevel } from '../../lib/content/model.ts';
+import {
+  count,
+  flag,
+  id,
+  idOf,
+  ids,
+  instant,
+  isNone,
+  isObject,
+  looseObject,
+  members,
+  optionalNumber,
+  pixels,
+  reading,
+  rendered,
+  requiredRendered,
+  requiredText,
+  text,
+} from './values.ts';
+
+const imageObject = z.object({
+  url: text.optional().transform((url) => url ?? ''),
+  alt: text.optional().transform((alt) => alt ?? ''),
+  width: pixels.optional(),
+  height: pixels.optional(),
+  caption: text.optional().transform((caption) => caption ?? ''),
+  credit: text.optional().transform((credit) => credit ?? ''),
+});
+
+export interface WireImage {
+  readonly url: string;
+  readonly alt: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly caption: string;
+  readonly credit: string;
+}
+
+const imageOf = (value: unknown): { value: WireImage | null } | null => {
+  // A bare attachment id says nothing that could be shown.
+  if (isNone(value) || typeof value === 'number') return { value: null };
+  if (typeof value === 'string') {
+    return { value: { url: value, alt: '', width: null, height: null, caption: '', credit: '' } };
+  }
+  const parsed = imageObject.safeParse(value);
+  if (!parsed.success) return null;
+  const { url, alt, caption, credit, width, height } = parsed.data;
+  return { value: url === '' ? null : { url, alt, caption, credit, width: width ?? null, height: height ?? null } };
+};
+
+export const image = reading('null or an image with url, alt, width and height', imageOf);
+
+export interface WireAuthor {
+  readonly id: number;
+  /** `null` when only the id came. */
+  readonly details: {
+    readonly name: string;
+    readonly slug: string;
+    readonly excerpt: string;
+    readonly image: WireImage | null;
+  } | null;
+}
+
+const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** The author of a document: expanded, a post as ACF hands it over, a bare id, or a list of one of them. */
+export const author = reading('null or an author with id, name and slug', (input) => {
+  const [value] = members(input);
+  if (isNone(value) || value === 0 || value === '0') return { value: null as WireAuthor | null };
+  const found = idOf(value);
+  if (found === null) return null;
+  if (!isObject(value)) return { value: { id: found, details: null } };
+  const slug = textIn(value.slug) ?? textIn(value.post_name);
+  if (slug === null) return null;
+  const name = textIn(value.name) ?? textIn(value.post_title) ?? slug;
+  const excerpt = textIn(value.excerpt) ?? textIn(value.post_excerpt) ?? '';
+  const portrait = imageOf(value.image);
+  return { value: { id: found, details: { name, slug, excerpt, image: portrait?.value ?? null } } };
+});
+
+/** Category terms of a document: objects or ids, primary first. */
+const terms = reading('a list of categories', (input) => {
+  const found = members(input).map(idOf);
+  return found.includes(null) ? null : { value: [...new Set(found as number[])] };
+});
+
+const slugText = requiredText
+  .min(1, { error: 'expected a slug' })
+  .max(400, { error: 'expected a slug of at most 400 characters' });
+
+/** What every post says of itself, read before the rest: whether it may be shown at all. */
+export const envelope = z.object({
+  id,
+  slug: text.optional(),
+  status: z.string().default('publish'),
+  modified_gmt: z.unknown(),
+  content: z.unknown(),
+});
+
+const post = {
+  id,
+  slug: slugText,
+  date_gmt: instant,
+  modified_gmt: instant,
+  title: requiredRendered,
+  content: rendered.optional(),
+  excerpt: rendered.optional(),
+  image: image.optional(),
+  link: text.optional(),
+  old_slugs: reading('a list of slugs', (value) => {
+    const list = members(value);
+    return list.every((each) => typeof each === 'string') ? { value: list as string[] } : null;
+  }).optional(),
+};
+
+const filed = {
+  category: terms.optional(),
+  categories: terms.optional(),
+};
+
+const emptyAcf = (value: unknown): unknown => (isNone(value) ? {} : value);
+const acfWith = <T extends z.ZodRawShape>(shape: T) => z.preprocess(emptyAcf, z.object(shape));
+
+/** `access` decides who may read: an unknown word must never open a body. */
+const access = reading<AccessLevel>('access: default, free, registered or subscriber', (value) => {
+  if (isNone(value)) return { value: 'default' };
+  return value === 'default' || value === 'free' || value === 'registered' || value === 'subscriber' ? { value } : null;
+});
+
+export const article = z.object({
+  ...post,
+  ...filed,
+  acf: acfWith({ author: author.optional() }),
+  access: access.optional(),
+  restricted: flag.optional(),
+  comment_status: text.optional(),
+});
+
+/** An address, or the markup of a player that holds it, as ACF's oEmbed field sends. */
+export const video = z.object({
+  ...post,
+  ...filed,
+  acf: acfWith({
+    author: author.optional(),
+    video_url: reading('an address', (value) => {
+      if (isNone(value)) return { value: '' };
+      if (typeof value === 'string') return { value };
+      return isObject(value) && typeof value.url === 'string' ? { value: value.url } : null;
+    }).optional(),
+  }),
+});
+
+export const crossword = z.object({
+  ...post,
+  ...filed,
+  acf: acfWith({ author: author.optional(), iframe: text.optional() }),
+});
+
+export const authorPost = z.object({ ...post });
+
+export const page = z.object({ ...post, acf: z.preprocess(emptyAcf, looseObject) });
+
+/** `acf` of the page `top-stories-2`. */
+export const topStories = z.object({
+  top_articles: ids.optional(),
+  breaking: flag.optional(),
+  featured_excerpt: text.optional(),
+  bulleted_featured_excerpt: flag.optional(),
+});
+
+export const category = z.object({
+  id,
+  name: requiredText,
+  slug: slugText,
+  newsroom: z
+    .object({
+      label: text.optional(),
+      navigation_position: optionalNumber.optional(),
+      home_count: optionalNumber.optional(),
+      color: text.optional(),
+      show_in_media: flag.optional(),
+    })
+    .nullish(),
+});
+
+export const menus = z.array(
+  z.object({ location: requiredText, items: z.array(z.object({ title: text, url: text })) }),
+  { error: 'expected a list of menus' },
+);
+
+export const comment = z.object({
+  id,
+  post: id,
+  parent: count,
+  author_name: text.optional(),
+  date_gmt: instant,
+  content: requiredRendered,
+  status: z.string().default('approved'),
+});
+
+/** `GET /newsroom/v1/status`. */
+export const pluginStatus = z.object({
+  plugin: text,
+  wordpress: text.optional(),
+  php: text.optional(),
+  site_url: text.optional(),
+  time_zone: text.optional(),
+  credentials: flag,
+  uploads: text.optional(),
+  signed_in: flag.optional(),
+  signs_in: flag.optional(),
+  /** Whether readers may be sent to WordPress itself. */
+  public: flag.optional(),
+  /** What keeps the site and WordPress from working together, in words for the operator, each with its remedy. */
+  problems: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
+});
+
+/** A document in the light form of polls and walks (`_fields=id,modified_gmt,slug,status`). */
+export const light = z.object({
+  id,
+  modified_gmt: instant,
+  slug: text.optional(),
+  status: z.string().default('publish'),
+});
+
+/** Body of a webhook. */
+export const webhook = z.object({
+  event: z.enum([
+    'publish',
+    'update',
+    'unpublish',
+    'trash',
+    'delete',
+    'slug',
+    'term',
+    'author',
+    'menu',
+    'comment',
+    'test',
+  ]),
+  type: z.enum(['articles', 'video', 'crosswords', 'authors', 'pages', 'categories', 'menus', 'comments', 'site']),
+  id: count,
+  slug: z.string().nullish(),
+  previous_slug: z.string().nullish(),
+  status: z.string().nullish(),
+  modified: z.string().nullish(),
+});

@@ -1,0 +1,267 @@
+/**
+ * What the paper is made of, as pages see it: plain text where text is meant, sanitised HTML where markup is meant,
+ * UTC instants as ISO 8601 strings ending in `Z`, and nothing of WordPress's wire format.
+ *
+ * Everything here has been through `ingest` (sanitised once, on the way into the mirror); pages may print `…Html`
+ * fields with `set:html` and must print every other field as text.
+ */
+
+/** A picture with what it needs to take its place without moving anything. */
+export interface Picture {
+  /** Absolute address of the original; pages never link it directly but through `imageUrl` (src/lib/images/url.ts). */
+  readonly url: string;
+  readonly alt: string;
+  /** Pixels of the original. `null` only while the original could not be measured. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly caption: string;
+  readonly credit: string;
+}
+
+/** How much a reader needs in order to read a body. `default` follows the section's rule (free until one is set). */
+export type AccessLevel = 'default' | 'free' | WalledLevel;
+
+/** Levels that need an account. */
+export type WalledLevel = 'registered' | 'subscriber';
+
+export interface Section {
+  /** WordPress term id; `0` while WordPress has not said. */
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly label: string;
+  readonly homepageCount: number;
+  readonly showInMedia: boolean;
+  readonly navigationPosition: number;
+  readonly color: 'default' | 'red';
+}
+
+export interface AuthorRef {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+}
+
+export interface Author extends AuthorRef {
+  /** Plain text. */
+  readonly excerpt: string;
+  readonly image: Picture | null;
+}
+
+/** What a list shows of an article. */
+export interface Card {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  /** Standfirst: plain text, at most 300 characters, possibly empty. */
+  readonly excerpt: string;
+  readonly image: Picture | null;
+  readonly author: AuthorRef | null;
+  /** The article's first section in navigation order. */
+  readonly section: Pick<Section, 'slug' | 'label' | 'color'> | null;
+  /** First published, UTC. */
+  readonly date: string;
+  /** Last changed, UTC. */
+  readonly modified: string;
+  readonly access: AccessLevel;
+  /** Estimated reading time, whole minutes, at least 1. */
+  readonly minutes: number;
+}
+
+export interface Article extends Omit<Card, 'author'> {
+  readonly author: Author | null;
+  /** Every section it belongs to, in navigation order. */
+  readonly sections: readonly Section[];
+  /** The whole body, sanitised HTML. */
+  readonly bodyHtml: string;
+  /** The part of the body that anyone may read when the rest is for registered readers or subscribers. */
+  readonly openingHtml: string;
+  readonly words: number;
+  readonly commentsOpen: boolean;
+}
+
+export interface Video {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly bodyHtml: string;
+  readonly author: AuthorRef | null;
+  readonly section: Pick<Section, 'slug' | 'label' | 'color'> | null;
+  readonly image: Picture | null;
+  /** `providerId` is the YouTube id taken from the link; `null` when the link has none. */
+  readonly video: { readonly url: string; readonly providerId: string | null; readonly provider: 'youtube' };
+  readonly date: string;
+  readonly modified: string;
+}
+
+export interface Crossword {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  readonly author: AuthorRef | null;
+  /** First web address in the embed markup, `''` when there is none or its host is not allowed. */
+  readonly iframeSrc: string;
+  readonly date: string;
+}
+
+/** A page of the paper that editors write: about, privacy policy, events, … */
+export interface StaticPage {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly bodyHtml: string;
+  readonly image: Picture | null;
+  readonly modified: string;
+}
+
+export interface TopStories {
+  readonly featured: FeaturedStory | null;
+  readonly others: readonly Card[];
+  /** Ids as the editors ordered them, the featured one first, unpublished ones left out. */
+  readonly ids: readonly number[];
+}
+
+export interface FeaturedStory extends Card {
+  readonly breaking: boolean;
+  readonly bulleted: boolean;
+  /** The editors' own words for the front page; falls back to the article's excerpt, or `''`. One line per bullet. */
+  readonly featuredExcerpt: string;
+}
+
+export interface Comment {
+  readonly id: number;
+  readonly articleId: number;
+  readonly parentId: number;
+  readonly author: string;
+  /** Sanitised HTML of very few elements (p, br, a, em, strong, blockquote, code). */
+  readonly contentHtml: string;
+  readonly status: 'approved' | 'hold';
+  readonly date: string;
+  /** Replies to a top-level comment; `recent` holds the newest three, oldest of them first. */
+  readonly replies: { readonly total: number; readonly recent: readonly Comment[] };
+}
+
+/** Newest first, oldest first, or those with the most replies first, and the newest of them before others. */
+export type CommentOrder = 'desc' | 'asc' | 'replies';
+
+export interface MenuItem {
+  readonly title: string;
+  readonly href: string;
+}
+
+/** One page of a longer list. */
+export interface Slice<T> {
+  readonly items: readonly T[];
+  /** How many there are in all, with the same filter. */
+  readonly total: number;
+}
+
+/** Filter of a list of articles. All parts combine with "and". Newest first unless `ids` or `order` says otherwise. */
+export interface ArticleFilter {
+  readonly section?: string;
+  readonly authorId?: number;
+  /** Exactly these, in this order; unknown and unpublished ones are left out. */
+  readonly ids?: readonly number[];
+  readonly exclude?: readonly number[];
+  readonly offset?: number;
+  readonly limit?: number;
+  /** Only articles published at or after this UTC instant. */
+  readonly since?: string;
+  readonly order?: 'asc' | 'desc';
+}
+
+/** What became of an address that has no published document. */
+export type Fate =
+  /** It moved: answer 301 to this slug. */
+  | { readonly kind: 'moved'; readonly slug: string }
+  /** It was withdrawn by the editors: answer 410. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unknown' };
+
+export type DocumentType = 'articles' | 'video' | 'crosswords' | 'pages' | 'authors';
+
+export interface SearchHit extends Card {
+  /** Plain text around the match with the matches between `\u0001` and `\u0002`; of public text only. */
+  readonly snippet: string;
+}
+
+export interface SearchFilter {
+  /** Slug. */
+  readonly section?: string | undefined;
+  /** Published at or after this UTC instant. */
+  readonly since?: string | undefined;
+  /** Published before this UTC instant. */
+  readonly until?: string | undefined;
+  readonly offset?: number | undefined;
+  /** 10 unless given. */
+  readonly limit?: number | undefined;
+}
+
+export interface FoundArticles extends Slice<SearchHit> {
+  /** Words that were looked for beside those that were typed, because too little was found with these. */
+  readonly instead: readonly string[];
+}
+
+/**
+ * Everything pages may ask of the mirror. Synchronous: the mirror is a local file.
+ *
+ * One reader is made for each request (`Astro.locals.content`); it records the tags of what it returned, so that a page
+ * carries exactly the tags of what it shows (docs/decisions/0002).
+ */
+export interface ContentReader {
+  /** Tags of everything read so far through this reader, e.g. `article:12`, `card:12`, `section:politics`. */
+  readonly tags: ReadonlySet<string>;
+  /** Notes the tag of something that a page shows and that is not in the mirror, such as prices. */
+  note(tag: string): void;
+  /** `ready` is false until a first edition has been synced; pages then answer 503 with Retry-After. */
+  edition(): { readonly ready: boolean; readonly syncedAt: string | null };
+  /** In navigation order. Tags: `navigation`. */
+  sections(): readonly Section[];
+  section(slug: string): Section | null;
+  /** Menu that editors keep in WordPress, empty when they keep none. Tags: `navigation`. */
+  menu(location: 'footer'): readonly MenuItem[];
+  article(slug: string): Article | null;
+  /** Tags: one per card, plus the list's own (`section:…`, `author:…`, `latest`; none for `ids`). */
+  articles(filter: ArticleFilter): Slice<Card>;
+  /**
+   * What stands beside a film in the list of all: those before it, and where there are too few the nearest after it. Unlike
+   * `videos` it does not change with every film that comes. Tags: one per film, and `beside:…`.
+   */
+  besideVideo(video: Video, limit: number): readonly Video[];
+  /** The same for a crossword. */
+  besideCrossword(crossword: Crossword, limit: number): readonly Crossword[];
+  topStories(): TopStories;
+  author(slug: string): Author | null;
+  authors(): readonly Author[];
+  videos(filter: {
+    readonly section?: string;
+    readonly exclude?: readonly number[];
+    readonly offset?: number;
+    readonly limit?: number;
+  }): Slice<Video>;
+  video(slug: string): Video | null;
+  crosswords(filter: { readonly offset?: number; readonly limit?: number }): Slice<Crossword>;
+  crossword(slug: string): Crossword | null;
+  page(slug: string): StaticPage | null;
+  pages(): readonly StaticPage[];
+  /** Top-level approved comments (`parent` 0) or the replies to one, newest first. Tags: `comments:{articleId}`. */
+  comments(
+    articleId: number,
+    filter: {
+      readonly parent?: number;
+      readonly offset?: number;
+      readonly limit?: number;
+      readonly order?: CommentOrder;
+    },
+  ): Slice<Comment>;
+  /** One approved comment by its number, with its newest replies where it is of the first level. Tags: `comments:{articleId}`. */
+  comment(id: number): Comment | null;
+  /** What to answer for a slug that has no document. */
+  fate(type: DocumentType, slug: string): Fate;
+  /** Best first. An unknown section finds nothing. */
+  search(query: string, filter?: SearchFilter): FoundArticles;
+  /** The same in a thread of its own, so that no page waits for it. @throws SearchBusy when too much is asked at once */
+  searchAside(query: string, filter?: SearchFilter): Promise<FoundArticles>;
+}
