@@ -272,6 +272,40 @@ describe('changes', () => {
     expect(itemOf(now).price.id).toBe('price_member_monthly');
   });
 
+  it('refuse what is not sold in the currency of the subscription', async () => {
+    const customer = await bench.payer();
+    const { id: dollars } = await stripe.prices.create({
+      ...{ currency: 'usd', unit_amount: 1500, recurring: { interval: 'month' }, product: 'prod_reader' },
+    });
+    const made = await bench.subscribe(customer.id, 'price_reader_monthly', { currency: 'eur' });
+    const items = [{ id: itemOf(made).id, price: dollars }];
+    const other = {
+      statusCode: 400,
+      param: 'items[0][price]',
+      message: expect.stringContaining('only supports `usd`'),
+    };
+    for (const proration_behavior of ['always_invoice', 'none'] as const)
+      expect(await refusal(stripe.subscriptions.update(made.id, { items, proration_behavior }))).toMatchObject(other);
+    const details = { items, proration_behavior: 'none' } as const;
+    expect(
+      await refusal(stripe.invoices.createPreview({ subscription: made.id, subscription_details: details })),
+    ).toMatchObject(other);
+    const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 100 } };
+    expect(await refusal(stripe.subscriptions.update(made.id, { add_invoice_items: [fee] }))).toMatchObject({
+      ...{ statusCode: 400, message: expect.stringContaining('combine currencies') },
+    });
+    const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    const [present] = schedule.phases;
+    const phases = [
+      { items: [{ price: 'price_reader_monthly' }], start_date: present?.start_date, end_date: present?.end_date },
+      { items: [{ price: dollars }] },
+    ] as Stripe.SubscriptionScheduleUpdateParams.Phase[];
+    expect(await refusal(stripe.subscriptionSchedules.update(schedule.id, { phases }))).toMatchObject({
+      ...{ statusCode: 400, message: expect.stringContaining('only supports `usd`') },
+    });
+    expect((await stripe.subscriptions.retrieve(made.id)).items.data[0]?.price.id).toBe('price_reader_monthly');
+  });
+
   it('follow a schedule to the next period without a charge in between', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_member_monthly');

@@ -59,6 +59,7 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
     if (after !== before && !after.active) {
       throw invalid('The price specified is inactive. This field only accepts active prices.', 'items[0][price]');
     }
+    amountIn(after, subscription.currency);
     const [old, young] = [recurring(before), recurring(after)];
     const changesInterval = old.interval !== young.interval || old.interval_count !== young.interval_count;
     newInterval ||= changesInterval;

@@ -8,7 +8,7 @@ import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
 import { findMethod } from '../payments/methods.ts';
 import { addIntervals, day } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
-import { amountIn } from './currencies.ts';
+import { amountIn, mustBeBilledIn } from './currencies.ts';
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { mustBeLocated } from './tax.ts';
@@ -260,12 +260,14 @@ export function addOneOffs(ledger: Ledger, subscription: Subscription, params: P
 /** Something that is sold once, by a price or by `price_data`. */
 export function readOneOff(ledger: Ledger, params: Params, customer: string, subscription: string | null): void {
   params.allow('discounts', 'tax_rates', 'metadata', 'period', 'discountable');
+  const billed = subscription === null ? null : ledger.need('subscription', subscription, 'subscription');
   const quantity = params.int('quantity') ?? 1;
   const data = params.object('price_data');
   if (data) {
     data.allow('tax_behavior');
     const amount = data.int('unit_amount') ?? 0;
     const product = ledger.need('product', data.need('product'), data.name('product'));
+    if (billed) mustBeBilledIn(billed, data.need('currency'), data.name('currency'));
     addItem(ledger, {
       ...{
         customer,
@@ -280,6 +282,7 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
   const amount = params.int('amount');
   if (amount !== undefined && amount !== null) {
     const currency = params.text('currency') ?? 'usd';
+    if (billed) mustBeBilledIn(billed, currency, 'currency');
     addItem(ledger, {
       customer,
       amount,
@@ -297,8 +300,9 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
     );
   }
   const product = ledger.need('product', price.product);
+  const currency = billed?.currency ?? price.currency;
   addItem(ledger, {
-    ...{ customer, amount: price.unit_amount * quantity, currency: price.currency, description: product.name },
+    ...{ customer, amount: amountIn(price, currency) * quantity, currency, description: product.name },
     ...{ quantity, _subscription: subscription, _price: price.id, _product: product.id },
   });
 }

@@ -7,6 +7,7 @@ import { addIntervals } from './calendar.ts';
 import { before, change, settleChange } from './changing.ts';
 import { end } from './collecting.ts';
 import { recurring } from './creating.ts';
+import { amountIn } from './currencies.ts';
 import { grantDiscounts } from './discounts.ts';
 import { addItem } from './invoicing.ts';
 
@@ -48,12 +49,13 @@ const phaseItem = (price: string, quantity: number): Phase['items'][number] => (
 export function readPhases(
   ledger: Ledger,
   params: Params,
-  { current_phase: running, customer }: Pick<Schedule, 'current_phase' | 'customer'>,
+  { current_phase: running, customer, subscription }: Pick<Schedule, 'current_phase' | 'customer' | 'subscription'>,
   now: number,
 ): Phase[] {
   const given = params.list('phases');
   if (!given || given.length === 0) throw missing('phases');
   let start = running?.start_date ?? now;
+  const currency = subscription ? ledger.need('subscription', subscription).currency : null;
   return given.map((one, index) => {
     one.allow('collection_method', 'automatic_tax', 'invoice_settings', 'description', 'currency');
     one.allow('add_invoice_items', 'trial', 'iterations', 'transfer_data');
@@ -66,6 +68,7 @@ export function readPhases(
       item.allow('metadata', 'discounts', 'tax_rates', 'billing_thresholds');
       const price = ledger.need('price', item.need('price'), item.name('price'));
       recurring(price);
+      amountIn(price, currency ?? price.currency);
       return { price, item: phaseItem(price.id, item.int('quantity') ?? 1) };
     });
     const first = items[0];
@@ -89,7 +92,7 @@ export function readPhases(
     return {
       ...emptyPhase,
       billing_cycle_anchor: one.one('billing_cycle_anchor', ['automatic', 'phase_start']) ?? null,
-      currency: first.price.currency,
+      currency: currency ?? first.price.currency,
       default_payment_method: methodOf(ledger, one, customer),
       discounts: (one.list('discounts') ?? []).map((discount) => ({
         coupon: discount.text('coupon') ?? null,
@@ -227,10 +230,11 @@ function swapItems(
 
 function waitForNextInvoice(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, price: Price): void {
   const now = ledger.now(subscription);
+  const { currency } = subscription;
   item.current_period_start = now;
   item.current_period_end = addIntervals(now, recurring(price));
   addItem(ledger, {
-    ...{ customer: subscription.customer, amount: price.unit_amount * item.quantity, currency: price.currency },
+    ...{ customer: subscription.customer, amount: amountIn(price, currency) * item.quantity, currency },
     ...{ description: `Remaining time on ${price.nickname ?? price.id}`, quantity: item.quantity, proration: true },
     ...{ period: { start: now, end: item.current_period_end }, _subscription: subscription.id, _item: item.id },
     ...{ _price: price.id, _product: price.product },

@@ -3,6 +3,7 @@
  * and it says in figures what comes of it.
  */
 import type Stripe from 'stripe';
+import type { Tax } from './wire.ts';
 
 /** What may be answered, in the order of the form; `feedback` is Stripe's word for the same. */
 export const leavingReasons = [
@@ -47,6 +48,8 @@ export interface StayOffer {
   /** Each bill as it is, and as it would be. */
   readonly from: number;
   readonly to: number;
+  /** Tax within the smaller one; absent from old rows. */
+  readonly tax?: Tax | null;
   /** The first bill that costs less. */
   readonly at: number;
   /** How many bills do; `null`: all from then on. */

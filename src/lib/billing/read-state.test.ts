@@ -2,8 +2,8 @@
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { noticesOf } from './notices.ts';
-import { type Asked, lessCoupon, NotOurs, pricesIn, readState } from './read-state.ts';
-import { isLost, type KnownPrice } from './state.ts';
+import { type Asked, NotOurs, pricesIn, readState } from './read-state.ts';
+import { isLost, type KnownPrice, type StripeState } from './state.ts';
 
 const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
   ...{ id, plan: id, name: id, product: 'sun-reader', print: false, amount: 1200, currency: 'usd' },
@@ -217,24 +217,19 @@ describe('a subscription', () => {
     expect(mailed(paused)).toEqual(mailed()?.filter((key) => !key.startsWith('renewal:')));
   });
 
-  it.each([
-    [{ duration: 'once', percent_off: 50, amount_off: null }, null, 1200],
-    [{ duration: 'forever', percent_off: 50, amount_off: null }, null, 600],
-    [{ duration: 'forever', percent_off: null, amount_off: 1500 }, null, 0],
-    [{ duration: 'repeating', percent_off: 25, amount_off: null }, seconds(60), 900],
-    [{ duration: 'repeating', percent_off: 25, amount_off: null }, seconds(20), 1200],
-  ])('with the coupon %o until %s is billed %i', (coupon, end, amount) => {
-    const discounts = [{ source: { coupon }, end }];
-    expect(readState(asked([], { discounts }), priceOf).nextAmount).toBe(amount);
+  it('is billed what Stripe previews, and the list price where nothing will be billed', () => {
+    const taxes = [{ amount: 99, tax_behavior: 'exclusive' }];
+    const upcoming = { amount_due: 699, total_taxes: taxes } as unknown as Stripe.Invoice;
+    const amounts = (next: Stripe.Invoice | null | undefined, before?: StripeState) => {
+      const { nextAmount, nextTax } = readState({ ...asked([]), upcoming: next }, priceOf, before);
+      return [nextAmount, nextTax];
+    };
+    const tax = { amount: 99, included: false };
+    expect(amounts(upcoming)).toEqual([699, tax]);
+    expect(amounts(null)).toEqual([1200, null]);
+    // Stripe can't say now: the last amount stands, as long as it is of the same price.
+    const before = readState({ ...asked([]), upcoming }, priceOf);
+    expect(amounts(undefined, before)).toEqual([699, tax]);
+    expect(amounts(undefined, { ...before, price: known('member') })).toEqual([1200, null]);
   });
-});
-
-it('takes a part of a sum off in whole cents', () => {
-  const percent = (percent_off: number): Pick<Stripe.Coupon, 'amount_off' | 'percent_off'> => ({
-    percent_off,
-    amount_off: null,
-  });
-  expect(lessCoupon(999, percent(33.3))).toBe(666);
-  expect(lessCoupon(1, percent(50))).toBe(0);
-  expect(lessCoupon(12_000, percent(100))).toBe(0);
 });

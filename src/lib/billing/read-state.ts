@@ -16,8 +16,8 @@ export interface Asked {
   readonly disputes: readonly Stripe.Dispute[];
   /** `false`: no money was taken, and Stripe keeps no card for the bills to come. */
   readonly card: boolean;
-  /** Stripe's preview of the next bill, where tax makes it more than the price says; `null`: there is none. */
-  readonly upcoming?: Stripe.Invoice | null;
+  /** Stripe's preview of the next bill; `null`: there will be none. `undefined`: Stripe couldn't say. */
+  readonly upcoming?: Stripe.Invoice | null | undefined;
 }
 
 /** A price that is no plan of ours is `null`. */
@@ -38,10 +38,11 @@ export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
 }
 
 /**
+ * @param before the state that is kept: its next amount stands while Stripe can't say another
  * @throws Error when the subscription is of nothing that the paper sells
  */
-export function readState(asked: Asked, priceOf: PriceBook): StripeState {
-  const { subscription, invoices, charges, disputes, upcoming = null } = asked;
+export function readState(asked: Asked, priceOf: PriceBook, before: StripeState | null = null): StripeState {
+  const { subscription, invoices, charges, disputes } = asked;
   const { currency } = subscription;
   const [item] = subscription.items.data;
   const sold = item && priceOf(item.price.id);
@@ -58,8 +59,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     item: item.id,
     price,
     next,
-    nextAmount: upcoming?.amount_due ?? discounted(next ?? price, subscription, item.current_period_end),
-    ...(upcoming && { nextTax: taxOf(upcoming) }),
+    ...nextBill(asked.upcoming, next ?? price, before),
     paid: paidTimes(invoices, read, priceOf),
     periodStart: ms(item.current_period_start),
     periodEnd: ms(item.current_period_end),
@@ -69,6 +69,7 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     endedAt: msOrNull(subscription.ended_at),
     pause: pauseOf(subscription),
     schedule: idOf(subscription.schedule),
+    discounts: discountIds(subscription),
     pendingSetup: idOf(subscription.pending_setup_intent),
     card: asked.card,
     invoices: read.slice(0, 6),
@@ -78,6 +79,21 @@ export function readState(asked: Asked, priceOf: PriceBook): StripeState {
     planned: subscription.metadata?.planned || null,
   };
 }
+
+/** What the next bill comes to, in Stripe's words; without any, the list price. */
+function nextBill(
+  upcoming: Asked['upcoming'],
+  price: KnownPrice,
+  before: StripeState | null,
+): Pick<StripeState, 'nextAmount' | 'nextTax'> {
+  if (upcoming) return { nextAmount: upcoming.amount_due, nextTax: taxOf(upcoming) };
+  const same = before !== null && (before.next ?? before.price).id === price.id;
+  if (upcoming === undefined && same) return { nextAmount: before.nextAmount, nextTax: before.nextTax ?? null };
+  return { nextAmount: price.amount, nextTax: null };
+}
+
+const discountIds = ({ discounts }: Pick<Stripe.Subscription, 'discounts'>): readonly string[] =>
+  discounts.flatMap((one) => idOf(one) ?? []);
 
 const pauseOf = ({ pause_collection: pause }: Stripe.Subscription): CollectionPause | null =>
   pause && { behavior: pause.behavior as CollectionPause['behavior'], resumesAt: msOrNull(pause.resumes_at) };
@@ -205,43 +221,13 @@ function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): Kn
   return id === null ? null : priceOf(id);
 }
 
-/**
- * What a price costs at a bill, with the discounts that will still be in force then.
- *
- * @param subscription with `discounts.source.coupon.applies_to`
- * @param at Unix seconds of the bill
- */
-export function discounted(price: KnownPrice, { discounts }: Stripe.Subscription, at: number): number {
-  let amount = price.amount;
-  for (const discount of discounts) {
-    if (typeof discount === 'string') continue;
-    const coupon = discount.source.coupon;
-    if (coupon === null || typeof coupon === 'string' || coupon.duration === 'once') continue;
-    if (discount.end !== null && discount.end <= at) continue;
-    const only = coupon.applies_to?.products ?? [];
-    if (only.length > 0 && price.productId !== undefined && !only.includes(price.productId)) continue;
-    amount = lessCoupon(amount, coupon, price.currency);
-  }
-  return amount;
-}
-
-/** @param amount minor units @param currency of the amount, where the coupon has more than one */
-export function lessCoupon(
-  amount: number,
-  coupon: Pick<Stripe.Coupon, 'amount_off' | 'percent_off' | 'currency_options'>,
-  currency?: string,
-): number {
-  if (coupon.percent_off !== null) return amount - Math.round((amount * coupon.percent_off) / 100);
-  const own = currency === undefined ? undefined : coupon.currency_options?.[currency]?.amount_off;
-  return Math.max(0, amount - (own ?? coupon.amount_off ?? 0));
-}
-
 /** As `digestOf` of state.ts, from Stripe's list of subscriptions. */
 export function digest(one: Stripe.Subscription): string {
   const [item] = one.items.data;
   return JSON.stringify([
     ...[one.status, item?.price.id, item?.current_period_end, one.cancel_at_period_end, one.cancel_at],
     idOf(one.latest_invoice),
+    discountIds(one),
     ...(one.pause_collection ? [one.pause_collection.behavior, one.pause_collection.resumes_at] : []),
   ]);
 }

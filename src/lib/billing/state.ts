@@ -86,7 +86,7 @@ export interface StripeState {
   readonly price: KnownPrice;
   /** From the next bill on, where a change is planned. */
   readonly next: KnownPrice | null;
-  /** What the next bill will be, discounts taken off, tax and all. */
+  /** What the next bill will be by Stripe's preview, discounts, credit and tax included. The list price where none will come. */
   readonly nextAmount: number;
   /** Tax within it. Absent: none is worked out. */
   readonly nextTax?: Tax | null;
@@ -100,6 +100,8 @@ export interface StripeState {
   /** While the publisher collects nothing (Stripe's `pause_collection`); `null`: it is billed as usual. Absent from old rows. */
   readonly pause?: CollectionPause | null;
   readonly schedule: string | null;
+  /** `di_…` of the discounts that it has. Absent from old rows. */
+  readonly discounts?: readonly string[];
   /** `seti_…`: a card is still to be confirmed for later. */
   readonly pendingSetup: string | null;
   /** `false`: no money was taken, and Stripe keeps no card for the bills to come. Unknown of what was read long ago. */
@@ -212,16 +214,19 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
   const { price, next } = state;
   const paused = isRunning(state) && isPaused(state);
   const billed = mayRenew(state) && !isEnding(state) && !paused;
-  const retry = state.invoices.find(({ status }) => status === 'open')?.nextAttempt ?? null;
-  const nextBill = isOverdue(state) && retry !== null ? retry : state.periodEnd;
+  // What is tried again is the bill that is open; else the next one.
+  const open = isOverdue(state) ? state.invoices.find(({ status }) => status === 'open') : undefined;
+  const tried = open && open.nextAttempt !== null ? open : undefined;
+  const nextBill = tried?.nextAttempt ?? state.periodEnd;
+  const tax = tried ? tried.tax : state.nextTax;
   const until = entitlementOf(state, now, graceDays)?.until ?? paidUntil(state) ?? state.endedAt ?? state.created;
   return {
     id: state.id,
     currency: price.currency,
     preDiscountPrice: (next ?? price).amount,
     nextBillingDate: billed ? new Date(nextBill).toISOString() : null,
-    price: state.nextAmount,
-    ...(state.nextTax && { tax: state.nextTax }),
+    price: tried?.due ?? state.nextAmount,
+    ...(tax && { tax }),
     productId: price.product,
     planId: price.plan,
     planName: price.name,
@@ -241,6 +246,8 @@ export function digestOf(state: StripeState): string {
   return JSON.stringify([
     ...[state.status, state.price.id, seconds(state.periodEnd), state.cancelAtPeriodEnd, seconds(state.cancelAt)],
     state.invoices[0]?.id ?? null,
+    // Rows from before discounts were kept differ from Stripe's list, and are asked about anew.
+    state.discounts ?? null,
     ...(state.pause ? [state.pause.behavior, seconds(state.pause.resumesAt)] : []),
   ]);
 }

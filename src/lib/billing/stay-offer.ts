@@ -1,28 +1,36 @@
 /** What is offered to somebody who is about to leave, from what Stripe says of a coupon and of the subscription. Pure. */
 import type Stripe from 'stripe';
 import type { StayOffer } from './leaving.ts';
-import { lessCoupon } from './read-state.ts';
-import { isEnding, type StripeState } from './state.ts';
+import { taxOf } from './read-state.ts';
+import { isEnding, isPaused, type StripeState } from './state.ts';
 
 type OfferedCoupon = Pick<
   Stripe.Coupon,
-  'id' | 'valid' | 'duration' | 'duration_in_months' | 'amount_off' | 'percent_off' | 'currency' | 'applies_to'
+  'id' | 'valid' | 'duration' | 'duration_in_months' | 'amount_off' | 'currency' | 'currency_options'
 >;
 
 /**
- * What a coupon would come to for somebody who is about to leave; `null` where it would be nothing: nobody is kept with an offer
- * that takes nothing off, or that takes the place of a discount they have.
+ * Bills that a coupon would make smaller for somebody who is about to leave, `null` for all; 0 where it is not offered: nobody is
+ * kept with an offer that takes the place of a discount they have.
  */
-export function offerOf(state: StripeState, coupon: OfferedCoupon, now: number): StayOffer | null {
-  const { price, nextAmount: from, periodEnd, status } = state;
-  const plain = status === 'active' && !isEnding(state) && state.schedule === null && state.next === null;
-  if (!plain || !coupon.valid || from === 0 || from !== price.amount) return null;
-  if (coupon.amount_off !== null && coupon.currency !== price.currency) return null;
-  const bills = billsWithin(state, coupon, now);
-  const to = lessCoupon(from, coupon);
-  return bills === 0 || to >= from
-    ? null
-    : { coupon: coupon.id, currency: price.currency, from, to, at: periodEnd, bills };
+export function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): number | null {
+  const { price, nextAmount, status } = state;
+  const plain = status === 'active' && !isEnding(state) && !isPaused(state) && state.schedule === null;
+  if (!plain || !coupon.valid || nextAmount === 0 || (state.discounts ?? []).length > 0) return 0;
+  if (coupon.amount_off !== null && coupon.currency !== price.currency && !coupon.currency_options?.[price.currency])
+    return 0;
+  return billsWithin(state, coupon, now);
+}
+
+/** What an offer comes to by Stripe's preview of the next bill with it; `null` where it takes nothing off. */
+export function offerOf(
+  { price, nextAmount: from, periodEnd }: StripeState,
+  { id: coupon }: Pick<OfferedCoupon, 'id'>,
+  bills: number | null,
+  preview: Pick<Stripe.Invoice, 'amount_due' | 'total_taxes'>,
+): StayOffer | null {
+  const { amount_due: to } = preview;
+  return to >= from ? null : { coupon, currency: price.currency, from, to, tax: taxOf(preview), at: periodEnd, bills };
 }
 
 /** Bills that come while a coupon lasts which begins now. */

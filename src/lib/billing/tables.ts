@@ -75,7 +75,7 @@ export interface StripeEventsTable {
 
 /** What is to be asked of Stripe; what many events cause is asked once. */
 export interface StripeQuestionsTable {
-  /** `refused:seti_…`, `subscription:sub_…`, `customer:cus_…`, `charge:ch_…`, `forget:cus_…`, `catalogue`. */
+  /** `refused:seti_…`, `subscription:sub_…`, `amount:sub_…`, `customer:cus_…`, `charge:ch_…`, `forget:cus_…`, `catalogue`. */
   subject: string;
   /** Grows with each cause; what grew while Stripe was asked is asked again. */
   causes: number;

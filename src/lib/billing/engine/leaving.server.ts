@@ -8,7 +8,7 @@ import type { AccountsTransaction, Queries } from '../../database.ts';
 import { detailsOf, type Farewell, leavingReason, longestWords, type StayOffer } from '../leaving.ts';
 import type { Billed, Billing, LeavingCount } from '../service.ts';
 import { isEnding, isRunning, type StripeState, subscriptionOf } from '../state.ts';
-import { offerOf } from '../stay-offer.ts';
+import { billsOffered, offerOf } from '../stay-offer.ts';
 import type { Subscription } from '../wire.ts';
 import { billed, no, ok, refuse } from './errors.ts';
 import { underKey } from './idempotency.ts';
@@ -56,7 +56,11 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
       .executeTakeFirst();
     if (made) return null;
     try {
-      return offerOf(state, await stripe.coupons.retrieve(stay.coupon), now());
+      const coupon = await stripe.coupons.retrieve(stay.coupon, { expand: ['currency_options'] });
+      const bills = billsOffered(state, coupon, now());
+      if (bills === 0) return null;
+      const discounts = [{ coupon: coupon.id }];
+      return offerOf(state, coupon, bills, await stripe.invoices.createPreview({ subscription: state.id, discounts }));
     } catch (error) {
       log.warn({ err: error, coupon: stay.coupon }, 'Nothing could be offered to a reader who is about to leave');
       return null;

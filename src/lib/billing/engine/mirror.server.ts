@@ -42,11 +42,11 @@ export interface Mirror {
   /**
    * Asks Stripe about a subscription and keeps the answer.
    *
-   * @param announced whether Stripe has said that its next bill is near
+   * @param why `announced`: Stripe has said that its next bill is near; `amount`: what the next bill comes to is still to be learned
    * @returns what is kept then; `null` when Stripe has none, or none of ours
    * @throws StripeError
    */
-  sync(id: string, announced?: boolean): Promise<Kept | null>;
+  sync(id: string, why?: 'announced' | 'amount'): Promise<Kept | null>;
   /** All of a customer's, ended ones too. */
   syncCustomer(customer: string): Promise<readonly Kept[]>;
   ofUser(userId: string): Promise<readonly Kept[]>;
@@ -69,6 +69,11 @@ export interface MirrorOptions {
 /** Invoices and charges that are looked at: those of two years of monthly bills. */
 const mostInvoices = 24;
 const mostCharges = 100;
+/** Until the next bill is asked for again where Stripe couldn't say. */
+const previewAgainMs = 5 * 60_000;
+const { StripeAPIError, StripeConnectionError, StripeRateLimitError } = Stripe.errors;
+/** Of Stripe's errors those that go by. */
+const passing = [StripeAPIError, StripeConnectionError, StripeRateLimitError];
 
 export function createMirror(options: MirrorOptions): Mirror {
   const { stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now } = options;
@@ -92,14 +97,13 @@ export function createMirror(options: MirrorOptions): Mirror {
     return row.asked;
   }
 
-  async function ask(id: string): Promise<Asked> {
-    const subscription = await stripe.subscriptions.retrieve(id, {
-      expand: ['discounts.source.coupon.applies_to', 'discounts.source.coupon.currency_options', 'schedule'],
-    });
+  async function ask(id: string, why?: 'announced' | 'amount'): Promise<Asked> {
+    const subscription = await stripe.subscriptions.retrieve(id, { expand: ['schedule'] });
     const customer = idOf(subscription.customer) ?? '';
-    const [invoices, charges] = await Promise.all([
+    const [invoices, charges, next] = await Promise.all([
       stripe.invoices.list({ subscription: id, limit: mostInvoices, expand: ['data.payments'] }),
       stripe.charges.list({ customer, limit: mostCharges }),
+      upcoming(subscription, why === 'amount'),
     ]);
     const disputes = await askDisputes(stripe, charges.data, log);
     const card = invoices.data.some((one) => one.amount_paid > 0) || (await keepsCard(subscription, customer));
@@ -109,23 +113,38 @@ export function createMirror(options: MirrorOptions): Mirror {
       charges: charges.data,
       disputes,
       card,
-      upcoming: await upcoming(subscription),
+      upcoming: next,
     };
   }
 
-  /** The next bill as Stripe will make it, where tax is added to the price. */
-  async function upcoming(subscription: Stripe.Subscription): Promise<Stripe.Invoice | null> {
-    const { id, schedule, status, automatic_tax: tax, cancel_at: ends, pause_collection: pause } = subscription;
-    const billed = mayRenew({ status }) && ends === null && pause === null;
-    if (!tax.enabled || !billed) return null;
+  /** The next bill as Stripe will make it; `null`: there will be none. `undefined`: Stripe couldn't say, and is asked again. */
+  async function upcoming(
+    subscription: Stripe.Subscription,
+    needed: boolean,
+  ): Promise<Stripe.Invoice | null | undefined> {
+    const {
+      id,
+      schedule,
+      status,
+      cancel_at: ends,
+      cancel_at_period_end: endsToo,
+      pause_collection: pause,
+    } = subscription;
+    const billed = mayRenew({ status }) && ends === null && !endsToo && pause === null;
+    if (!billed) return null;
     const planned = typeof schedule === 'object' && schedule?.status === 'active' ? schedule.id : null;
     const what: Stripe.InvoiceCreatePreviewParams = planned === null ? { subscription: id } : { schedule: planned };
     try {
       return await stripe.invoices.createPreview(what);
     } catch (error) {
-      // `invoice_upcoming_none`: it is not billed again.
-      if (error instanceof Stripe.errors.StripeInvalidRequestError) return null;
-      throw error;
+      // It is not billed again.
+      if (error instanceof Stripe.errors.StripeError && error.code === 'invoice_upcoming_none') return null;
+      const isPassing = passing.some((kind) => error instanceof kind);
+      if (!(error instanceof Stripe.errors.StripeError) || (needed && isPassing)) throw error;
+      // Access and receipts don't wait for a preview.
+      log.warn({ err: error, subscription: id }, 'The next bill of a subscription could not be previewed');
+      if (isPassing) await questions.ask(db, `amount:${id}`, previewAgainMs);
+      return undefined;
     }
   }
 
@@ -267,19 +286,20 @@ export function createMirror(options: MirrorOptions): Mirror {
     return count > 0 || isLive(state);
   }
 
-  async function sync(id: string, announced = false): Promise<Kept | null> {
+  async function sync(id: string, why?: 'announced' | 'amount'): Promise<Kept | null> {
     return inTurn(id, async () => {
       const asked = await number(id);
       let state: StripeState;
       let userId: string | null;
       try {
-        let answer = await ask(id);
+        let answer = await ask(id, why);
         await catalogue.learn(pricesIn(answer));
-        state = readState(answer, catalogue.known);
+        const before = answer.upcoming === undefined ? ((await get(id))?.state ?? null) : null;
+        state = readState(answer, catalogue.known, before);
         const acted = (await dropStray(state)) || (await endLost(state)) || (await stays(state));
         if (acted || (await giveBack(answer, state))) {
           answer = await ask(id);
-          state = readState(answer, catalogue.known);
+          state = readState(answer, catalogue.known, before);
         }
         userId = await ownerOf(answer);
       } catch (error) {
@@ -288,7 +308,7 @@ export function createMirror(options: MirrorOptions): Mirror {
         await db.deleteFrom('subscriptions').where('id', '=', id).where('state', 'is', null).execute();
         return null;
       }
-      const written = await write(id, asked, userId, state, announced);
+      const written = await write(id, asked, userId, state, why === 'announced');
       if (written === null) {
         // Another process has asked later and was answered sooner; which of the two answers is newer nobody knows.
         await questions.ask(db, `subscription:${id}`);

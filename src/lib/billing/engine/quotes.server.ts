@@ -3,7 +3,7 @@
  * the preview and of the purchase are made here, side by side, from the same plan.
  */
 import Stripe from 'stripe';
-import { discounted, lessCoupon, taxOf } from '../read-state.ts';
+import { idOf, taxOf } from '../read-state.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
 import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
 import type { FoundCoupon } from './coupons.server.ts';
@@ -100,22 +100,23 @@ export async function quoteNew(
     .map(({ period }) => period.end);
   const renewal = price.promotion ? seconds + price.promotion.days * daySeconds : Math.max(seconds, ...ends);
   const lasting = found && lasts(found, seconds, renewal) ? found : null;
+  // What is bought at the plain price, or with a coupon that lasts, renews for what the first bill comes to.
+  const again =
+    price.promotion || lasting !== found
+      ? await stripe.invoices.createPreview(previewParams({ ...price, promotion: null }, lasting, buyer, seconds))
+      : invoice;
   const quote: QuoteAnswer = {
     kind: 'new',
     currency: price.currency,
     dueToday: invoice.amount_due,
-    dueAfterRenewal:
-      (lasting ? lessCoupon(price.unit_amount, lasting.coupon, price.currency) : price.unit_amount) + carried(invoice),
+    dueAfterRenewal: Math.max(0, again.total) + carried(invoice),
     renewalDate: renewal * 1000,
     prorationDate: null,
     lines: linesOf(invoice),
   };
   if (!buyer.tax) return quote;
   if (needsAddress(invoice)) return { ...quote, needs: 'address' };
-  const later = previewParams({ ...price, promotion: null }, lasting, buyer, seconds);
-  const again = await stripe.invoices.createPreview(later);
-  const dueAfterRenewal = Math.max(0, again.total) + carried(invoice);
-  return { ...quote, dueAfterRenewal, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
+  return { ...quote, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
 /** Quotes that are the same for everyone, kept for a minute: a stranger without a coupon costs no request to Stripe. */
@@ -141,26 +142,23 @@ function carried({ total, starting_balance: before, amount_due: due }: Stripe.In
 export async function quoteOpen(
   stripe: Stripe,
   { subscription, due }: Pick<Till, 'subscription' | 'due'>,
-  price: Price,
-  found: FoundCoupon,
+  { currency }: Price,
 ): Promise<QuoteAnswer> {
   const { latest_invoice: latest, created } = subscription;
   const invoice = typeof latest === 'object' ? latest : null;
   const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? created;
-  const { unit_amount: amount, currency } = price;
-  const then = lasts(found, created, renewal) ? lessCoupon(amount, found.coupon, currency) : amount;
+  const again = await stripe.invoices.createPreview({ subscription: subscription.id, preview_mode: 'recurring' });
   const quote: QuoteAnswer = {
     kind: 'new',
     currency,
     dueToday: due,
-    dueAfterRenewal: then + (invoice ? carried(invoice) : 0),
+    dueAfterRenewal: again.total + (invoice ? carried(invoice) : 0),
     renewalDate: renewal * 1000,
     prorationDate: null,
     lines: [],
   };
   if (!subscription.automatic_tax.enabled || !invoice) return quote;
-  const again = await stripe.invoices.createPreview({ subscription: subscription.id, preview_mode: 'recurring' });
-  return { ...quote, dueAfterRenewal: again.total, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
+  return { ...quote, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
 /** Whether a discount that begins now is still in force at the renewal. @param begun and renewal Unix seconds */
@@ -211,40 +209,57 @@ export async function quoteSwitch(
   prorationDate: number | null,
 ): Promise<QuoteAnswer> {
   const kind = switchKind(state.price, to);
-  // A discount that is there goes on, as far as it is good for this plan.
-  const subscription = await stripe.subscriptions.retrieve(state.id, {
-    expand: ['discounts.source.coupon.applies_to', 'discounts.source.coupon.currency_options'],
+  const { discounts, automatic_tax: tax } = await stripe.subscriptions.retrieve(state.id, {
+    expand: ['discounts.source.coupon'],
   });
-  const taxed = subscription.automatic_tax.enabled ? await recurring(stripe, state, price) : null;
-  const quote = (renewal: number, more: Pick<QuoteAnswer, 'dueToday' | 'prorationDate' | 'lines'>): QuoteAnswer => ({
-    kind,
-    currency: to.currency,
-    renewalDate: renewal * 1000,
-    dueAfterRenewal: taxed?.total ?? discounted(to, subscription, renewal),
-    ...more,
-  });
-  if (kind !== 'upgrade') {
-    const later = quote(state.periodEnd / 1000, { dueToday: 0, prorationDate: null, lines: [] });
-    return taxed ? { ...later, tax: { today: null, renewal: taxOf(taxed) } } : later;
-  }
+  const quote = async (
+    renewal: number,
+    now: Pick<QuoteAnswer, 'dueToday' | 'prorationDate' | 'lines'>,
+    invoice: Stripe.Invoice | null,
+  ): Promise<QuoteAnswer> => {
+    // A discount that is there goes on, as far as it is good for this plan, unless it is over by then.
+    const left = discounts.filter((one) => isLeft(one, renewal, invoice !== null));
+    const again = await recurring(stripe, state, price, left.length < discounts.length ? left : null);
+    const answer = { kind, currency: to.currency, renewalDate: renewal * 1000, dueAfterRenewal: again.total, ...now };
+    if (!tax.enabled) return answer;
+    return { ...answer, tax: { today: invoice && taxOf(invoice), renewal: taxOf(again) } };
+  };
+  if (kind !== 'upgrade') return quote(state.periodEnd / 1000, { dueToday: 0, prorationDate: null, lines: [] }, null);
   const invoice = await stripe.invoices.createPreview({
     subscription: state.id,
     subscription_details: upgradeParams(state, price, prorationDate),
   });
   const date = prorationDate ?? invoice.parent?.subscription_details?.subscription_proration_date ?? invoice.created;
   const ends = invoice.lines.data.filter(({ amount }) => amount >= 0).map(({ period }) => period.end);
-  const now = quote(Math.max(date, ...ends), {
-    dueToday: invoice.amount_due,
-    prorationDate: date,
-    lines: linesOf(invoice),
-  });
-  return taxed ? { ...now, tax: { today: taxOf(invoice), renewal: taxOf(taxed) } } : now;
+  const now = { dueToday: invoice.amount_due, prorationDate: date, lines: linesOf(invoice) };
+  return quote(Math.max(date, ...ends), now, invoice);
 }
 
-/** The bill of a subscription with another price, without what a change adds once. */
-const recurring = (stripe: Stripe, state: StripeState, price: Price): Promise<Stripe.Invoice> =>
-  stripe.invoices.createPreview({
+/** Whether a discount still holds at a renewal. @param billed whether there is a bill before, which uses one up that is good once */
+function isLeft(discount: string | Stripe.Discount, renewal: number, billed: boolean): boolean {
+  if (typeof discount === 'string') return true;
+  const { coupon } = discount.source;
+  if (billed && typeof coupon === 'object' && coupon?.duration === 'once') return false;
+  return discount.end === null || discount.end > renewal;
+}
+
+/**
+ * The bill of a subscription with another price, without what a change adds once.
+ *
+ * @param discounts that are left of its own; `null`: all of them
+ */
+function recurring(
+  stripe: Stripe,
+  state: StripeState,
+  price: Price,
+  discounts: readonly (string | Stripe.Discount)[] | null,
+): Promise<Stripe.Invoice> {
+  const params: Stripe.InvoiceCreatePreviewParams = {
     subscription: state.id,
     preview_mode: 'recurring',
     subscription_details: { items: [{ id: state.item, price: price.id }], proration_behavior: 'none' },
-  });
+  };
+  if (discounts)
+    params.discounts = discounts.length === 0 ? '' : discounts.map((one) => ({ discount: idOf(one) ?? '' }));
+  return stripe.invoices.createPreview(params);
+}

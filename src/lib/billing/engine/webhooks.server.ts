@@ -27,9 +27,16 @@ const named = (value: unknown, prefix: string): string | null => {
   return typeof id === 'string' && id.length < 256 && new RegExp(`^${prefix}_\\w+$`).test(id) ? id : null;
 };
 
-/** What is to be asked because of an event; `null`: nothing. */
-export function subjectOf(type: string, object: EventObject): string | null {
+/** What of a customer changes the next bill. */
+const billed = ['address', 'balance', 'shipping', 'tax', 'tax_exempt'];
+
+/** What is to be asked because of an event; `null`: nothing. @param before what it has changed, as it was */
+export function subjectOf(type: string, object: EventObject, before: object = {}): string | null {
   if (/^(?:product|price)\./.test(type)) return 'catalogue';
+  if (type === 'customer.updated') {
+    const id = named(object.id, 'cus');
+    return id !== null && billed.some((field) => field in before) ? `customer:${id}` : null;
+  }
   const subscription =
     object.object === 'subscription'
       ? named(object.id, 'sub')
@@ -64,7 +71,8 @@ export function createWebhooks(
       log.warn({}, 'A webhook was refused: its signature is not Stripe’s, or too old');
       return { status: 400, message: 'The signature does not fit.' };
     }
-    const subject = subjectOf(event.type, (event.data?.object ?? {}) as EventObject);
+    const before = event.data?.previous_attributes;
+    const subject = subjectOf(event.type, (event.data?.object ?? {}) as EventObject, before);
     const refused = refusedIntent(event.type, (event.data?.object ?? {}) as EventObject);
     try {
       const fresh = await database.transaction(async (tx) => {
