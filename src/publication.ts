@@ -142,6 +142,11 @@ export const publication = {
     },
     /** Days for which a reader whose renewal has failed keeps access, while the card is tried again. */
     graceDays: 3,
+    /**
+     * What stays open while collection is paused in Stripe (`pause_collection`), and of a pause that has ended until the next bill:
+     * `period`, the running period as if it were paid; `paid`, only what is paid, with the days of grace.
+     */
+    pausedOpens: 'period' as 'period' | 'paid',
     /** Days before a renewal of which the reader is told by mail. */
     renewalNoticeDays: 7,
     /**

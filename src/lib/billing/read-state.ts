@@ -164,7 +164,14 @@ function readInvoice(
     paidAt: msOrNull(invoice.status_transitions?.paid_at),
     attempted: invoice.attempted,
     nextAttempt: msOrNull(invoice.next_payment_attempt),
+    ...(isHeld(invoice) && { held: true }),
   };
+}
+
+/** Renewals of a pause: Stripe voids them, writes them off, or leaves them as drafts, and never tries a payment. */
+function isHeld({ billing_reason: reason, attempted, status, auto_advance: advances }: Stripe.Invoice): boolean {
+  if (reason !== 'subscription_cycle' || attempted) return false;
+  return status === 'void' || status === 'uncollectible' || (status === 'draft' && advances === false);
 }
 
 /** Lines that sell time: of the subscription itself, and what a switch adds. A fee for a promotion sells none. */

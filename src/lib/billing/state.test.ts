@@ -44,6 +44,7 @@ describe('what a subscription opens', () => {
     ...{ id: 'in_2', status: 'paid', reason: 'subscription_cycle', due: 1200, paid: 1200, currency: 'usd' },
     ...{ refunded: false, created: at(30), paidAt: at(30), attempted: true, nextAttempt: null },
   };
+  const given = { periodStart: at(30), invoices: [{ ...renewal, status: 'void' as const, paid: 0, held: true }] };
   /** What is known, the day on which it is asked, and the day until which it is open (`null`: it is not). */
   const table: readonly (readonly [string, Partial<StripeState>, number, number | null])[] = [
     ['paid, in the paid time', {}, 10, 30],
@@ -78,6 +79,8 @@ describe('what a subscription opens', () => {
       60,
     ],
     ['collection paused, in the paid time', { pause }, 29, 30],
+    ['the pause over, in a period whose bill is not collected', { ...given, periodEnd: at(60) }, 40, 60],
+    ['the pause over, and the next bill on its way', { ...given, periodStart: at(60), periodEnd: at(90) }, 61, null],
     ['collection paused, but nothing was ever paid', { pause, paid: [], periodEnd: at(60) }, 10, null],
     ['collection paused, then cancelled at once', { ...ended, pause, periodEnd: at(60) }, 40, null],
     ['cancelled to its end, before', { cancelAtPeriodEnd: true }, 29, 30],
@@ -119,6 +122,13 @@ describe('what a subscription opens', () => {
     const penny = state({ status: 'trialing', trialEnd: at(60), paid: [paidFor(60)] });
     expect(entitlementOf(penny, at(59), 3)?.trialing).toBe(true);
     expect(entitlementOf(penny, at(61), 3)?.trialing).toBe(false);
+  });
+
+  it('has no more than what is paid in a pause, where the paper says so', () => {
+    const paused = state({ pause, periodEnd: at(60) });
+    expect(entitlementOf(paused, at(40), 3, 'period')?.until).toBe(at(60));
+    expect(entitlementOf(paused, at(32), 3, 'paid')?.until).toBe(at(33));
+    expect(entitlementOf(paused, at(40), 3, 'paid')).toBeNull();
   });
 
   it('has as many days of grace as the paper gives', () => {

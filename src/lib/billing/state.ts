@@ -2,6 +2,7 @@
  * What is known of a subscription, and what follows from it. Everything here is pure: the same state and the same time give the same
  * answer, wherever it is asked.
  */
+import { publication } from '../../publication.ts';
 import type { Entitlement } from './service.ts';
 import { isInGoodStanding, isLive, isOverdue, isUnpaid, mayRenew, type StripeStatus } from './status.ts';
 import type { Price, Subscription, Tax } from './wire.ts';
@@ -54,6 +55,8 @@ export interface InvoiceState {
   /** Whether its payment was tried. */
   readonly attempted: boolean;
   readonly nextAttempt: number | null;
+  /** Whether it was made while collection was paused, and is never collected. Absent: no. */
+  readonly held?: boolean;
 }
 
 /** A payment that the card's owner has the bank take back. */
@@ -163,14 +166,19 @@ export function paidUntil(state: StripeState): number | null {
 /**
  * What a subscription opens now. The rule of the paper: what is paid is open to its end; while a renewal is on its way or has
  * failed and is tried again, some days more; what was cancelled or given up ends with what is paid; what was wholly refunded was
- * never paid; a first invoice that is not paid, or a card that is not set up, opens nothing. While collection is paused the present
- * period is open although it is not paid: pausing is how a publisher gives a reader time for nothing, and who is to get nothing is
- * cancelled.
+ * never paid; a first invoice that is not paid, or a card that is not set up, opens nothing. Pausing is how a publisher gives a reader
+ * time for nothing: a period whose bill is not collected is open, also when the pause ends within it.
  *
  * @param now epoch milliseconds
  * @param graceDays `publication.billing.graceDays`
+ * @param pausedOpens `publication.billing.pausedOpens`
  */
-export function entitlementOf(state: StripeState, now: number, graceDays: number): Entitlement | null {
+export function entitlementOf(
+  state: StripeState,
+  now: number,
+  graceDays: number,
+  pausedOpens: 'period' | 'paid' = publication.billing.pausedOpens,
+): Entitlement | null {
   if (!isSettled(state)) return null;
   const ends = state.paid.map((time) => ({ ...time, until: endOf(state, time) }));
   const trialing = state.status === 'trialing' && state.trialEnd !== null && now < state.trialEnd;
@@ -185,8 +193,9 @@ export function entitlementOf(state: StripeState, now: number, graceDays: number
     ({ reason, refunded, created }) => refunded && reason === 'subscription_cycle' && last && created >= last.until,
   );
   if (!last || takenBack) return null;
-  const given = isPaused(state) && mayRenew(state) && state.status !== 'trialing';
-  if (given && now < state.periodEnd) return grant({ ...last, until: state.periodEnd });
+  const uncollected = state.invoices.some(({ held, created }) => held && created >= state.periodStart);
+  const given = (isPaused(state) || uncollected) && mayRenew(state) && state.status !== 'trialing';
+  if (given && pausedOpens === 'period' && now < state.periodEnd) return grant({ ...last, until: state.periodEnd });
   if (!renewing) return null;
   const until = last.until + graceDays * day;
   return now < until ? grant({ ...last, until }) : null;

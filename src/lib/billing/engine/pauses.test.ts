@@ -1,0 +1,102 @@
+/** Pauses of collection (`pause_collection`), made in Stripe's dashboard or by the retention widget, through the whole engine. */
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { prepare } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+import { switchSaid } from './switching.server.ts';
+
+const engines = prepare('sqlite');
+let house: BillingBench;
+afterEach(() => house?.stop());
+
+async function subscribed(): Promise<{ session: Session; id: string }> {
+  house = await billingBench(await engines.open());
+  const session = await house.readers.join('ada@example.com');
+  const body = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+  const { subscriptionId: id } = paid(await house.billing.subscribe(session, body));
+  await house.deliver();
+  house.mail.splice(0);
+  return { session, id };
+}
+const now = () => Math.floor(house.accounts.clock.now / 1000);
+type Behavior = 'keep_as_draft' | 'mark_uncollectible' | 'void';
+
+async function pause(id: string, behavior: Behavior, days: number | null): Promise<void> {
+  const resumes = days === null ? {} : { resumes_at: now() + days * day };
+  await house.dashboard.subscriptions.update(id, { pause_collection: { behavior, ...resumes } });
+  await house.deliver();
+}
+const shown = (session: Session) => house.billing.subscription(session);
+const opens = async (session: Session) => (await house.billing.entitlements(session.userId))[0] ?? null;
+const mailed = (kind: string) => house.mail.filter((message) => message.kind === kind).length;
+const charges = async () => (await house.dashboard.charges.list()).data.length;
+async function pass(days: number): Promise<void> {
+  await house.pass(days * day);
+  await house.deliver();
+}
+
+it.each(['void', 'mark_uncollectible', 'keep_as_draft'] as const)(
+  'says so, announces and collects nothing, and stays open (%s); Stripe ends it by itself',
+  async (behavior) => {
+    const { session, id } = await subscribed();
+    await pass(10);
+    await pause(id, behavior, 35);
+    const resumesAt = new Date((now() + 35 * day) * 1000).toISOString();
+    expect(await shown(session)).toMatchObject({ status: 'active', nextBillingDate: null, paused: { resumesAt } });
+    await pass(15);
+    expect(mailed('renewal-notice')).toBe(0);
+    await pass(10);
+    // The period that the bill was not collected for.
+    expect([await charges(), mailed('renewal-notice'), mailed('receipt'), mailed('payment-failed')]).toEqual([
+      1, 0, 0, 0,
+    ]);
+    expect((await opens(session))?.until).toBe(Date.parse((await shown(session))?.paidUntil ?? ''));
+    expect((await opens(session))?.until).toBeGreaterThan((now() + 20 * day) * 1000);
+    // Resumed in the middle of it: the rest of the time stays given, and the next bill is announced.
+    await pass(12);
+    expect(await shown(session)).not.toHaveProperty('paused');
+    expect(await shown(session)).toMatchObject({ price: 1200, nextBillingDate: expect.any(String) });
+    expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
+    await pass(8);
+    expect(mailed('renewal-notice')).toBe(1);
+    await pass(8);
+    expect([await charges(), mailed('receipt')]).toEqual([2, 1]);
+  },
+);
+
+it('refuses another plan, and says why; once it is over the plan changes', async () => {
+  const { session, id } = await subscribed();
+  await pause(id, 'void', null);
+  expect(await shown(session)).toMatchObject({ paused: { resumesAt: null } });
+  const refused = { ok: false, status: 409, error: { code: 'paused', message: switchSaid.paused } };
+  for (const planId of ['member-monthly', 'reader-yearly'])
+    expect(await house.billing.switchPlan(session, { planId })).toMatchObject(refused);
+  await house.dashboard.subscriptions.update(id, { pause_collection: '' });
+  await house.deliver();
+  expect(await shown(session)).not.toHaveProperty('paused');
+  expect(await house.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ ok: true });
+});
+
+it('is cancelled to the end of its period, and resumed, while it is paused', async () => {
+  const { session, id } = await subscribed();
+  await pause(id, 'void', null);
+  await pass(35);
+  paid(await house.billing.cancel(session));
+  await house.deliver();
+  expect(await shown(session)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
+  expect(mailed('cancelled')).toBe(1);
+  expect(await opens(session)).not.toBeNull();
+  paid(await house.billing.resume(session));
+  expect(await shown(session)).toMatchObject({ cancelAtPeriodEnd: false, paused: { resumesAt: null } });
+  paid(await house.billing.cancel(session));
+  await pass(35);
+  expect(await opens(session)).toBeNull();
+  expect(await charges()).toBe(1);
+});
+
+it('is no offer to stay: nothing is billed that could be less', async () => {
+  const { session, id } = await subscribed();
+  await pause(id, 'void', 60);
+  paid(await house.billing.beginLeaving(session, { reason: null, words: null }));
+  expect(await house.billing.stayOffer(session)).toBeNull();
+});
