@@ -102,6 +102,52 @@ describe('a pause of collection (S7)', () => {
   });
 });
 
+describe('an answer that was given before', () => {
+  it('is given again to the same key once the call has begun to execute, whatever its status', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly', { expand: ['latest_invoice.payments'] });
+    const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
+    await stripe.refunds.create({ payment_intent });
+    const refused = () => refusal(stripe.refunds.create({ payment_intent }, { idempotencyKey: 'again' }));
+    expect(await refused()).toMatchObject({ statusCode: 400, code: 'charge_already_refunded' });
+    const replayed = await refused();
+    expect(replayed).toMatchObject({ statusCode: 400, code: 'charge_already_refunded' });
+    expect(replayed.headers?.['idempotent-replayed']).toBe('true');
+    const missing = () => refusal(stripe.subscriptions.update('sub_none', {}, { idempotencyKey: 'missing' }));
+    expect((await missing()).headers?.['idempotent-replayed']).toBeUndefined();
+    expect(await missing()).toMatchObject({ statusCode: 404, headers: { 'idempotent-replayed': 'true' } });
+  });
+
+  it('is not kept of malformed parameters', async () => {
+    const options = { idempotencyKey: 'typo' };
+    const wrong = stripe.customers.create({ nme: 'Ada' } as Stripe.CustomerCreateParams, options);
+    expect(await refusal(wrong)).toMatchObject({ statusCode: 400, code: 'parameter_unknown' });
+    expect(await stripe.customers.create({ name: 'Ada' }, options)).toMatchObject({ name: 'Ada' });
+    expect(await refusal(stripe.customers.create({ name: 'Bob' }, options))).toMatchObject({
+      ...{ statusCode: 400, rawType: 'idempotency_error' },
+    });
+  });
+
+  it('is given again to a key of up to 255 characters', async () => {
+    const first = await stripe.customers.create({}, { idempotencyKey: 'daily' });
+    expect((await stripe.customers.create({}, { idempotencyKey: 'daily' })).id).toBe(first.id);
+    const long = stripe.customers.create({}, { idempotencyKey: 'k'.repeat(256) });
+    expect((await refusal(long)).statusCode).toBe(400);
+  });
+});
+
+describe('the version of the API', () => {
+  it.each([
+    ['missing', {}],
+    ['unknown', { 'stripe-version': '2020-08-27' }],
+  ])('is refused when it is %s', async (_, version) => {
+    const headers = { ...version, authorization: `Bearer ${bench.access.secretKey}` };
+    const answer = await fetch(`${bench.access.apiUrl}/v1/customers`, { headers });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
+  });
+});
+
 describe('a failure of Stripe’s own', () => {
   it('with status 500 is given again to the same key, and to no other', async () => {
     const options = { idempotencyKey: 'broken' };

@@ -1,9 +1,10 @@
 /**
- * Idempotency keys (docs.stripe.com/api/idempotent_requests): the first answer of a key, whatever its status, is given
- * again for a day; the same key with other parameters is an error, and so is using it twice at once.
+ * Idempotency keys (docs.stripe.com/api/idempotent_requests, docs.stripe.com/error-low-level#content-errors): once a call has begun to
+ * execute, its status and body are replayed for a day, 400, 402, 404 and 500 alike. Malformed parameters, missing keys and rate limits are
+ * found before that and are not kept. The same key with other parameters is an error, and so is using it twice at once.
  */
 import { createHash } from 'node:crypto';
-import { ApiError } from './core/errors.ts';
+import { ApiError, invalid } from './core/errors.ts';
 import type { Ledger } from './core/ledger.ts';
 
 export interface Kept {
@@ -12,6 +13,9 @@ export interface Kept {
 }
 
 const day = 86_400_000;
+
+/** docs.stripe.com/api/idempotent_requests */
+const longestKey = 255;
 
 export const fingerprint = (method: string, path: string, body: string): string =>
   createHash('sha256').update(`${method} ${path}\n${body}`).digest('base64url');
@@ -33,6 +37,7 @@ export function makeIdempotency(ledger: Ledger, wall: () => number): Idempotency
   const running = new Set<string>();
   return {
     begin(key, print) {
+      if (key.length > longestKey) throw invalid(`Idempotency keys can have up to ${longestKey} characters.`);
       if (running.has(key)) {
         throw new ApiError(409, {
           type: 'idempotency_error',

@@ -40,6 +40,23 @@ describe('renewals', () => {
     expect(await typesOf()).toContain('customer.subscription.trial_will_end');
   });
 
+  it('announce the end of a trial of less than three days at once', async () => {
+    const { id } = await bench.payer();
+    await bench.subscribe(id, 'price_reader_monthly', { trial_period_days: 2 });
+    bench.state.advance(1);
+    expect(await typesOf()).toContain('customer.subscription.trial_will_end');
+  });
+
+  it('are drafts for an hour, and are charged then', async () => {
+    const { id } = await bench.payer();
+    await bench.subscribe(id, 'price_reader_monthly');
+    bench.state.advance(31 * day + 3599);
+    const newest = async () => (await stripe.invoices.list({ customer: id })).data[0];
+    expect(await newest()).toMatchObject({ status: 'draft', automatically_finalizes_at: newYear + 31 * day + 3600 });
+    bench.state.advance(1);
+    expect(await newest()).toMatchObject({ status: 'paid', attempt_count: 1, next_payment_attempt: null });
+  });
+
   it('are tried four times, and then the subscription ends', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
@@ -85,6 +102,30 @@ describe('renewals', () => {
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
     bench.state.advance(365 * day + 3600 + 16 * day);
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
+  });
+
+  it('leave it past due, when the account says so, and go on billing it', async () => {
+    await bench.control('PUT settings', { afterLastRetry: 'past_due' });
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(31 * day + 3600 + 16 * day);
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('past_due');
+    bench.state.advance(28 * day);
+    expect((await stripe.invoices.list({ customer: id })).data.map(({ status }) => status)).toEqual([
+      ...['open', 'open', 'paid'],
+    ]);
+  });
+
+  it('are in good standing again once the debt is written off', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(31 * day + 3600);
+    const { latest_invoice: invoice, status } = await stripe.subscriptions.retrieve(made.id);
+    expect(status).toBe('past_due');
+    await stripe.invoices.markUncollectible(String(invoice));
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
   });
 
   it('stop at the end of the paid period when that is asked for, and not before', async () => {

@@ -3,7 +3,7 @@
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
 import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
-import { ApiError, invalid, unauthorized } from './core/errors.ts';
+import { ApiError, invalid, isMalformed, unauthorized } from './core/errors.ts';
 import { type Ledger, openLedger, token } from './core/ledger.ts';
 import type { Event, Thing } from './core/model.ts';
 import { type Fields, Params, parseForm } from './core/params.ts';
@@ -156,11 +156,12 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
   const key = call.route.method === 'get' ? null : call.idempotencyKey;
   if (key) headers['idempotency-key'] = key;
   let began = false;
+  const print = fingerprint(call.route.method, call.path, call.body);
   try {
     const fields = parseForm(call.route.method === 'post' ? call.body : call.query || call.body);
     const browser = authorize(state, call, fields);
     state.lifecycle.catchUp();
-    const print = fingerprint(call.route.method, call.path, call.body);
+    checkRequest(nameOf(call), fields, { browser });
     if (key) {
       const kept = idempotency.begin(key, print);
       if (kept) return { ...kept, headers: { ...headers, 'idempotent-replayed': 'true' } };
@@ -186,10 +187,9 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
       return error(new ApiError(500, { type: 'api_error', message: 'The stand-in could not answer.' }));
     }
     const answered = error(problem);
-    // Taken back as a whole, and answered all the same.
-    if (key && began && problem.status === 402 && !problem.keeps) {
-      const print = fingerprint(call.route.method, call.path, call.body);
-      ledger.run(() => idempotency.keep(key, print, { status: 402, body: answered.body }));
+    // What the call changed is undone, its answer is kept all the same.
+    if (key && began && !problem.keeps && !isMalformed(problem)) {
+      ledger.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
     }
     return answered;
   } finally {
@@ -197,9 +197,13 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
   }
 }
 
-/** Without a header the account's own version holds (docs.stripe.com/api/versioning): here, the pinned one. */
+/**
+ * Without the header Stripe uses the account's default version (docs.stripe.com/api-versions), which differs by account. The product has to
+ * pin its version, so the sandbox refuses.
+ */
 function checkVersion(version: string | null): void {
-  if (version !== null && version !== apiVersion) throw invalid(`Invalid Stripe API version: ${version}`);
+  if (version === null) throw invalid(`Stripe-Version: the header is missing; send ${apiVersion}.`);
+  if (version !== apiVersion) throw invalid(`Invalid Stripe API version: ${version}`);
 }
 
 /** @returns whether it is a browser that asks */
@@ -234,10 +238,10 @@ function authorize(
   );
 }
 
+const nameOf = ({ route }: ApiCall): string => `${route.method.toUpperCase()} ${route.path}`;
+
 function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boolean): unknown {
   const { ledger, lifecycle } = state;
-  const name = `${call.route.method.toUpperCase()} ${call.route.path}`;
-  checkRequest(name, fields, { browser });
   const params = new Params(fields);
   const expand = params.texts('expand') ?? [];
   params.allow('key');
@@ -245,7 +249,7 @@ function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boo
   params.finish();
   const wire = 'wire' in result ? result.wire : ledger.present(result as Thing, expand);
   const answered = browser ? forBrowser(wire as Wire) : wire;
-  checkAnswer(name, answered, { browser });
+  checkAnswer(nameOf(call), answered, { browser });
   return answered;
 }
 

@@ -91,6 +91,16 @@ describe('a new subscription', () => {
     expect(intent.status).toBe('canceled');
   });
 
+  it('expires with its first invoice when that is voided', async () => {
+    const customer = await stripe.customers.create({});
+    const made = await bench.subscribe(customer.id, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
+    await stripe.invoices.voidInvoice(made.latest_invoice.id ?? '');
+    const over = await stripe.subscriptions.retrieve(made.id);
+    expect(over).toMatchObject({ status: 'incomplete_expired', ended_at: bench.state.now() });
+    const paying = stripe.invoices.pay(made.latest_invoice.id ?? '', { payment_method: 'pm_card_visa' });
+    expect((await refusal(paying)).statusCode).toBe(400);
+  });
+
   it('is not made at all when its card is refused and that is an error', async () => {
     const { id } = await bench.payer('pm_card_chargeCustomerFail');
     const error = await refusal(
@@ -110,6 +120,11 @@ describe('a new subscription', () => {
     });
     expect(made.status).toBe('trialing');
     expect(made.latest_invoice).toMatchObject({ status: 'paid', amount_paid: 60, total: 60 });
+    // The time itself is on the invoice, free of charge, beside what is charged once.
+    expect(made.latest_invoice.lines.data.map(({ amount, description }) => [amount, description])).toEqual([
+      [60, 'Sun Reader'],
+      [0, 'Free trial for 1 × Sun Reader'],
+    ]);
     expect(itemOf(made).current_period_end).toBe(newYear + 60 * day);
     bench.state.advance(60 * day);
     // The invoice of a renewal is a draft for an hour.
@@ -207,12 +222,13 @@ describe('changes', () => {
     expect(amounts(preview)).toEqual([-813, 1355]);
   });
 
-  it('begin a new period when the interval changes', async () => {
+  it('begin a new period when the anchor is moved', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     bench.state.advance(half);
     const after = await stripe.subscriptions.update(made.id, {
       items: [{ id: itemOf(made).id, price: 'price_reader_yearly' }],
+      billing_cycle_anchor: { type: 'now' },
       expand: ['latest_invoice'],
     });
     const invoice = after.latest_invoice as Stripe.Invoice;
@@ -220,6 +236,109 @@ describe('changes', () => {
     expect(invoice.amount_paid).toBe(11_400);
     expect(itemOf(after).current_period_end).toBe(at('2027-01-16T12:00:00'));
     expect(after.billing_cycle_anchor).toBe(newYear + half);
+  });
+
+  it('keep the anchor when the interval changes, unless the call moves it', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    bench.state.advance(half);
+    const items = [{ id: itemOf(made).id, price: 'price_reader_yearly' }];
+    const after = await stripe.subscriptions.update(made.id, {
+      ...{ items, proration_behavior: 'always_invoice', expand: ['latest_invoice'] },
+    });
+    // The year belongs to the anchor, and what is left of it is charged: 12000 × (365 − 15.5) / 365.
+    expect(amounts(after.latest_invoice as Stripe.Invoice)).toEqual([-600, 11_490]);
+    expect(after.billing_cycle_anchor).toBe(newYear);
+    expect(itemOf(after)).toMatchObject({
+      current_period_start: newYear,
+      current_period_end: at('2027-01-01T00:00:00'),
+    });
+  });
+
+  it('credit what was last debited, not a price that was never charged', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const item = itemOf(made).id;
+    bench.state.advance(10 * day);
+    await stripe.subscriptions.update(made.id, {
+      items: [{ id: item, price: 'price_member_monthly' }],
+      proration_behavior: 'none',
+    });
+    bench.state.advance(10 * day);
+    const back = await stripe.subscriptions.update(made.id, {
+      items: [{ id: item, price: 'price_reader_monthly' }],
+      ...{ proration_behavior: 'always_invoice', expand: ['latest_invoice'] },
+    });
+    // docs.stripe.com/billing/subscriptions/prorations#credit-prorations: credit and debit cancel each other out.
+    const invoice = back.latest_invoice as Stripe.Invoice;
+    expect(amounts(invoice)).toEqual([-426, 426]);
+    expect(invoice.total).toBe(0);
+    expect(invoice.lines.data.map(({ parent }) => parent?.subscription_item_details?.proration)).toEqual([true, true]);
+  });
+
+  it('have the share of each item in a fixed discount in their amounts', async () => {
+    await stripe.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly', {
+      items: [{ price: 'price_reader_monthly' }, { price: 'price_member_monthly' }],
+      discounts: [{ coupon: 'five' }],
+    });
+    const [reader] = made.items.data;
+    bench.state.advance(half);
+    await stripe.subscriptions.update(made.id, { items: [{ id: reader?.id ?? '', deleted: true }] });
+    const { data } = await stripe.invoiceItems.list({ customer: id, pending: true });
+    // 1200 bears 1200/3200 of 500, which is 188: half of 1012.
+    expect(data.map(({ amount, discountable }) => [amount, discountable])).toEqual([[-506, false]]);
+  });
+
+  it('charge the rest of a period with the discount in it, once', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_yearly', { discounts: [{ promotion_code: 'promo_ten_off' }] });
+    bench.state.advance(73 * day);
+    const after = await stripe.subscriptions.update(made.id, {
+      items: [{ id: itemOf(made).id, price: 'price_member_yearly' }],
+      ...{ proration_behavior: 'always_invoice', expand: ['latest_invoice'] },
+    });
+    const invoice = after.latest_invoice as Stripe.Invoice;
+    // (12000 − 1000) × 4/5 back, (20000 − 1000) × 4/5 to pay.
+    expect(amounts(invoice)).toEqual([-8800, 15_200]);
+    expect(invoice.total).toBe(6400);
+  });
+
+  it('refuse what is not modeled, rather than do something else', async () => {
+    const { id } = await bench.payer();
+    const classic = bench.subscribe(id, 'price_reader_monthly', { billing_mode: { type: 'classic' } });
+    expect(await refusal(classic)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
+    const itemized = bench.subscribe(id, 'price_reader_monthly', {
+      billing_mode: { type: 'flexible', flexible: { proration_discounts: 'itemized' } },
+    });
+    expect(await refusal(itemized)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
+  });
+
+  it('stay in the currency of the subscription', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const euro = await stripe.prices.create({
+      ...{ product: 'prod_reader', currency: 'eur', unit_amount: 1100, recurring: { interval: 'month' } },
+    });
+    const refused = await refusal(
+      stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id, price: euro.id }] }),
+    );
+    expect(refused).toMatchObject({
+      ...{ statusCode: 400, type: 'StripeInvalidRequestError', rawType: 'invalid_request_error' },
+      message: "The price specified only supports `eur`. This doesn't match the expected currency: `usd`.",
+      param: 'items[0][price]',
+    });
+    const second = stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id }, { price: euro.id }] });
+    expect(await refusal(second)).toMatchObject({ statusCode: 400, param: 'items[1][price]' });
+    expect((await refusal(bench.subscribe(id, euro.id))).message).toContain('cannot combine currencies');
+    const preview = stripe.invoices.createPreview({
+      customer: id,
+      subscription_details: { items: [{ price: euro.id }] },
+    });
+    expect((await refusal(preview)).message).toContain('currency usd');
+    await stripe.subscriptions.cancel(made.id);
+    expect(await bench.subscribe(id, euro.id)).toMatchObject({ status: 'active', currency: 'eur' });
   });
 
   it('give back what was paid, not what was asked before the discount', async () => {
@@ -388,7 +507,7 @@ describe('discounts', () => {
       param: 'discounts[0][promotion_code]',
     });
     await first('once_only');
-    expect(await refusal(first('once_only'))).toMatchObject({ code: 'promotion_code_inactive' });
+    expect(await refusal(first('once_only'))).toMatchObject({ statusCode: 400, param: 'discounts[0][promotion_code]' });
     expect((await stripe.promotionCodes.retrieve('promo_once_only')).active).toBe(false);
     const { id } = await stripe.customers.create({});
     const own = await stripe.promotionCodes.create({
@@ -399,6 +518,28 @@ describe('discounts', () => {
     const other = await bench.payer();
     const foreign = bench.subscribe(other.id, 'price_reader_yearly', { discounts: [{ promotion_code: own.id }] });
     expect((await refusal(foreign)).statusCode).toBe(400);
+  });
+
+  it('keep the limits of a promotion code', async () => {
+    const code = (restrictions: Stripe.PromotionCodeCreateParams.Restrictions, name: string) =>
+      stripe.promotionCodes.create({ code: name, promotion: { type: 'coupon', coupon: 'ten-off' }, restrictions });
+    const { id } = await bench.payer();
+    const buy = (promotion_code: string, price = 'price_reader_monthly') =>
+      bench.subscribe(id, price, { discounts: [{ promotion_code }] });
+    const dear = await code({ minimum_amount: 10_000, minimum_amount_currency: 'usd' }, 'DEAR');
+    expect((await refusal(buy(dear.id))).message).toContain('minimum amount');
+    expect((await stripe.promotionCodes.retrieve(dear.id)).times_redeemed).toBe(0);
+    const first = await code({ first_time_transaction: true }, 'FIRST');
+    await stripe.subscriptions.cancel((await buy(dear.id, 'price_reader_yearly')).id);
+    expect(await refusal(buy(first.id))).toMatchObject({
+      ...{ statusCode: 400, code: 'promotion_code_customer_not_first_time' },
+      message: 'This promotion code cannot be redeemed because the associated customer has prior transactions.',
+    });
+    const soon = await stripe.promotionCodes.create({
+      ...{ code: 'SOON', promotion: { type: 'coupon', coupon: 'ten-off' }, expires_at: bench.state.now() + day },
+    });
+    bench.state.advance(day);
+    expect(await refusal(buy(soon.id))).toMatchObject({ code: 'coupon_expired' });
   });
 
   it('take nothing off a product that they are not for', async () => {

@@ -142,7 +142,11 @@ describe('a subscription with an offer', () => {
     const made = await begin(id, (await offerOf()).id);
     bench.state.advance(30 * day);
     const items = [{ id: itemOf(made).id, price: 'price_member_yearly' }];
-    const change = { items, proration_behavior: 'always_invoice' } as const;
+    // The anchor stays in flexible billing unless the call moves it.
+    const change = {
+      ...{ items, proration_behavior: 'always_invoice' as const },
+      billing_cycle_anchor: { type: 'now' as const },
+    };
     const told = await stripe.invoices.createPreview({ subscription: made.id, subscription_details: change });
     expect(amounts(told).toSorted((a, b) => a - b)).toEqual([-30, 20_000]);
     const changed = (await stripe.subscriptions.update(made.id, { ...change, expand: ['latest_invoice'] })) as Made;

@@ -37,6 +37,17 @@ export function boundaryAfter(anchor: number, recurrence: Recurrence, moment: nu
   return addIntervals(anchor, recurrence, times);
 }
 
+/** The period around `moment` of those that are counted from `anchor`. */
+export function periodAround(anchor: number, recurrence: Recurrence, moment: number): { start: number; end: number } {
+  let [start, times] = [anchor, 1];
+  for (;;) {
+    const end = addIntervals(anchor, recurrence, times);
+    if (end > moment) return { start, end };
+    start = end;
+    times += 1;
+  }
+}
+
 /** `21 Nov 2026`, as in the lines of Stripe's invoices. */
 export const shortDate = (moment: number): string =>
   new Date(moment * 1000).toLocaleDateString('en-GB', {

@@ -1,12 +1,12 @@
 /** Changes of a subscription: another price, another quantity, the end of a trial, with what they cost. */
 import { invalid } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
-import type { Invoice, Price, Subscription, SubscriptionItem } from '../core/model.ts';
-import { addIntervals, shortDate } from './calendar.ts';
+import type { Invoice, Line, Price, Subscription, SubscriptionItem } from '../core/model.ts';
+import { addIntervals, periodAround, shortDate } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
 import { makeItem, type PaymentBehavior, recurring } from './creating.ts';
 import { amountIn } from './currencies.ts';
-import { round } from './discounts.ts';
+import { activeDiscounts, applyDiscounts, net, round } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { offerEnd } from './trial-offers.ts';
 
@@ -49,20 +49,16 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
   if (first && (at < first.current_period_start || at > first.current_period_end)) {
     throw invalid('Cannot specify `proration_date` outside of current subscription period.', 'proration_date');
   }
-  let newInterval = false;
   const prorates = wanted.proration !== 'none' && !free && !endsTrial;
   const charges: (() => void)[] = [];
-  for (const asked of wanted.items ?? []) {
+  for (const [index, asked] of (wanted.items ?? []).entries()) {
     const item = itemFor(ledger, subscription, asked);
     const before = ledger.need('price', item.price);
     const after = asked.price ?? before;
     if (after !== before && !after.active) {
       throw invalid('The price specified is inactive. This field only accepts active prices.', 'items[0][price]');
     }
-    amountIn(after, subscription.currency);
-    const [old, young] = [recurring(before), recurring(after)];
-    const changesInterval = old.interval !== young.interval || old.interval_count !== young.interval_count;
-    newInterval ||= changesInterval;
+    amountIn(after, subscription.currency, `items[${index}][price]`);
     const quantity = asked.quantity ?? item.quantity;
     if (after === before && quantity === item.quantity && !asked.deleted && item._billed) continue;
     if (prorates) credit(ledger, subscription, item, at);
@@ -74,16 +70,19 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
       subscription.items.data = subscription.items.data.filter((one) => one !== item);
       continue;
     }
-    item._billed = null;
     if (prorates) charges.push(() => chargeRest(ledger, subscription, item, at));
+    const [old, young] = [recurring(before), recurring(after)];
+    if (old.interval === young.interval && old.interval_count === young.interval_count) continue;
+    // In flexible billing mode the anchor stays where it is unless the call moves it (docs.stripe.com/billing/subscriptions/billing-mode/compare).
+    const period = periodAround(subscription.billing_cycle_anchor, young, at);
+    if (!free) Object.assign(item, { current_period_start: period.start, current_period_end: period.end });
   }
   if (subscription.items.data.length === 0) {
     throw invalid('A subscription must have at least one active plan.', 'items', 'subscription_item_required');
   }
   if (typeof wanted.trialEnd === 'number') return extendTrial(ledger, subscription, wanted.trialEnd);
 
-  const restarts = !free && (newInterval || wanted.restart || endsTrial);
-  if (restarts) {
+  if (!free && (wanted.restart || endsTrial)) {
     // What stays as it is gives back its unused time too, since its period begins anew.
     if (prorates) for (const item of subscription.items.data) if (item._billed) credit(ledger, subscription, item, at);
     return restart(ledger, subscription, at);
@@ -112,11 +111,16 @@ function itemFor(ledger: Ledger, subscription: Subscription, asked: ItemChange):
   return item;
 }
 
-/** Gives back what was paid for the time from `at` on, to the second. */
-function credit(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, at: number): void {
+/**
+ * Credits the time from `at` on, to the second, of what was last debited for an item. The price that it has meanwhile makes no difference
+ * (docs.stripe.com/billing/subscriptions/prorations#credit-prorations, flexible billing mode).
+ */
+export function credit(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, moment: number): void {
   const billed = item._billed;
-  if (!billed || billed.amount <= 0 || at >= billed.end) return;
-  const price = ledger.need('price', item.price);
+  if (!billed || billed.amount <= 0 || moment >= billed.end) return;
+  // No more than was debited, for a date before the debit too.
+  const at = Math.max(moment, billed.start);
+  const price = ledger.need('price', billed.price);
   const product = ledger.store.find('product', price.product);
   const amount = round((billed.amount * (billed.end - at)) / (billed.end - billed.start));
   item._billed = null;
@@ -136,18 +140,33 @@ function chargeRest(ledger: Ledger, subscription: Subscription, item: Subscripti
   const { current_period_start: start, current_period_end: end } = item;
   if (at >= end) return;
   const { currency } = subscription;
-  const amount = round((amountIn(price, currency) * item.quantity * (end - at)) / (end - start));
+  const amount = round((priceAfterDiscounts(ledger, subscription, item) * (end - at)) / (end - start));
   const charged = addItem(ledger, {
     ...{ customer: subscription.customer, amount, currency, quantity: item.quantity },
     description: `Remaining time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
-    ...{ proration: true, period: { start: at, end } },
+    ...{ discountable: false, proration: true, period: { start: at, end } },
     ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },
   });
-  item._billed = { amount, start: at, end, invoice: '', line: charged.id };
+  item._billed = { amount, price: price.id, start: at, end, invoice: '', line: charged.id };
 }
 
-/** Begins a new period at `at`, which is charged at once. */
-function restart(ledger: Ledger, subscription: Subscription, at: number): Invoice {
+/**
+ * What a whole period of an item costs with the discounts of its subscription, each item bearing its share of them. Proration items are
+ * not discountable: their amounts have the discounts in them (docs.stripe.com/billing/subscriptions/prorations#prorations-and-discounts).
+ */
+function priceAfterDiscounts(ledger: Ledger, subscription: Subscription, item: SubscriptionItem): number {
+  const whole = subscription.items.data.map((one) => {
+    const { current_period_start: start, current_period_end: end } = one;
+    return periodLine(ledger, subscription, one, { start, end, trial: false }) as Line;
+  });
+  applyDiscounts(ledger, whole, activeDiscounts(ledger, subscription.discounts, ledger.now(subscription)));
+  const own = whole.find(({ _item }) => _item === item.id);
+  return own ? net(own) : 0;
+}
+
+/** Begins a new period now, which is charged at once. @param prorationDate moment of the credits */
+function restart(ledger: Ledger, subscription: Subscription, prorationDate: number): Invoice {
+  const at = ledger.now(subscription);
   const customer = ledger.need('customer', subscription.customer);
   if (subscription.trial_end !== null && at < subscription.trial_end) subscription.trial_end = at;
   if (subscription.status === 'trialing') subscription.status = 'active';
@@ -164,7 +183,7 @@ function restart(ledger: Ledger, subscription: Subscription, at: number): Invoic
   if (subscription.cancel_at_period_end) {
     subscription.cancel_at = Math.min(...subscription.items.data.map((item) => item.current_period_end));
   }
-  return makeInvoice(ledger, { customer, subscription, reason: 'subscription_update', lines, prorationDate: at });
+  return makeInvoice(ledger, { customer, subscription, reason: 'subscription_update', lines, prorationDate });
 }
 
 function extendTrial(ledger: Ledger, subscription: Subscription, end: number): null {

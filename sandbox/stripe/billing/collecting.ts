@@ -100,8 +100,8 @@ function paid(ledger: Ledger, invoice: Invoice, intent?: PaymentIntent): void {
   if (payment) ledger.emit('invoice_payment.paid', payment);
 }
 
-/** A subscription that owes nothing any more is in order again. */
-function settle(ledger: Ledger, subscription: Subscription): void {
+/** A subscription that owes nothing any more is in good standing again. */
+export function settle(ledger: Ledger, subscription: Subscription): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return;
   const owing = [...ledger.store.all('invoice')].some(
     (invoice) => invoice.status === 'open' && subscriptionOf(ledger, invoice) === subscription,
@@ -201,7 +201,9 @@ export function voidInvoice(ledger: Ledger, invoice: Invoice): void {
   }
   ledger.emit('invoice.voided', invoice);
   const subscription = subscriptionOf(ledger, invoice);
-  if (subscription && subscription.status !== 'incomplete') {
+  // Without its first invoice a subscription never begins.
+  if (subscription?.status === 'incomplete') expire(ledger, subscription);
+  else if (subscription) {
     ledger.store.touch(subscription);
     settle(ledger, subscription);
     // With its bill a waiting change is taken back (docs.stripe.com/billing/subscriptions/pending-updates).

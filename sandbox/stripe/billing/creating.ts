@@ -8,8 +8,8 @@ import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
 import { findMethod } from '../payments/methods.ts';
 import { addIntervals, day } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
-import { amountIn, mustBeBilledIn } from './currencies.ts';
-import { grantDiscounts, readDiscounts } from './discounts.ts';
+import { amountIn, mustBeBilledIn, mustPayIn } from './currencies.ts';
+import { checkMinimum, grantDiscounts, readDiscounts } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { mustBeLocated } from './tax.ts';
 import { beginTrial, isFreeOffer, readOffer, refuseWithOffer } from './trial-offers.ts';
@@ -31,17 +31,31 @@ export const recurring = (
 
 /** Parameters that change nothing here. */
 export const indifferent = [
-  ...['application_fee_percent', 'billing_mode', 'billing_thresholds', 'collection_method'],
+  ...['application_fee_percent', 'billing_thresholds', 'collection_method'],
   ...['days_until_due', 'default_tax_rates', 'invoice_settings', 'on_behalf_of', 'pending_invoice_item_interval'],
   ...['transfer_data', 'expand', 'proration_behavior', 'default_source', 'trial_from_plan', 'pause_collection'],
 ];
 
+/**
+ * Billing is flexible, which is Stripe's default in this API version, and proration amounts have their discounts in them
+ * (`included`, the default too). The rest is refused, so that no test relies on what is not modeled.
+ */
+export function readBillingMode(params: Params): void {
+  const mode = params.object('billing_mode');
+  if (!mode) return;
+  const discounts = mode.object('flexible')?.text('proration_discounts') ?? 'included';
+  if (mode.need('type') === 'flexible' && discounts === 'included') return;
+  throw invalid('The sandbox models flexible billing mode with included proration discounts only.', 'billing_mode');
+}
+
 export function createSubscription(ledger: Ledger, params: Params): Subscription {
   params.allow(...indifferent);
+  readBillingMode(params);
   const customer = ledger.need('customer', params.need('customer'), 'customer');
   if (customer.deleted) throw invalid(`No such customer: '${customer.id}'`, 'customer', 'resource_missing');
   const prices = readItems(ledger, params);
   if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
+  mustPayIn(ledger, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
   const behaviour = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
   const granted = readDiscounts(ledger, params, customer);
@@ -74,6 +88,7 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
   addOneOffs(ledger, subscription, params);
 
   const invoice = firstInvoice(ledger, customer, subscription);
+  checkMinimum(granted, invoice.subtotal, invoice.currency);
   finalize(ledger, invoice);
   const trial = subscription.trial_end !== null || isFreeOffer(ledger, subscription);
   if (invoice.amount_due === 0) {

@@ -1,15 +1,38 @@
 /** Prices in more than one currency (`currency_options`). */
 import { invalid } from '../core/errors.ts';
-import type { Price, Subscription } from '../core/model.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { Customer, Price, Subscription } from '../core/model.ts';
 
-/** @throws {ApiError} 400 when the price is not sold in the currency */
-export function amountIn(price: Price, currency: string): number {
+/**
+ * Amount of a price in a currency.
+ * @param param the parameter that names the price
+ * @throws {ApiError} 400 when the price is not sold in the currency
+ */
+export function amountIn(price: Price, currency: string, param = 'items[0][price]'): number {
   if (currency === price.currency) return price.unit_amount;
   const amount = price._amounts?.[currency];
   if (amount !== undefined) return amount;
   throw invalid(
     `The price specified only supports \`${price.currency}\`. This doesn't match the expected currency: \`${currency}\`.`,
-    'items[0][price]',
+    param,
+  );
+}
+
+const running: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
+
+/**
+ * A customer pays in one currency at a time (docs.stripe.com/billing/customer#currency).
+ * @throws {ApiError} 400 while something of theirs is billed in another
+ */
+export function mustPayIn(ledger: Ledger, customer: Customer, currency: string): void {
+  const own = [
+    ...[...ledger.store.all('subscription')].filter(({ status }) => running.includes(status)),
+    ...[...ledger.store.all('invoiceitem')].filter(({ invoice }) => invoice === null),
+  ];
+  const other = own.find((one) => one.customer === customer.id && one.currency !== currency);
+  if (!other) return;
+  throw invalid(
+    `You cannot combine currencies on a single customer. This customer has an active subscription, subscription schedule, discount, quote, or invoice item with currency ${other.currency}.`,
   );
 }
 

@@ -54,23 +54,34 @@ function checkCode(ledger: Ledger, id: string, customer: Customer, param: string
   const now = ledger.now(customer);
   if (!promotionActive(code, coupon, now)) {
     const over = code.expires_at !== null && now >= code.expires_at;
-    throw invalid(
-      over ? 'This promotion code is expired.' : 'This promotion code is not active.',
-      param,
-      over ? 'coupon_expired' : 'promotion_code_inactive',
-    );
+    // Stripe's words for used-up codes; no code is documented for them (docs.stripe.com/error-codes).
+    throw over
+      ? invalid('This promotion code is expired.', param, 'coupon_expired')
+      : invalid('This promotion code is inactive.', param);
   }
   if (code.customer !== null && code.customer !== customer.id) {
-    throw invalid('This promotion code belongs to another customer.', param, 'promotion_code_customer_mismatch');
+    throw invalid('This promotion code cannot be redeemed because it belongs to a different customer.', param);
   }
   if (code.restrictions.first_time_transaction && hasPaid(ledger, customer)) {
     throw invalid(
       'This promotion code cannot be redeemed because the associated customer has prior transactions.',
       param,
-      'customer_has_prior_transactions',
+      'promotion_code_customer_not_first_time',
     );
   }
   return { coupon, code };
+}
+
+/** Whether what a code is redeemed for costs enough, before discounts. @throws {ApiError} 400 */
+export function checkMinimum(granted: readonly Granted[] | undefined, subtotal: number, currency: string): void {
+  for (const { code } of granted ?? []) {
+    const { minimum_amount: least, minimum_amount_currency: of } = code?.restrictions ?? {};
+    if (least == null || (of === currency && subtotal >= least)) continue;
+    throw invalid(
+      'This promotion code cannot be redeemed because the associated purchase does not meet the minimum amount requirement.',
+      'discounts[0][promotion_code]',
+    );
+  }
 }
 
 const hasPaid = (ledger: Ledger, customer: Customer): boolean =>

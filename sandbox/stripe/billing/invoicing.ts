@@ -57,7 +57,7 @@ export function periodLine(
     subtotal: amount,
     currency: subscription.currency,
     description: trial
-      ? `Trial period for ${product?.name}`
+      ? `Free trial for ${item.quantity} × ${product?.name}`
       : `${item.quantity} × ${product?.name} (at ${money(each, subscription.currency)}${recurrence(price)})`,
     discountable: true,
     metadata: subscription.metadata,
@@ -381,7 +381,7 @@ function remember(ledger: Ledger, invoice: Invoice): void {
     const fits = line.pricing.price_details.price === item.price && line.period.end === item.current_period_end;
     if (!fits) continue;
     const { start, end } = line.period;
-    item._billed = { amount: net(line), start, end, invoice: invoice.id, line: line.id };
+    item._billed = { amount: net(line), price: item.price, start, end, invoice: invoice.id, line: line.id };
   }
   for (const { amount, discount: id } of invoice.total_discount_amounts) {
     const discount = ledger.store.find('discount', id);

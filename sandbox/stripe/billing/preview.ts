@@ -7,7 +7,8 @@ import type { Wire } from '../core/present.ts';
 import { emptyAddress } from '../resources/customers.ts';
 import { hour } from './calendar.ts';
 import { change } from './changing.ts';
-import { build, firstInvoice, readItems, readMoment, readOneOff } from './creating.ts';
+import { build, firstInvoice, readBillingMode, readItems, readMoment, readOneOff } from './creating.ts';
+import { mustPayIn } from './currencies.ts';
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { makeInvoice, reckon } from './invoicing.ts';
 import { nextInvoice } from './lifecycle.ts';
@@ -26,7 +27,8 @@ export function preview(ledger: Ledger, params: Params): Wire {
     if (address) customer.address = { ...emptyAddress, ...(address as object) };
     if (subscription && schedule) plan(ledger, subscription, schedule);
     const details = params.object('subscription_details') ?? null;
-    details?.allow('billing_mode', 'default_tax_rates', 'start_date', 'resume_at');
+    details?.allow('default_tax_rates', 'start_date', 'resume_at');
+    if (details) readBillingMode(details);
     const invoice = subscription
       ? ofChange(ledger, params, details, customer, subscription)
       : ofNew(ledger, params, details, customer, tax);
@@ -82,6 +84,7 @@ function ofNew(ledger: Ledger, params: Params, details: Params | null, customer:
   const trial = details.text('trial_end');
   const items = readItems(ledger, details);
   if (items.some(({ offer }) => offer !== null)) refuseWithOffer(details);
+  mustPayIn(ledger, customer, params.text('currency') ?? items[0]?.price.currency ?? 'usd');
   const subscription = build(ledger, customer, items, {
     currency: params.text('currency') ?? null,
     tax,

@@ -23,6 +23,10 @@ export const invalid = (message: string, param?: string, code?: string): ApiErro
     ...(param && { param }),
   });
 
+/** Whether it says that a parameter is malformed, which Stripe finds before it executes a call. */
+export const isMalformed = ({ body }: ApiError): boolean =>
+  /^(?:parameters?_|email_invalid|url_invalid)/.test(String(body.code ?? ''));
+
 export const missing = (name: string): ApiError =>
   invalid(`Missing required param: ${name}.`, name, 'parameter_missing');
 

@@ -124,8 +124,8 @@ export interface SubscriptionItem extends Thing {
   /** While it is in the trial of an offer: `price` is the offer's. */
   current_trial: { start_date: number; end_date: number; trial_offer: string } | null;
   metadata: Metadata;
-  /** What was last debited for this item, after discounts: what a credit for unused time is reckoned from. */
-  _billed: { amount: number; start: number; end: number; invoice: string; line: string } | null;
+  /** The last debit of this item, after discounts: credits for unused time are computed from it and from nothing else. */
+  _billed: { amount: number; price: string; start: number; end: number; invoice: string; line: string } | null;
 }
 
 export type SubscriptionStatus =

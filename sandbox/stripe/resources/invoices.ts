@@ -1,6 +1,6 @@
 /** Invoices, what is put on them, and how they were paid. */
 
-import { collect, methodFor, refusal, voidInvoice } from '../billing/collecting.ts';
+import { collect, methodFor, refusal, settle, subscriptionOf, voidInvoice } from '../billing/collecting.ts';
 import { readOneOff } from '../billing/creating.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { preview } from '../billing/preview.ts';
@@ -117,6 +117,12 @@ export const invoices: Route[] = [
     invoice.auto_advance = false;
     invoice.status_transitions = { ...invoice.status_transitions, marked_uncollectible_at: ledger.now(invoice) };
     ledger.emit('invoice.marked_uncollectible', invoice);
+    // A bad debt that is written off is not owed any more.
+    const subscription = subscriptionOf(ledger, invoice);
+    if (subscription) {
+      ledger.store.touch(subscription);
+      settle(ledger, subscription);
+    }
     return invoice;
   }),
 ];

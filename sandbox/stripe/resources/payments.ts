@@ -1,5 +1,6 @@
 /** Payment intents, setup intents, charges and refunds. */
 
+import { money } from '../billing/calendar.ts';
 import { afterAttempt } from '../billing/collecting.ts';
 import { afterSetup } from '../billing/creating.ts';
 import { cardError, invalid, unauthorized } from '../core/errors.ts';
@@ -335,7 +336,7 @@ export function refund(ledger: Ledger, params: Params) {
   const amount = params.int('amount') ?? left;
   if (amount <= 0 || amount > left) {
     throw invalid(
-      `Refund amount ($${(amount / 100).toFixed(2)}) is greater than unrefunded amount on charge ($${(left / 100).toFixed(2)})`,
+      `Refund amount (${money(amount, charge.currency)}) is greater than unrefunded amount on charge (${money(left, charge.currency)})`,
       'amount',
     );
   }

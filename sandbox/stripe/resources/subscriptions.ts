@@ -1,6 +1,6 @@
 /** Subscriptions, their items, and schedules. */
 
-import { before, change, settleChange } from '../billing/changing.ts';
+import { before, change, credit, settleChange } from '../billing/changing.ts';
 import { end } from '../billing/collecting.ts';
 import {
   addOneOffs,
@@ -9,8 +9,8 @@ import {
   readPaymentBehavior,
   setCancellation,
 } from '../billing/creating.ts';
-import { grantDiscounts, readDiscounts, round } from '../billing/discounts.ts';
-import { addItem, finalize, makeInvoice } from '../billing/invoicing.ts';
+import { grantDiscounts, readDiscounts } from '../billing/discounts.ts';
+import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
 import { enter, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
@@ -120,23 +120,7 @@ export const subscriptions: Route[] = [
     }
     const now = ledger.now(subscription);
     if (prorate) {
-      for (const item of subscription.items.data) {
-        const billed = item._billed;
-        if (!billed || billed.amount <= 0 || now >= billed.end) continue;
-        const price = ledger.need('price', item.price);
-        addItem(ledger, {
-          ...{
-            customer: subscription.customer,
-            currency: subscription.currency,
-            _subscription: subscription.id,
-            _item: item.id,
-          },
-          amount: -round((billed.amount * (billed.end - now)) / (billed.end - billed.start)),
-          description: `Unused time on ${ledger.store.find('product', price.product)?.name}`,
-          ...{ proration: true, discountable: false, _price: price.id, _product: price.product },
-          period: { start: now, end: billed.end },
-        });
-      }
+      for (const item of subscription.items.data) credit(ledger, subscription, item, now);
     }
     if (invoiceNow) {
       const customer = ledger.need('customer', subscription.customer);

@@ -8,7 +8,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openTheatre } from '../../../tests/world/billing-model/house.ts';
+import { openTheatre } from '../../../tests/world/billing-model/environment.ts';
 import { play } from '../../../tests/world/billing-model/play.ts';
 import { steps } from '../../../tests/world/billing-model/steps.ts';
 import { prepare } from '../../../tests/world/databases.ts';

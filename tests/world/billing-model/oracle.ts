@@ -5,7 +5,7 @@ import type { Billed } from '../../../src/lib/billing/service.ts';
 import { entitlementOf, type StripeState } from '../../../src/lib/billing/state.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import type { Database } from '../../../src/lib/database.ts';
-import { type House, type Reader, rules } from './house.ts';
+import { type House, type Reader, rules } from './environment.ts';
 import type { Deed, Step } from './steps.ts';
 
 /** What came of a deed: a value, a refusal, or nothing, for the process is no more. */

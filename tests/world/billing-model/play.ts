@@ -4,7 +4,7 @@ import { endDispute, openDispute } from '../../../sandbox/stripe/payments/disput
 import type { Billed } from '../../../src/lib/billing/service.ts';
 import type { KeptCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
-import { decide, type House, type Process, type Reader, type Theatre } from './house.ts';
+import { decide, type House, type Process, type Reader, type Theatre } from './environment.ts';
 import { atRest, during, type Outcome } from './oracle.ts';
 import { cards, type Deed, plans, type Step } from './steps.ts';
 import { Dead, type Fault } from './wire.ts';

@@ -46,11 +46,11 @@ export const reviewedRelease: ReviewedRelease = {
     },
     {
       change: 'Change type of `InvoiceCreatePreviewParams.subscription_details.billing_cycle_anchor`',
-      done: 'Previews send no anchor.',
+      done: 'Previews of an upgrade to another interval send { type: now }, as the update does.',
     },
     {
       change: 'Change type of `SubscriptionResumeParams.billing_cycle_anchor`',
-      done: 'Updates send no anchor; phases of schedules keep their own values and send phase_start.',
+      done: 'Subscriptions are not resumed; updates send { type: now }, phases of schedules phase_start.',
     },
     {
       change: 'Change type of `Charge.payment_method_details.card.mandate`',

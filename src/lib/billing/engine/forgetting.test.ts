@@ -49,7 +49,7 @@ onBothEngines('a reader who leaves', (engines) => {
     agree(clientSecret);
     await house.deliver();
     expect(await charged()).toEqual([]);
-    expect(await statuses()).toEqual(['canceled']);
+    expect(await statuses()).toEqual(['incomplete_expired']);
   });
 
   it('while a bank is asked about an upgrade is not charged afterwards', async () => {

@@ -181,6 +181,7 @@ function monthsAfter(at: number, months: number): number {
 type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' | 'proration_date'> & {
   items: { id: string; price: string }[];
   trial_end?: 'now';
+  billing_cycle_anchor?: { type: 'now' };
 };
 
 /**
@@ -190,6 +191,7 @@ type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' 
  * @param prorationDate Unix seconds; `null`: this moment of Stripe's
  */
 export function upgradeParams(state: StripeState, price: Price, prorationDate: number | null): UpgradeParams {
+  const { interval, interval_count: count } = price.recurring;
   const params: UpgradeParams = {
     items: [{ id: state.item, price: price.id }],
     proration_behavior: 'always_invoice',
@@ -197,6 +199,9 @@ export function upgradeParams(state: StripeState, price: Price, prorationDate: n
   if (prorationDate !== null) params.proration_date = prorationDate;
   // A first cheap time ends with the upgrade.
   if (state.status === 'trialing') params.trial_end = 'now';
+  // Flexible billing keeps the anchor: a year bought in the middle of a month would end with the year that the month belongs to.
+  else if (interval !== state.price.interval || count !== state.price.count)
+    params.billing_cycle_anchor = { type: 'now' };
   return params;
 }
 

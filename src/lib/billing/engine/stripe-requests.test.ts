@@ -1,6 +1,6 @@
 /** What Stripe is asked, where its rules are stricter than its answers show: ways to pay, the phases of a planned switch. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, paid, type StripeRequest } from '../../../../tests/world/billing.ts';
+import { type BillingBench, billingBench, day, paid, type StripeRequest } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
@@ -52,6 +52,29 @@ it('begins a planned interval with its phase, and charges the subscription’s c
     'phases[1][default_payment_method]': card,
   });
   expect(form['phases[0][billing_cycle_anchor]']).toBeUndefined();
+});
+
+it('begins a year with the upgrade that buys it, as the quote says', async () => {
+  const other = await house.readers.join('grace@example.com');
+  const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+  const { subscriptionId } = paid(await house.billing.subscribe(other, ask));
+  const month = (await house.dashboard.subscriptions.retrieve(subscriptionId)).items.data[0];
+  // Flexible billing would end the year where the first month began, and charge eleven months and a half of it.
+  await house.pass(15 * day);
+  const quote = paid(await house.billing.quote(other, { planId: 'reader-yearly' }, null));
+  const { dueToday: expected, prorationDate } = quote;
+  const { current_period_start: start = 0, current_period_end: end = 0 } = month ?? {};
+  expect(expected).toBe(12_000 - Math.round((1200 * (end - start - 15 * day)) / (end - start)));
+  await house.pass(60);
+  paid(await house.billing.switchPlan(other, { planId: 'reader-yearly', expected, prorationDate: prorationDate ?? 0 }));
+  const { form } = newest(/^\/v1\/subscriptions\/sub_\w+$/);
+  expect(form).toMatchObject({ 'billing_cycle_anchor[type]': 'now', payment_behavior: 'pending_if_incomplete' });
+  const now = await house.dashboard.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] });
+  expect(now.latest_invoice).toMatchObject({ amount_paid: expected, status: 'paid' });
+  const [item] = now.items.data;
+  expect(item?.current_period_start).toBe(start + 15 * day + 60);
+  expect((item?.current_period_end ?? 0) - start).toBeGreaterThan(365 * day);
+  expect(Math.abs((item?.current_period_end ?? 0) * 1000 - quote.renewalDate)).toBeLessThan(120_000);
 });
 
 it('leaves the billing date where a planned plan keeps the interval', async () => {
