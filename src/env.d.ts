@@ -1,5 +1,10 @@
 /// <reference types="astro/client" />
 
+declare module '@iabtechlabtcf/stub' {
+  /** Installs `__tcfapi` as a queue, and the frame by which frames find it, unless the page has one. */
+  export default function installStub(): void;
+}
+
 declare namespace App {
   /** What `server/main.ts` (or, in `astro dev`, `middleware.ts`) hands to every route. */
   interface Locals {

@@ -3,7 +3,7 @@
  * server. Each script is a small one of the same interface, which tells this server what it was told:
  *
  *     GET  /gtm/gtm.js?id=…  /marfeel/marfeel-sdk.js?id=…  /onesignal/OneSignalSDK.page.js  /onesignal/OneSignalSDK.sw.js
- *          /growsurf/growsurf.js  /calendly/widget.js  /calendly/widget.css  /calendly/book/…  /gpt/gpt.js
+ *          /growsurf/growsurf.js  /calendly/widget.js  /calendly/widget.css  /calendly/book/…  /gpt/gpt.js  /cmp/choice.js?id=…
  *     GET  /gpt/ads?slot=…&size=…    {"empty": boolean}      GET /gpt/creative?size=970x250&slot=…
  *     POST /told/<vendor>            {what, details}
  *     GET  /api/calls?reader=…       {"calls": […]}          DELETE forgets them
@@ -16,6 +16,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, html, json, listenWeb, type Route, text, type Call as WebCall } from '../web.ts';
 import { type Calls, createCalls, type Mode, modes, readerOf, type Vendor, vendors } from './calls.ts';
+import { consentPlatformRoutes } from './consent-platform.ts';
 import { documentedShapes } from './documented-shapes.ts';
 import { bookingPage, creative } from './pages.ts';
 
@@ -34,16 +35,23 @@ const folder = path.join(import.meta.dirname, 'scripts');
 const slow = 30_000;
 
 /** Accounts as the vendors write them; without one, or with another, they answer 404. */
-const accounts: Partial<Record<Vendor, RegExp>> = { gtm: /^GTM-[A-Z0-9]{4,12}$/, marfeel: /^\d{1,10}$/ };
+const accounts: Partial<Record<Vendor, RegExp>> = {
+  gtm: /^GTM-[A-Z0-9]{4,12}$/,
+  marfeel: /^\d{1,10}$/,
+  cmp: /^sandbox$/,
+};
 
 const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
 
 export async function startThirdParty({ port = 0 }: { readonly port?: number } = {}): Promise<ThirdParty> {
   const calls = createCalls();
-  const server = await listenWeb([...scriptRoutes(calls), ...toldRoutes(calls), ...testRoutes(calls)], {
-    port,
-    name: "the sandbox's third parties",
-  });
+  const server = await listenWeb(
+    [...scriptRoutes(calls), ...consentPlatformRoutes(calls), ...toldRoutes(calls), ...testRoutes(calls)],
+    {
+      port,
+      name: "the sandbox's third parties",
+    },
+  );
   return { access: { url: server.url }, stop: server.close };
 }
 
@@ -55,6 +63,7 @@ const files: Readonly<Record<string, { vendor: Vendor; file: string }>> = {
   '/growsurf/growsurf.js': { vendor: 'growsurf', file: 'growsurf.js' },
   '/calendly/widget.js': { vendor: 'calendly', file: 'calendly.js' },
   '/gpt/gpt.js': { vendor: 'gpt', file: 'gpt.js' },
+  '/cmp/choice.js': { vendor: 'cmp', file: 'cmp.js' },
 };
 
 function scriptRoutes(calls: Calls): Route[] {
@@ -98,8 +107,8 @@ export function withStrict(vendor: Vendor | 'churnkey', file: string, from = fol
   const generated = JSON.parse(read('../vendor-shapes.json')) as Readonly<Record<string, object>>;
   const shapes = (documentedShapes as Readonly<Record<string, object>>)[vendor] ?? generated[vendor];
   const whole = `const shapes = ${JSON.stringify(shapes)};\n${read('strict.js')}\n${read(file, from)}`;
-  // A module has a scope of its own; a worker has no page that calls it.
-  if (file === 'onesignal-worker.js') return read(file);
+  // A module has a scope of its own; a worker has no page that calls it, and a consent platform checks its calls itself.
+  if (file === 'onesignal-worker.js' || vendor === 'cmp') return read(file, from);
   return vendor === 'marfeel' ? whole : `(() => {\n${whole}\n})();\n`;
 }
 

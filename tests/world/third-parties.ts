@@ -8,7 +8,7 @@ import { startThirdParty } from '../../sandbox/third-party/third-party.ts';
 import { thirdPartyEnvironment } from '../../scripts/sandbox.ts';
 import { startOwnSite } from './own-site.ts';
 
-type Vendor = 'gtm' | 'marfeel' | 'onesignal' | 'growsurf' | 'calendly' | 'gpt';
+type Vendor = 'gtm' | 'marfeel' | 'onesignal' | 'growsurf' | 'calendly' | 'gpt' | 'cmp';
 type Mode = 'ok' | 'slow' | 'error' | 'blocked' | 'throws' | 'empty';
 
 interface Call {
@@ -31,9 +31,11 @@ interface Running {
   stop(): Promise<void>;
 }
 
-async function open(): Promise<Running> {
+async function open(platform: boolean): Promise<Running> {
   const standIn = await startThirdParty();
-  const own = await startOwnSite(thirdPartyEnvironment({ thirdParty: standIn.access }));
+  const settings = thirdPartyEnvironment({ thirdParty: standIn.access });
+  if (platform) settings.CONSENT_PLATFORM_URL = `${standIn.access.url}/cmp/choice.js?id=sandbox`;
+  const own = await startOwnSite(settings);
   return {
     site: own.site,
     vendors: standIn.access.url,
@@ -61,18 +63,22 @@ export const test = base.extend<
     /** Another browser at the same address. */
     readonly newDevice: () => Promise<BrowserContext>;
   },
-  { readonly commercial: Running }
+  {
+    readonly commercial: Running;
+    /** Whether a consent platform asks in the place of our banner. */
+    readonly platform: boolean;
+  }
 >({
+  platform: [false, { option: true, scope: 'worker' }],
   commercial: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
-    async ({}, use) => {
-      const running = await open();
+    async ({ platform }, use) => {
+      const running = await open(platform);
       await use(running);
       await running.stop();
     },
     { scope: 'worker', timeout: 120_000 },
   ],
-  // biome-ignore lint/correctness/noEmptyPattern: as above
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
   reader: async ({}, use) => use(address()),
   baseURL: async ({ commercial }, use) => use(commercial.site),
   extraHTTPHeaders: async ({ reader }, use) => use({ 'x-forwarded-for': reader }),

@@ -23,6 +23,22 @@ describe('what a platform allows', () => {
     ['advertising with legitimate interests', data([1, 3, 4], [2, 7]), ['advertising']],
     ['no advertising by legitimate interests alone', data([1], [2, 3, 4, 7]), []],
     ['no advertising without Google', data([1, 2, 3, 4, 7], [], [1]), []],
+    [
+      'no advertising where the reader was not told of Google',
+      {
+        ...data([1, 3, 4], [2, 7]),
+        vendor: { consents: numbered(755), disclosedVendors: numbered(1) },
+      },
+      [],
+    ],
+    [
+      'advertising where the reader was told of Google',
+      {
+        ...data([1, 3, 4], [2, 7]),
+        vendor: { consents: numbered(755), disclosedVendors: numbered(1, 755) },
+      },
+      ['advertising'],
+    ],
     ['no data', {}, []],
   ])('%s', (_, given, expected) => {
     expect(grantedByTcf(given)).toEqual(expected);
@@ -48,7 +64,10 @@ describe('a platform', () => {
     expect(listener.answered).not.toHaveBeenCalled();
     tell({ ...data([1, 8]), eventStatus: 'tcloaded' });
     tell(data([]));
-    expect(listener.answered.mock.calls).toEqual([[['measurement']], [[]]]);
+    expect(listener.answered.mock.calls).toEqual([
+      [['measurement'], false],
+      [[], true],
+    ]);
     expect(listener.outside).not.toHaveBeenCalled();
   });
 

@@ -16,7 +16,11 @@ interface TcData {
   readonly gdprApplies?: boolean;
   readonly eventStatus?: 'tcloaded' | 'cmpuishown' | 'useractioncomplete';
   readonly purpose?: { readonly consents?: Numbered; readonly legitimateInterests?: Numbered };
-  readonly vendor?: { readonly consents?: Numbered };
+  readonly vendor?: {
+    readonly consents?: Numbered;
+    /** Vendors of which the reader was told; mandatory since TCF 2.3. */
+    readonly disclosedVendors?: Numbered;
+  };
 }
 type Numbered = Readonly<Record<string, boolean>>;
 
@@ -37,7 +41,7 @@ const google = '755';
  * - measurement: measuring content (8)
  * - marketing: a profile for personalized content, and its use (5 and 6)
  * - advertising: what Google asks for personalized advertising: a profile and its use (3 and 4) by consent, selecting and measuring
- *   advertising (2 and 7) by consent or legitimate interest, and Google as a vendor
+ *   advertising (2 and 7) by consent or legitimate interest, and Google as a vendor that the platform has named to the reader
  */
 export function grantedByTcf({ purpose, vendor }: TcData): OptionalPurpose[] {
   const consents = (...numbers: readonly number[]) => numbers.every((number) => purpose?.consents?.[number] === true);
@@ -47,22 +51,30 @@ export function grantedByTcf({ purpose, vendor }: TcData): OptionalPurpose[] {
   const granted: OptionalPurpose[] = [];
   if (consents(8)) granted.push('measurement');
   if (consents(5, 6)) granted.push('marketing');
-  if (consents(3, 4) && either(2, 7) && vendor?.consents?.[google] === true) granted.push('advertising');
+  const named = vendor?.disclosedVendors === undefined || vendor.disclosedVendors[google] === true;
+  if (consents(3, 4) && either(2, 7) && named && vendor?.consents?.[google] === true) granted.push('advertising');
   return granted;
 }
 
 export interface PlatformListener {
   /** The framework does not apply to this reader: our own banner asks. */
   outside(): void;
-  /** What the reader has answered, now or on an earlier page. */
-  answered(granted: readonly OptionalPurpose[]): void;
+  /**
+   * What the reader has answered.
+   *
+   * @param now whether it was on this page, and not on an earlier one
+   */
+  answered(granted: readonly OptionalPurpose[], now: boolean): void;
 }
 
-/** Listens to a platform whose script has come; it calls back at once when it knows, and with every change. */
+/** Listens to a platform, or to the stub that queues calls until it comes; it calls back when it knows, and with every change. */
 export function listenToPlatform({ outside, answered }: PlatformListener): void {
+  let asked = false;
   window.__tcfapi?.('addEventListener', 2, (data, success) => {
     if (!success) return;
     if (data.gdprApplies === false) outside();
-    else if (data.eventStatus === 'tcloaded' || data.eventStatus === 'useractioncomplete') answered(grantedByTcf(data));
+    else if (data.eventStatus === 'cmpuishown') asked = true;
+    else if (data.eventStatus === 'tcloaded') answered(grantedByTcf(data), false);
+    else if (data.eventStatus === 'useractioncomplete') answered(grantedByTcf(data), asked);
   });
 }

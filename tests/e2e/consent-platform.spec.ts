@@ -1,0 +1,126 @@
+/** A certified consent platform in the place of our banner: IAB Tech Lab's CMP API, read as a reader answers, changes and withdraws. */
+import type { Page } from '@playwright/test';
+import { banner, expect, test } from '../world/third-parties.ts';
+
+test.use({ platform: true });
+
+const choiceOf = async (page: Page) =>
+  (await page.context().cookies()).find(({ name }) => name === 'privacy-choices')?.value;
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Consent platform' });
+const answer = (page: Page, name: string) => dialog(page).getByRole('button', { name }).click();
+const marketing = ['growsurf', 'onesignal'];
+const measurement = ['gtm', 'marfeel'];
+
+test('it asks, our banner does not, and nothing is loaded until the reader accepts', async ({
+  page,
+  vendors,
+  troubles,
+}) => {
+  await page.goto('/about');
+  await expect(dialog(page)).toBeVisible();
+  await expect(banner(page)).toBeHidden();
+  expect(await vendors.scripts()).toEqual(['cmp']);
+  expect(await choiceOf(page)).toBeUndefined();
+  await answer(page, 'Accept everything');
+  await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
+  await expect
+    .poll(async () => (await vendors.scripts()).toSorted())
+    .toEqual(['cmp', ...marketing, ...measurement].toSorted());
+  // Since TCF 2.3 a TC string names the vendors of which the reader was told.
+  const { details } = (await vendors.calls('cmp')).find(({ what }) => what === 'answered') ?? {};
+  expect(details).toMatchObject({ segments: 3 });
+  // The next page asks nothing, and knows.
+  await page.goto('/print');
+  await page.goto('/about');
+  await expect(page.getByRole('button', { name: 'Consent settings' })).toBeVisible();
+  await expect(dialog(page)).toBeHidden();
+  expect(await choiceOf(page)).toBe('1.measurement.marketing.advertising');
+  expect(troubles.all).toEqual([]);
+});
+
+test('what it refuses is kept to, and so is an answer in part', async ({ page, vendors }) => {
+  await page.goto('/about');
+  await answer(page, 'Refuse everything');
+  await expect.poll(() => choiceOf(page)).toBe('1');
+  expect(await vendors.scripts()).toEqual(['cmp']);
+  await page.getByRole('button', { name: 'Consent settings' }).click();
+  await answer(page, 'Statistics only');
+  await expect.poll(() => choiceOf(page)).toBe('1.measurement');
+  await expect.poll(async () => (await vendors.scripts()).toSorted()).toEqual(['cmp', ...measurement]);
+});
+
+test('consent that is withdrawn in it ends on this page and on the next', async ({ page, vendors }) => {
+  await page.goto('/about');
+  await answer(page, 'Accept everything');
+  await expect.poll(async () => (await vendors.calls('gtm')).some(({ what }) => what === 'page_view')).toBe(true);
+  await page.getByRole('button', { name: 'Consent settings' }).click();
+  await answer(page, 'Refuse everything');
+  await expect.poll(() => choiceOf(page)).toBe('1');
+  const denied = async () => (await vendors.calls('gtm')).findLast(({ what }) => what === 'consent update')?.details;
+  await expect.poll(denied).toMatchObject({ analytics_storage: 'denied', ad_storage: 'denied' });
+  const before = (await vendors.scripts()).filter((vendor) => vendor !== 'cmp').length;
+  await page.goto('/about');
+  await expect(page.getByRole('button', { name: 'Consent settings' })).toBeVisible();
+  expect((await vendors.scripts()).filter((vendor) => vendor !== 'cmp')).toHaveLength(before);
+});
+
+test('what is taken back on our own page stays so, until the reader answers the platform anew', async ({ page }) => {
+  await page.goto('/about');
+  await answer(page, 'Accept everything');
+  await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
+  await page.goto('/privacy-choices');
+  await page.getByRole('checkbox', { name: 'Measurement' }).uncheck();
+  await page.getByRole('button', { name: 'Save my choices' }).click();
+  await expect(page.getByRole('status')).toBeVisible();
+  await page.goto('/about');
+  await expect(page.getByRole('button', { name: 'Consent settings' })).toBeVisible();
+  expect(await choiceOf(page)).toBe('1.marketing.advertising');
+  await page.getByRole('button', { name: 'Consent settings' }).click();
+  await answer(page, 'Accept everything');
+  await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
+});
+
+test('Global Privacy Control takes back marketing and advertising, whatever it says', async ({
+  context,
+  page,
+  vendors,
+}) => {
+  await context.addInitScript(() =>
+    Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { value: true }),
+  );
+  await page.goto('/about');
+  await answer(page, 'Accept everything');
+  await expect.poll(() => choiceOf(page)).toBe('1.measurement.gpc');
+  await expect.poll(async () => (await vendors.scripts()).toSorted()).toEqual(['cmp', ...measurement]);
+});
+
+test('where the framework does not apply, our banner asks', async ({ page, vendors }) => {
+  await vendors.mode('cmp', 'empty');
+  await page.goto('/about');
+  await expect(banner(page)).toBeVisible();
+  await expect(dialog(page)).toHaveCount(0);
+  await banner(page).getByRole('button', { name: 'Accept all' }).click();
+  await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
+  await page.goto('/about');
+  await expect.poll(async () => (await vendors.scripts()).filter((vendor) => vendor === 'cmp').length).toBe(2);
+  expect(await choiceOf(page)).toBe('1.measurement.marketing.advertising');
+});
+
+for (const mode of ['blocked', 'error', 'slow'] as const) {
+  test(`a platform that never comes (${mode}) allows nothing, and breaks nothing`, async ({
+    page,
+    vendors,
+    troubles,
+  }) => {
+    await vendors.mode('cmp', mode);
+    await page.goto('/about');
+    await expect.poll(() => vendors.scripts()).toEqual(['cmp']);
+    await expect(banner(page)).toBeHidden();
+    expect(await choiceOf(page)).toBeUndefined();
+    await page.goto('/privacy-choices');
+    await page.getByRole('button', { name: 'Accept all' }).click();
+    await expect(page.getByRole('status')).toBeVisible();
+    expect(await choiceOf(page)).toBe('1.measurement.marketing.advertising');
+    expect(troubles.all).toEqual([]);
+  });
+}
