@@ -31,6 +31,10 @@ export const step = (page: Page, name: 'account' | 'shipping' | 'payment'): Loca
 export const cardFields = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure payment input frame"]');
 const addressFields = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure address input frame"]');
 const bank = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure payment authentication frame"]');
+/** Apple Pay, Google Pay and Link above the card form. */
+export const express = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure express checkout frame"]');
+/** The sheet of a wallet, which stands over the page. */
+export const walletSheet = (page: Page): FrameLocator => page.frameLocator('iframe[title="Wallet"]');
 /** Whatever it says just now. */
 export const payButton = (page: Page): Locator => step(page, 'payment').locator('button[type="submit"]');
 
@@ -121,8 +125,13 @@ export async function expectPaidOnce(email: string, cents: number): Promise<void
 }
 
 /** Asks something of the sandbox's Stripe beside its API (sandbox/stripe/controls.ts). */
-export async function ask(path: string, body: object, stripe = testSandbox().stripe.apiUrl): Promise<unknown> {
-  const answer = await fetch(`${stripe}/_sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
+export async function ask(
+  path: string,
+  body: object,
+  stripe = testSandbox().stripe.apiUrl,
+  method = 'POST',
+): Promise<unknown> {
+  const answer = await fetch(`${stripe}/_sandbox/${path}`, { method, body: JSON.stringify(body) });
   expect(answer.ok, await answer.clone().text()).toBe(true);
   return answer.json();
 }

@@ -1,21 +1,26 @@
 /** Another card for a running subscription. The card's numbers go to the card company alone. */
 import { useStore } from '@nanostores/react';
-import { Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import type { Stripe, StripeElements, StripePaymentElementOptions } from '@stripe/stripe-js';
+import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
+import type { Stripe, StripeElements, StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { chargePaymentMethod, plans as fetchPlans, setupIntent } from '../../lib/billing/client.ts';
 import type { PlansAnswer } from '../../lib/billing/wire.ts';
 import { refreshSession } from '../../stores/session.ts';
+import { CardFields } from '../Paywall/CardFields.tsx';
 import { authenticate } from '../Paywall/card-form.ts';
-import { cardOptions } from '../Paywall/elements-options.ts';
+import { Express } from '../Paywall/Express.tsx';
+import { cardFieldOptions, cardOptions } from '../Paywall/elements-options.ts';
+import { FormVeil } from '../Paywall/FormVeil.tsx';
 import { messages } from '../Paywall/messages.ts';
 import { ScriptWait } from '../Paywall/ScriptWait.tsx';
+import { useFormSettled } from '../Paywall/use-form-settled.ts';
 import { useStripeScript } from '../Paywall/use-stripe-script.ts';
 import { Notice } from '../parts/Notice.tsx';
 import styles from './Card.module.css';
 import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
 
-const formOptions: StripePaymentElementOptions = { layout: { type: 'tabs' } };
+/** A card that is kept: no sum, nothing to list. */
+const walletDetails = {};
 
 export default function Card() {
   const [plans, setPlans] = useState<PlansAnswer | null>(null);
@@ -107,28 +112,54 @@ function Form({ flow }: { flow: CardFlow }) {
   const { step, error } = useStore(flow.$state);
   const [complete, setComplete] = useState(false);
   const saving = step === 'saving' || step === 'confirming';
+  const { isSettled, hasButtons, onButtons, onFields } = useFormSettled();
   const wait = step === 'confirming' ? 'Waiting for your bank…' : 'One moment…';
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
     if (stripe && elements && complete) void flow.save(keeperOf(stripe, elements));
   }
+  async function keepWallet(event: StripeExpressCheckoutElementConfirmEvent) {
+    if (!stripe || !elements) return;
+    flow.clear();
+    await flow.save(keeperOf(stripe, elements));
+    const { error: failed } = flow.$state.get();
+    if (failed) event.paymentFailed({ reason: 'fail', message: failed.detail ?? failed.text });
+  }
   return (
     <form className={styles.form} noValidate aria-busy={saving} onSubmit={submit}>
-      <div className={styles.card}>
-        <PaymentElement
-          options={formOptions}
-          onChange={(event) => {
-            setComplete(event.complete);
-            flow.clear();
-          }}
-        />
-        <Notice id="card-detail" text={error?.detail ?? null} />
-      </div>
-      <Notice id="card-error" text={error?.text ?? null} />
-      <button type="submit" className={`button ${styles.save}`} disabled={!complete && !saving} aria-disabled={saving}>
-        {saving ? wait : 'Use this card'}
-      </button>
+      <FormVeil isSettled={isSettled}>
+        {hasButtons && (
+          <Express
+            details={saving ? null : walletDetails}
+            or="or use a card"
+            onSettled={onButtons}
+            onOpen={flow.clear}
+            onCancel={flow.clear}
+            onConfirm={(event) => void keepWallet(event)}
+          />
+        )}
+        <div className={styles.card}>
+          <CardFields
+            options={cardFieldOptions}
+            onSettled={onFields}
+            onChange={(isComplete) => {
+              setComplete(isComplete);
+              flow.clear();
+            }}
+          />
+          <Notice id="card-detail" text={error?.detail ?? null} />
+        </div>
+        <Notice id="card-error" text={error?.text ?? null} />
+        <button
+          type="submit"
+          className={`button ${styles.save}`}
+          disabled={!complete && !saving}
+          aria-disabled={saving}
+        >
+          {saving ? wait : 'Use this card'}
+        </button>
+      </FormVeil>
       <span className="visually-hidden" role="status">
         {saving && wait}
       </span>

@@ -78,6 +78,25 @@ describe('another card', () => {
     expect(document.activeElement?.textContent).toContain('Thank you.');
   });
 
+  it('may be a wallet’s, whose sheet is told when it comes to nothing', async () => {
+    stripe = fakeStripe({ link: true });
+    await open();
+    const wallet = stripe.elements.find(({ type }) => type === 'expressCheckout');
+    const resolve = vi.fn();
+    await act(async () => wallet?.emit('click', { resolve, reject: vi.fn() }));
+    expect(resolve).toHaveBeenCalledExactlyOnceWith({});
+    stripe.confirmSetup.mockResolvedValueOnce({ error: { type: 'card_error', message: 'Not confirmed.' } } as never);
+    const paymentFailed = vi.fn();
+    await act(async () => wallet?.emit('confirm', { paymentFailed }));
+    await settle(() =>
+      expect(paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Not confirmed.' }),
+    );
+    await act(async () => wallet?.emit('confirm', { paymentFailed }));
+    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    expect(asked.at(-1)).toEqual({ path: keep, body: { payment_method: 'pm_2' } });
+    expect(paymentFailed).toHaveBeenCalledOnce();
+  });
+
   it('that is refused is said, with what the card company says', async () => {
     answers[keep] = () => json({ message: 'Your card was declined.' }, 402);
     await open();

@@ -1,21 +1,28 @@
-/** The payment step of a new subscription: card fields, coupon, sums, and the button. */
-import { Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import type { StripePaymentElementOptions } from '@stripe/stripe-js';
-import { type SyntheticEvent, useMemo, useState } from 'react';
+/** The payment step of a new subscription: wallets' buttons, card fields, coupon, sums, and the pay button. */
+import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
+import type { StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
+import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
+import type { TaxAddress } from '../../lib/billing/wire.ts';
 import { Notice } from '../parts/Notice.tsx';
+import { CardFields } from './CardFields.tsx';
 import { Coupon } from './Coupon.tsx';
 import { cardForm } from './card-form.ts';
-import { elementsOptions } from './elements-options.ts';
+import { Express } from './Express.tsx';
+import { cardFieldOptions, cardFieldsFor, cardFieldsWithoutPlace, elementsOptions } from './elements-options.ts';
+import { FormVeil } from './FormVeil.tsx';
 import { messages } from './messages.ts';
 import { sum } from './money.ts';
-import type { Order, OrderState } from './order.ts';
+import { type Order, type OrderState, purchaseOf, quotedPurchase } from './order.ts';
 import { PayButton } from './PayButton.tsx';
 import styles from './Paywall.module.css';
 import type { Payment, PaymentState, Purchase } from './payment.ts';
 import { ScriptWait } from './ScriptWait.tsx';
 import { TaxPlace } from './TaxPlace.tsx';
 import { Totals } from './Totals.tsx';
+import { useFormSettled } from './use-form-settled.ts';
 import type { StripeScript } from './use-stripe-script.ts';
+import { payByWallet } from './wallet-payment.ts';
+import { walletDetails } from './wallet-sheet.ts';
 
 export interface PaymentBodyProps {
   script: StripeScript;
@@ -29,27 +36,11 @@ export interface PaymentBodyProps {
   sumNotice: string | null;
   /** Where tax is added; `null`: nowhere. */
   tax: { readonly country: string | null } | null;
-}
-
-const cardOptions: StripePaymentElementOptions = { layout: { type: 'tabs' } };
-/** Country and postal code are asked for above the card, where tax depends on them. */
-const withoutPlace: StripePaymentElementOptions = {
-  ...cardOptions,
-  fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
-};
-
-/** The order as it is paid; `null` as long as its sum is not known. */
-export function purchaseOf({ price, quote, asking, coupon, place }: OrderState): Purchase | null {
-  if (!quote || asking || coupon.kind === 'applying' || quote.needs) return null;
-  return {
-    productId: price.product.metadata.zephr_product_id,
-    planId: price.zephrPlanId,
-    coupon: coupon.kind === 'applied' ? coupon.code : null,
-    expected: quote.dueToday,
-    prorationDate: quote.prorationDate,
-    currency: price.currency,
-    address: place,
-  };
+  /** Where the printed paper goes; `null`: nothing is printed. */
+  sentTo: TaxAddress | null;
+  /** A wallet's sheet stands over the page, or no longer does. */
+  onWalletSheet(isOpen: boolean): void;
+  onSumChanged(due: number): void;
 }
 
 export function PaymentBody(props: PaymentBodyProps) {
@@ -65,86 +56,122 @@ export function PaymentBody(props: PaymentBodyProps) {
   );
 }
 
-function Form({ order, state, payment, paying, email, ready, sumNotice, tax }: PaymentBodyProps) {
+function Form(props: PaymentBodyProps) {
+  const { order, state, payment, paying, email, ready, sumNotice, tax, sentTo } = props;
   const stripe = useStripe();
   const elements = useElements();
   const [complete, setComplete] = useState(false);
-  const [shown, setShown] = useState(false);
-  const [broken, setBroken] = useState(false);
-  const [turn, setTurn] = useState(0);
+  const { isSettled, hasButtons, onButtons, onFields } = useFormSettled();
   const { price, quote, coupon, error } = state;
   const purchase = purchaseOf(state);
   const able = Boolean(stripe && elements && complete && purchase && ready);
+  const locked = paying.busy !== null;
+  const asksPlace = tax !== null && sentTo === null;
+  const fields = useFieldOptions(asksPlace, sentTo);
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
+    // The card's own fields ask for its address, but not where the place is asked for.
+    const address = asksPlace ? state.place : null;
     if (stripe && elements && purchase && able)
-      void payment.buy(purchase, cardForm(stripe, elements, { email, address: state.place }));
+      void payment.buy(purchase, cardForm(stripe, elements, { email, address }));
   }
 
   return (
-    <form className={styles.stack} noValidate aria-busy={paying.busy !== null} onSubmit={submit}>
-      {tax && (
-        <TaxPlace
-          known={state.place}
-          country={tax.country}
-          locked={paying.busy !== null}
-          onPlace={(place) => void order.live(place)}
-        />
-      )}
-      <div className={styles.card}>
-        {!shown && !broken && <div className={styles.skeleton} aria-hidden="true" />}
-        {broken ? (
-          <div className={styles.broken} role="alert">
-            <p>{messages.scriptFailed}</p>
-            <button
-              type="button"
-              className="button button-plain"
-              onClick={() => {
-                setBroken(false);
-                setShown(false);
-                setTurn(turn + 1);
-              }}
-            >
-              Try again
-            </button>
-          </div>
-        ) : (
-          <PaymentElement
-            key={turn}
-            options={tax ? withoutPlace : cardOptions}
-            onReady={() => setShown(true)}
-            onLoadError={() => {
-              console.error('Paywall: the card fields could not be loaded');
-              setComplete(false);
-              setBroken(true);
-            }}
-            onChange={(event) => {
-              setComplete(event.complete);
-              if (paying.error && paying.busy === null) payment.clear();
-            }}
+    <form className={styles.stack} noValidate aria-busy={locked} onSubmit={submit}>
+      <FormVeil isSettled={isSettled}>
+        {hasButtons && <Wallets {...props} onSettled={onButtons} />}
+        {asksPlace && (
+          <TaxPlace
+            known={state.place}
+            country={tax.country}
+            locked={locked}
+            onPlace={(place) => void order.live(place)}
           />
         )}
-        <Notice id="paywall-card-error" text={paying.error?.detail ?? null} />
-      </div>
-      <Coupon
-        key={coupon.kind === 'applied' ? 'applied' : 'open'}
-        state={coupon}
-        currency={price.currency}
-        locked={paying.busy !== null}
-        onApply={order.apply}
-        onRemove={order.remove}
-      />
-      <Totals price={price} quote={quote} asking={state.asking} />
-      <NoSum error={error} onRetry={order.refresh} />
-      <PayButton
-        state={paying}
-        label="Join the Sun"
-        sum={purchase ? sum(purchase.expected, price.currency) : null}
-        disabled={!able}
-        notice={sumNotice}
-      />
+        <div className={styles.card}>
+          <CardFields
+            options={fields}
+            onSettled={onFields}
+            onChange={(isComplete) => {
+              setComplete(isComplete);
+              if (paying.error && !locked) payment.clear();
+            }}
+          />
+          <Notice id="paywall-card-error" text={paying.error?.detail ?? null} />
+        </div>
+        <Coupon
+          key={coupon.kind === 'applied' ? 'applied' : 'open'}
+          state={coupon}
+          currency={price.currency}
+          locked={locked}
+          onApply={order.apply}
+          onRemove={order.remove}
+        />
+        <Totals price={price} quote={quote} asking={state.asking} />
+        <NoSum error={error} onRetry={order.refresh} />
+        <PayButton
+          state={paying}
+          label="Join the Sun"
+          sum={purchase ? sum(purchase.expected, price.currency) : null}
+          disabled={!able}
+          notice={sumNotice}
+        />
+      </FormVeil>
     </form>
+  );
+}
+
+/** Options that the fields are made with. An address that is corrected later fills in nothing over what was typed. */
+function useFieldOptions(asksPlace: boolean, sentTo: TaxAddress | null) {
+  const first = useRef(sentTo);
+  return useMemo(() => {
+    if (asksPlace) return cardFieldsWithoutPlace;
+    return first.current ? cardFieldsFor(first.current) : cardFieldOptions;
+  }, [asksPlace]);
+}
+
+interface WalletsProps extends PaymentBodyProps {
+  onSettled(hasButtons: boolean): void;
+}
+
+/** The wallets' buttons, with the order of the moment on their sheets. */
+function Wallets(props: WalletsProps) {
+  const { order, state, payment, paying, email, ready, tax, onSettled, onWalletSheet, onSumChanged } = props;
+  const stripe = useStripe();
+  const elements = useElements();
+  const agreed = useRef<Purchase | null>(null);
+  const { quote } = state;
+  const purchase = quotedPurchase(state);
+  const able = Boolean(stripe && elements && purchase && ready && paying.busy === null);
+
+  async function confirm(event: StripeExpressCheckoutElementConfirmEvent) {
+    if (!stripe || !elements || !agreed.current) return;
+    await payByWallet(event, {
+      order,
+      payment,
+      agreed: agreed.current,
+      form: cardForm(stripe, elements, { email, address: null }),
+      taxed: tax !== null,
+      onSum: onSumChanged,
+    });
+    onWalletSheet(false);
+  }
+
+  return (
+    <Express
+      details={able && quote ? walletDetails(state, quote, location.origin) : null}
+      hint={quote?.needs ? messages.walletTax : undefined}
+      or="or pay by card"
+      onSettled={onSettled}
+      onOpen={() => {
+        agreed.current = purchase;
+        payment.clear();
+        onWalletSheet(true);
+      }}
+      onCancel={() => onWalletSheet(false)}
+      onConfirm={(event) => void confirm(event)}
+    />
   );
 }
 

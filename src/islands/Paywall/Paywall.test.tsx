@@ -216,7 +216,7 @@ describe('the account step', () => {
     await click(button('Edit payment'));
     expect(openStep()).toBe('payment');
     // What was typed into the card is still there.
-    expect(stripe.elements).toHaveLength(1);
+    expect(stripe.elements.filter(({ type }) => type === 'payment')).toHaveLength(1);
   });
 
   it('is where Logout leads', async () => {
@@ -379,6 +379,125 @@ describe('the payment step', () => {
   });
 });
 
+describe('wallets’ buttons', () => {
+  const available = { applePay: true, googlePay: false, link: false, amazonPay: false, klarna: false, paypal: false };
+  const express = () => sheet().querySelector<HTMLElement>('[data-express]');
+  const element = () => stripe.elements.findLast(({ type }) => type === 'expressCheckout');
+  const tap = async () => {
+    const event = { expressPaymentType: 'apple_pay', resolve: vi.fn(), reject: vi.fn() };
+    await act(async () => element()?.emit('click', event));
+    return event;
+  };
+  const agree = (paymentFailed = vi.fn()) => act(async () => element()?.emit('confirm', { paymentFailed }));
+  beforeEach(() => {
+    stripe = fakeStripe(available);
+    HTMLDialogElement.prototype.show ??= function show(this: HTMLDialogElement) {
+      this.open = true;
+    };
+  });
+
+  it('leave nothing behind where there are none', async () => {
+    stripe = fakeStripe();
+    await toPayment();
+    await act(async () => stripe.fill());
+    await settle(() => expect(sheet().querySelector('[data-form][data-settled]')).not.toBeNull());
+    expect(express()).toBeNull();
+    expect(text(step('payment'))).not.toContain('pay by card');
+  });
+
+  it('are waited for with the card, so that both appear at once', async () => {
+    await toPayment();
+    await settle(() => expect(element()).toBeTruthy());
+    expect(sheet().querySelector('[data-form][data-settled]')).toBeNull();
+    expect(text(step('payment'))).toContain('Loading the form…');
+    await act(async () => stripe.fill());
+    await settle(() => expect(sheet().querySelector('[data-form][data-settled]')).not.toBeNull());
+    expect(text(step('payment'))).not.toContain('Loading the form…');
+    expect(express()?.hasAttribute('inert')).toBe(false);
+  });
+
+  it('are given up where Stripe.js says nothing of them', async () => {
+    stripe = fakeStripe('silent');
+    await toPayment();
+    await act(async () => stripe.fill());
+    const settled = async () => {
+      await act(async () => {});
+      expect(sheet().querySelector('[data-form][data-settled]')).not.toBeNull();
+    };
+    await vi.waitFor(settled, { timeout: 5000 });
+    expect(express()).toBeNull();
+  });
+
+  it('show what is due, and pay it with what the wallet gives', async () => {
+    await toPayment();
+    const event = await tap();
+    expect(event.resolve).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ lineItems: [{ name: '1 × Sun Reader', amount: 12_000 }] }),
+    );
+    // Above a modal dialog no window of a wallet could be drawn.
+    expect(sheet().className).toContain('aside');
+    await agree();
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(stripe.submit).toHaveBeenCalledOnce();
+    expect(stripe.createPaymentMethod).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ params: { billing_details: { email: 'ada@example.com' } } }),
+    );
+    expect(bodies('/stripe/subscribe')).toEqual([
+      expect.objectContaining({ payment_method: 'pm_1', expected: 12_000 }),
+    ]);
+  });
+
+  it('open nothing while the sum is asked for', async () => {
+    await toPayment({});
+    answers['/api/v1/checkout/quote'] = () => new Promise(() => {});
+    await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
+    expect(express()?.hasAttribute('inert')).toBe(true);
+    const event = await tap();
+    expect(event.reject).toHaveBeenCalledOnce();
+    expect(event.resolve).not.toHaveBeenCalled();
+  });
+
+  it('tell the sheet what a bank says, and let the reader go on after a sheet that was dismissed', async () => {
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+    answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Your card was declined.' }, 402);
+    await toPayment();
+    await tap();
+    await act(async () => element()?.emit('cancel', {}));
+    expect(sheet().className).not.toContain('aside');
+    expect(bodies('/stripe/subscribe')).toEqual([]);
+    await tap();
+    const failed = vi.fn();
+    await agree(failed);
+    await settle(() =>
+      expect(failed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' }),
+    );
+    expect(alerts()).toContain('Your card was declined.');
+    errors.mockRestore();
+  });
+
+  it('tell Stripe.js of another sum', async () => {
+    await toPayment({});
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200));
+    await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
+    await settle(() => expect(text(pay())).toBe('Join the Sun$12'));
+    expect(stripe.options.at(-1)).toMatchObject({ amount: 1200 });
+    expect((await tap()).resolve).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ lineItems: [{ name: '1 × Sun Reader', amount: 1200 }] }),
+    );
+  });
+});
+
+describe('where tax is the same all over a country', () => {
+  it('the country that the reader seems to be in says it at once', async () => {
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'GB' });
+    const tax = { amount: 2000, included: true };
+    await toPayment();
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000, { tax: { today: tax, renewal: tax } }));
+    await settle(() => expect(bodies('/checkout/quote').at(-1)).toMatchObject({ address: { country: 'GB' } }));
+  });
+});
+
 describe('the coupon', () => {
   it('is applied, taken off, and refused', async () => {
     await toPayment();
@@ -465,6 +584,30 @@ describe('the printed paper', () => {
     expect(pay().disabled).toBe(false);
     await click(button('Edit shipping'));
     expect(openStep()).toBe('shipping');
+  });
+
+  it('is taxed where it goes, which is asked for once', async () => {
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'US' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(28_000, { needs: 'address' }));
+    await openSignedIn({ planId: 'member-print-yearly' });
+    await loadScript();
+    await act(async () => stripe.fill('address', { name: 'Ada Lovelace', address, phone: '+12125550183' }));
+    const tax = { amount: 2485, included: false };
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(30_485, { tax: { today: tax, renewal: tax } }));
+    await submit(step('shipping').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(openStep()).toBe('payment'));
+    const place = { country: 'US', postal_code: '10004' };
+    await settle(() => expect(text(pay())).toBe('Join the Sun$304.85'));
+    expect(bodies('/checkout/quote').at(-1)).toMatchObject({ address: place });
+    expect(text(step('payment'))).not.toContain('Where you live');
+    // The card's own address is filled in, and can be another.
+    const fields = stripe.elements.find(({ type }) => type === 'payment');
+    expect(fields?.options).toMatchObject({ defaultValues: { billingDetails: { address: place } } });
+    await act(async () => stripe.fill());
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(bodies('/stripe/subscribe')).toEqual([expect.objectContaining({ address: place, expected: 30_485 })]);
   });
 
   it('says when the address could not be saved', async () => {

@@ -25,7 +25,7 @@ import { Offer } from './Offer.tsx';
 import type { Order } from './order.ts';
 import { PaymentBody } from './PaymentBody.tsx';
 import styles from './Paywall.module.css';
-import { createPaywallFlow, type PaywallFlow, type PaywallState } from './paywall-flow.ts';
+import { createPaywallFlow, type PaywallFlow, type PaywallState, placeOf } from './paywall-flow.ts';
 import { ShippingBody } from './ShippingBody.tsx';
 import { Step } from './Step.tsx';
 import { SwitchBody } from './SwitchBody.tsx';
@@ -87,7 +87,7 @@ export function Sheet({ flow }: { flow: PaywallFlow }) {
   return (
     <Dialog
       heading={order ? <Title order={order} /> : 'Join the Sun'}
-      aside={busy === 'confirming'}
+      aside={busy === 'confirming' || state.walletSheet}
       // A payment that is under way is not left by a slip of the hand.
       onClose={() => busy === null && state.phase !== 'done' && closePaywall()}
     >
@@ -201,6 +201,9 @@ function Accordion({ flow, state, order }: { flow: PaywallFlow; state: PaywallSt
             {...{ script, order, state: bought, payment: flow.payment, paying, email, ready }}
             sumNotice={state.sumNotice}
             tax={plans?.tax ? { country: plans.country } : null}
+            sentTo={bought.price.print && shipping.saved ? placeOf(shipping.saved) : null}
+            onWalletSheet={flow.setWalletSheet}
+            onSumChanged={flow.noteSum}
           />
         )),
     },

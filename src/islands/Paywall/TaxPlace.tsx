@@ -1,5 +1,5 @@
 /** Where a buyer lives, as far as tax depends on it: asked for before the sum can be said. */
-import { type FocusEvent, useId, useState } from 'react';
+import { type FocusEvent, useEffect, useId, useState } from 'react';
 import { countries, needsPostalCode } from '../../lib/billing/countries.ts';
 import type { TaxAddress } from '../../lib/billing/wire.ts';
 import styles from './Paywall.module.css';
@@ -25,6 +25,17 @@ export function TaxPlace({ known, country: near, locked, onPlace }: Props) {
     if (place.country === known?.country && postal === (known.postal_code ?? '')) return;
     onPlace(postal === '' ? { country: place.country } : { country: place.country, postal_code: postal });
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the fields appear
+  useEffect(() => {
+    // Where tax is the same all over a country, the country is all there is to ask.
+    if (!known && near) tell({ country: near, code: '' });
+  }, []);
+  // A wallet may have said it.
+  useEffect(() => {
+    if (!known) return;
+    setCountry(known.country);
+    setCode(known.postal_code ?? '');
+  }, [known]);
   // Told when both fields are left, so that no sum is asked for with half of an address.
   const left = ({ currentTarget, relatedTarget }: FocusEvent<HTMLFieldSetElement>) => {
     if (!currentTarget.contains(relatedTarget)) tell({ country, code });

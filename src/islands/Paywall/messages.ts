@@ -14,6 +14,7 @@ export const messages = {
   couponFailed: 'This coupon cannot be used.',
   plansFailed: 'The subscriptions cannot be shown just now.',
   noPlans: 'Nothing is for sale at the moment. Please try again a little later.',
+  walletTax: "Sales tax depends on your wallet's billing address. If there is any, we show you the sum before you pay.",
   scriptFailed: 'The card form could not be loaded.',
   addressIncomplete: 'Please complete the address first.',
   signedOut: 'You have been signed out. Please sign in again; everything you typed is still here.',

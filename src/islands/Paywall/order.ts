@@ -6,6 +6,7 @@ import { priceIn } from '../../lib/billing/currency.ts';
 import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
 import { wordsFor } from '../parts/messages.ts';
 import { messages } from './messages.ts';
+import type { Purchase } from './payment.ts';
 
 export type CouponState =
   | { readonly kind: 'none' | 'applying'; readonly code: string }
@@ -43,6 +44,23 @@ export interface Order {
   /** Asks for the sum anew: somebody has signed in, or it has changed. */
   refresh(): Promise<void>;
 }
+
+/** The order as Stripe quotes it, perhaps without the tax of a place that isn't known; `null` as long as there is no quote. */
+export function quotedPurchase({ price, quote, asking, coupon, place }: OrderState): Purchase | null {
+  if (!quote || asking || coupon.kind === 'applying') return null;
+  return {
+    productId: price.product.metadata.zephr_product_id,
+    planId: price.zephrPlanId,
+    coupon: coupon.kind === 'applied' ? coupon.code : null,
+    expected: quote.dueToday,
+    prorationDate: quote.prorationDate,
+    currency: price.currency,
+    address: place,
+  };
+}
+
+/** The order as it is paid; `null` as long as its sum is not known. */
+export const purchaseOf = (state: OrderState): Purchase | null => (state.quote?.needs ? null : quotedPurchase(state));
 
 /** @param onCoupon what to remember: the code that counts, or `undefined` */
 export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: string | undefined) => void): Order {

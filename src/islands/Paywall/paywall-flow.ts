@@ -4,7 +4,7 @@ import type * as accountClient from '../../lib/accounts/client.ts';
 import type { Session } from '../../lib/accounts/session.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
-import type { PlansAnswer, Price, Shipping, Subscription } from '../../lib/billing/wire.ts';
+import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../../lib/billing/wire.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { wordsFor } from '../parts/messages.ts';
@@ -25,6 +25,12 @@ import {
   startSteps,
   toggle,
 } from './steps.ts';
+
+/** As much of a postal address as tax depends on. */
+export const placeOf = ({ address }: Shipping): TaxAddress => ({
+  country: address.country,
+  postal_code: address.postal_code,
+});
 
 export interface ShippingState {
   /** The address that is saved with the server. */
@@ -47,6 +53,8 @@ export interface PaywallState {
   readonly shipping: ShippingState;
   /** Said above the sum when it has changed. */
   readonly sumNotice: string | null;
+  /** Whether a wallet's sheet stands over the page. */
+  readonly walletSheet: boolean;
 }
 
 export interface Draftbook {
@@ -88,6 +96,10 @@ export interface PaywallFlow {
   /** Remembers an address that is half typed. */
   typeShipping(address: Partial<Shipping>): void;
   saveShipping(address: Shipping): Promise<void>;
+  /** A wallet's sheet stands over the page, or no longer does. */
+  setWalletSheet(isOpen: boolean): void;
+  /** Says that the sum is another one now. @param due minor units */
+  noteSum(due: number): void;
   stop(): void;
 }
 
@@ -104,6 +116,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
     leaving: false,
     shipping: { saved: null, busy: false, error: null },
     sumNotice: null,
+    walletSheet: false,
   });
   const set = (change: Partial<PaywallState>) => $state.set({ ...$state.get(), ...change });
   const setSteps = (move: (steps: Steps) => Steps) => set({ steps: move($state.get().steps) });
@@ -131,12 +144,24 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       void refreshSession();
     },
     onSum(due) {
-      const currency = order?.$state.get().price.currency ?? 'usd';
-      set({ sumNotice: messages.sumChanged(sum(due, currency)) });
+      noteSum(due);
       void order?.refresh();
     },
     onStale: () => void order?.refresh(),
   });
+
+  function noteSum(due: number): void {
+    const currency = order?.$state.get().price.currency ?? 'usd';
+    set({ sumNotice: messages.sumChanged(sum(due, currency)) });
+  }
+
+  /** What is sent by mail is taxed where it goes. @returns whether the sum is asked for by this */
+  function taxWhereSent(): boolean {
+    const { plans, shipping } = $state.get();
+    if (!order || !plans?.tax || !shipping.saved || !order.$state.get().price.print) return false;
+    void order.live(placeOf(shipping.saved));
+    return true;
+  }
 
   function finish(subscription: Subscription | null): void {
     if (over) return;
@@ -176,13 +201,14 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       if (await payment.recover(plan)) return;
     }
     // Who is signed in may have a subscription, and then it is a switch.
-    if (!over) await order?.refresh();
+    if (!over && !taxWhereSent()) await order?.refresh();
   }
 
   async function loadShipping(): Promise<void> {
     if (!session.get().isAuthenticated || $state.get().shipping.saved) return;
     const answer = await calls.shipping();
     if (answer.ok) set({ shipping: { ...$state.get().shipping, saved: answer.value?.shipping ?? null } });
+    taxWhereSent();
   }
 
   return {
@@ -221,7 +247,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       set({ sumNotice: null });
       setSteps((steps) => replan(steps, price.print));
       void order.choose(price);
-      if (price.print) void loadShipping();
+      if (price.print && !taxWhereSent()) void loadShipping();
     },
     change() {
       if (payment.$state.get().busy === null) setSteps(change);
@@ -252,8 +278,11 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
         return set({ shipping: { ...shipping, busy: false, error } });
       }
       set({ shipping: { saved: address, busy: false, error: null } });
+      taxWhereSent();
       setSteps((steps) => onward(steps, 'shipping'));
     },
+    setWalletSheet: (walletSheet) => set({ walletSheet }),
+    noteSum,
     stop() {
       over = true;
       stopSession();

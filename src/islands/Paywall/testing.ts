@@ -105,8 +105,12 @@ export interface FakeStripe {
   fill(type?: string, value?: object): void;
 }
 
-/** As much of Stripe's object as @stripe/react-stripe-js looks at, and what the paywall calls. */
-export function fakeStripe(): FakeStripe {
+/**
+ * As much of Stripe's object as @stripe/react-stripe-js looks at, and what the paywall calls.
+ *
+ * @param wallets those that have buttons; `silent`: it is never said
+ */
+export function fakeStripe(wallets?: Readonly<Record<string, boolean>> | 'silent'): FakeStripe {
   const made: FakeElement[] = [];
   const options: unknown[] = [];
   const submit = vi.fn(async () => ({}));
@@ -117,7 +121,12 @@ export function fakeStripe(): FakeStripe {
     const listeners = new Map<string, Set<Listener>>();
     const one = {
       ...{ type, options: its },
-      mount: (host: HTMLElement) => host.setAttribute('data-fake-element', type),
+      mount(host: HTMLElement) {
+        host.setAttribute('data-fake-element', type);
+        // Buttons are there or not as soon as they are asked for.
+        if (type !== 'expressCheckout' || wallets === 'silent') return;
+        setTimeout(() => one.emit('ready', { elementType: type, availablePaymentMethods: wallets }));
+      },
       on: (name: string, listener: Listener) => {
         const known = listeners.get(name) ?? new Set();
         listeners.set(name, known.add(listener));

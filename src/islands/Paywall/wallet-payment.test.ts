@@ -1,0 +1,83 @@
+import { atom } from 'nanostores';
+import { expect, it, vi } from 'vitest';
+import type { QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import { type Order, type OrderState, quotedPurchase } from './order.ts';
+import type { CardForm, Payment, PaymentState, Purchase } from './payment.ts';
+import { quoteOf, yearly } from './testing.ts';
+import { payByWallet } from './wallet-payment.ts';
+
+const address = {
+  line1: '1 Pearl St',
+  line2: null,
+  city: 'New York',
+  state: 'NY',
+  postal_code: '10004',
+  country: 'US',
+};
+
+/** @param quoteAt what is quoted once the place is known */
+function bench(
+  first: QuoteAnswer,
+  more: { taxed?: boolean; quoteAt?: QuoteAnswer; error?: PaymentState['error'] } = {},
+) {
+  const $state = atom<OrderState>({
+    ...{ price: yearly, coupon: { kind: 'none', code: '' }, quote: first, place: null, asking: false, error: null },
+  });
+  const live = vi.fn(async (place: TaxAddress) => $state.set({ ...$state.get(), place, quote: more.quoteAt ?? first }));
+  const order = { $state, live } as unknown as Order;
+  const $paying = atom<PaymentState>({ busy: null, error: null, notice: null });
+  const buy = vi.fn(async () => $paying.set({ ...$paying.get(), error: more.error ?? null }));
+  const payment = { $state: $paying, buy } as unknown as Payment;
+  const event = { paymentFailed: vi.fn(), billingDetails: { name: 'Ada', address } };
+  const onSum = vi.fn();
+  const form = {} as CardForm;
+  const agreed = quotedPurchase($state.get()) as Purchase;
+  const wallet = { agreed, order, payment, form, taxed: more.taxed ?? false, onSum };
+  return { $state, order, live, buy, event, onSum, form, run: () => payByWallet(event, wallet) };
+}
+
+it('pays what the reader has agreed to', async () => {
+  const { buy, form, event, live, run } = bench(quoteOf(12_000));
+  await run();
+  expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: null }), form);
+  expect(live).not.toHaveBeenCalled();
+  expect(event.paymentFailed).not.toHaveBeenCalled();
+});
+
+it('tells the sheet of a payment that failed, in the bank’s own words', async () => {
+  const error = { text: 'Payment has failed.', detail: 'Your card was declined.' };
+  const { event, run } = bench(quoteOf(12_000), { error });
+  await run();
+  expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' });
+});
+
+it('learns from the wallet where tax depends on an address, and pays where there is none', async () => {
+  const quoteAt = quoteOf(12_000, { tax: { today: null, renewal: null } });
+  const { live, buy, run } = bench(quoteOf(12_000, { needs: 'address' }), { taxed: true, quoteAt });
+  await run();
+  const place = { country: 'US', postal_code: '10004' };
+  expect(live).toHaveBeenCalledExactlyOnceWith(place);
+  expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: place }), {});
+});
+
+it('charges nothing that was not on the sheet: a sum with tax is shown first', async () => {
+  const { buy, event, onSum, run } = bench(quoteOf(12_000, { needs: 'address' }), {
+    ...{ taxed: true, quoteAt: quoteOf(12_990) },
+  });
+  await run();
+  expect(buy).not.toHaveBeenCalled();
+  expect(onSum).toHaveBeenCalledExactlyOnceWith(12_990);
+  expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({
+    ...{ reason: 'fail', message: expect.stringContaining('The sum is now $129.90.') },
+  });
+});
+
+it('charges nothing for an order that has changed behind the sheet, or whose sum is not known', async () => {
+  const { $state, buy, event, run } = bench(quoteOf(12_000));
+  $state.set({ ...$state.get(), quote: quoteOf(9600) });
+  await run();
+  $state.set({ ...$state.get(), quote: null, error: 'Stripe is away.' });
+  await run();
+  expect(buy).not.toHaveBeenCalled();
+  expect(event.paymentFailed).toHaveBeenLastCalledWith({ reason: 'fail', message: 'Stripe is away.' });
+});

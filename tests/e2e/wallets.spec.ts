@@ -1,0 +1,124 @@
+/** Apple Pay, Google Pay and Link above the card form: one tap from a wall to the opened story (docs/operations.md, "Wallets"). */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import {
+  answerBank,
+  applyCoupon,
+  cards,
+  expectPaidOnce,
+  expectThanks,
+  express,
+  failure,
+  fillCard,
+  join,
+  openPaywall,
+  payButton,
+  sheet,
+  step,
+  stripeAccount,
+  walletSheet,
+} from '../world/checkout.ts';
+import { expect, signIn, test } from '../world/readers.ts';
+
+const walled = '/article/what-subscribers-know-about-salt';
+const paid = 'CANARY-subscriber-body';
+
+const wallet = (page: Page, name: 'Google Pay' | 'Link') => express(page).getByRole('button', { name });
+const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' });
+
+test('a reader taps once at a wall, agrees to the sheet, and reads on', async ({ context, page }) => {
+  const email = await signIn(context);
+  await page.goto(walled);
+  await page.locator('section.paywall').getByRole('link', { name: 'Join Today' }).click();
+  await wallet(page, 'Google Pay').click();
+  await expect(walletSheet(page).getByText('Total $120.00')).toBeVisible();
+  await pay(page).click();
+  await expect(page.getByText(paid)).toBeVisible({ timeout: 20_000 });
+  await expect(sheet(page)).toHaveCount(0);
+  await expectPaidOnce(email, 12_000);
+  const { charges } = await stripeAccount(email);
+  expect(charges[0]).toMatchObject({
+    billing_details: { email, name: 'Benjamin Day', address: { postal_code: '10038' } },
+    payment_method_details: { card: { wallet: { type: 'google_pay' } } },
+  });
+});
+
+test('the sheet shows what is due by the plan and the coupon, and the bank may ask', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-yearly');
+  await applyCoupon(page, 'SUNSHINE20');
+  await expect(payButton(page)).toContainText('$96');
+  await wallet(page, 'Link').click();
+  await expect(walletSheet(page).getByText('Discount (SUNSHINE20) -$24.00')).toBeVisible();
+  await expect(walletSheet(page).getByText('Total $96.00')).toBeVisible();
+  await walletSheet(page).getByLabel('Card').selectOption('Visa •••• 3184, the bank asks');
+  await pay(page).click();
+  await answerBank(page, 'Complete');
+  await expectThanks(page);
+  await expectPaidOnce(email, 9600);
+});
+
+test('a sheet that is dismissed charges nothing, one that fails says why, and a card pays then', async ({
+  context,
+  page,
+}) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await wallet(page, 'Google Pay').click();
+  await walletSheet(page).getByRole('button', { name: 'Cancel' }).click();
+  await expect(walletSheet(page).locator('form')).toHaveCount(0);
+  await wallet(page, 'Google Pay').click();
+  await walletSheet(page).getByLabel('Card').selectOption('Visa •••• 0002, declined');
+  await pay(page).click();
+  await expect(step(page, 'payment').getByRole('alert').filter({ hasText: failure })).toBeVisible();
+  expect((await stripeAccount(email)).charges).toEqual([]);
+  await fillCard(page, cards.good);
+  await join(page, '$12');
+  await expectThanks(page);
+  await expectPaidOnce(email, 1200);
+});
+
+test('the buttons are reached by keyboard, appear with the form at once, and nothing moves', async ({
+  context,
+  page,
+}) => {
+  await page.addInitScript(() => {
+    const shifts: number[] = [];
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => {
+      // From the payment step's first moment on: the form behind its outline, and then the form.
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
+        if (!entry.hadRecentInput && document.querySelector('[data-form]')) shifts.push(entry.value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.setViewportSize({ width: 390, height: 664 });
+  await signIn(context);
+  await page.goto(`${walled}#join=reader-yearly`);
+  await expect(payButton(page)).toBeVisible();
+  await expect(wallet(page, 'Google Pay')).toBeVisible();
+  expect(await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)).toEqual([]);
+  expect(await violationsOn(page, 'dialog')).toEqual([]);
+  await wallet(page, 'Google Pay').focus();
+  await page.keyboard.press('Enter');
+  await expect(pay(page)).toBeFocused();
+  await walletSheet(page).getByRole('button', { name: 'Cancel' }).press('Enter');
+  await expect(sheet(page)).toBeVisible();
+  await expect(wallet(page, 'Google Pay')).toBeFocused();
+});
+
+test('a wallet becomes the card of a running subscription', async ({ context, page }) => {
+  const email = await signIn(context);
+  await openPaywall(page, 'reader-yearly');
+  await wallet(page, 'Google Pay').click();
+  await pay(page).click();
+  await expectThanks(page);
+  await page.goto('/account/card');
+  await wallet(page, 'Link').click();
+  await expect(walletSheet(page).getByText('For later payments')).toBeVisible();
+  await pay(page).click();
+  await expect(page.getByText('From now on this card is charged')).toBeVisible();
+  const { subscriptions } = await stripeAccount(email);
+  const method = subscriptions[0]?.default_payment_method;
+  expect(method).toMatch(/^pm_/);
+  await expectPaidOnce(email, 12_000);
+});
