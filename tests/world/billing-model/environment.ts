@@ -10,7 +10,7 @@ import type { AccountsTransaction, Database } from '../../../src/lib/database.ts
 import { defaultLimits } from '../../../src/lib/limits/model.ts';
 import { silent } from '../../../src/lib/logging.ts';
 import type { Outbox } from '../../../src/lib/mail/service.ts';
-import type { Deed } from './steps.ts';
+import type { Action } from './steps.ts';
 import { type Failures, type Fault, Life, mortal, stripeClient } from './wire.ts';
 
 const secret = 'a secret of the tests that is long enough';
@@ -43,7 +43,7 @@ export interface Reader {
   subscription: string | null;
 }
 
-export interface House {
+export interface Environment {
   readonly stripe: StripeState;
   /** A client of its own, as a browser or somebody in the dashboard has it. */
   readonly outside: Stripe;
@@ -60,8 +60,8 @@ export interface House {
 }
 
 /** Whoever plays one sequence after the other on one database. */
-export interface Theatre {
-  open(): Promise<House>;
+export interface Environments {
+  open(): Promise<Environment>;
   readonly database: Database;
 }
 
@@ -79,7 +79,7 @@ const tables = [
   ...(['billing_notices', 'billing_notes', 'users'] as const),
 ];
 
-export async function openTheatre(database: Database): Promise<Theatre> {
+export async function prepareEnvironments(database: Database): Promise<Environments> {
   // Nobody pulls the plug on a test.
   if (database.engine === 'sqlite') await sql`PRAGMA synchronous = OFF`.execute(database.db);
   const clock = { now: began };
@@ -182,13 +182,13 @@ export async function openTheatre(database: Database): Promise<Theatre> {
 /** The number of a decision: of the one before when it is tried again. */
 export function decide(
   { decisions }: Reader,
-  deed: Extract<Deed, { do: 'subscribe' | 'switch' }>,
+  action: Extract<Action, { do: 'subscribe' | 'switch' }>,
 ): Decision & { readonly fresh: boolean } {
   const last = decisions.at(-1);
-  const coupon = deed.do === 'subscribe' ? deed.coupon : null;
-  if (deed.attempt === 'same' && last?.kind === deed.do && last.attempt !== null) return { ...last, fresh: false };
-  const attempt = deed.attempt === 'none' ? null : randomUUID();
-  const made: Decision = { kind: deed.do, attempt, plan: deed.plan, coupon };
+  const coupon = action.do === 'subscribe' ? action.coupon : null;
+  if (action.attempt === 'same' && last?.kind === action.do && last.attempt !== null) return { ...last, fresh: false };
+  const attempt = action.attempt === 'none' ? null : randomUUID();
+  const made: Decision = { kind: action.do, attempt, plan: action.plan, coupon };
   decisions.push(made);
   return { ...made, fresh: true };
 }

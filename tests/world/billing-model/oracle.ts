@@ -1,37 +1,38 @@
 /** What must hold, worked out from the sandbox's own books and not from what the billing service makes of them. */
+import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
 import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
 import { entitlementOf, type StripeState } from '../../../src/lib/billing/state.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import type { Database } from '../../../src/lib/database.ts';
-import { type House, type Reader, rules } from './environment.ts';
-import type { Deed, Step } from './steps.ts';
+import { type Environment, type Process, type Reader, rules } from './environment.ts';
+import type { Action, Step } from './steps.ts';
 
-/** What came of a deed: a value, a refusal, or nothing, for the process is no more. */
+/** What came of a action: a value, a refusal, or nothing, for the process is no more. */
 export type Outcome = {
-  readonly deed: Deed;
+  readonly action: Action;
   readonly answer: Billed<unknown> | null;
   readonly expected?: number | undefined;
   readonly thrown?: string;
 };
 
 const day = 24 * 60 * 60;
-const living = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
+export const living = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
 
-function customersOf({ stripe }: House, { session }: Reader): readonly string[] {
+export function customersOf({ stripe }: Environment, { session }: Reader): readonly string[] {
   return [...stripe.ledger.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
 }
-function subscriptionsOf(house: House, reader: Reader): readonly Subscription[] {
-  const own = customersOf(house, reader);
-  return [...house.stripe.ledger.store.all('subscription')].filter(({ customer }) => own.includes(customer));
+export function subscriptionsOf(environment: Environment, reader: Reader): readonly Subscription[] {
+  const own = customersOf(environment, reader);
+  return [...environment.stripe.ledger.store.all('subscription')].filter(({ customer }) => own.includes(customer));
 }
-const invoicesOf = ({ stripe }: House, { id }: Subscription): readonly Invoice[] =>
+export const invoicesOf = ({ stripe }: Environment, { id }: Subscription): readonly Invoice[] =>
   [...stripe.ledger.store.all('invoice')].filter(({ parent }) => parent?.subscription_details.subscription === id);
-const chargesOf = (house: House, { _intent: intent }: Invoice): readonly Charge[] =>
-  house.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
-/** Given back by the paper, or taken back by a bank for good. */
-const wentBack = ({ stripe }: House, charge: Charge): boolean =>
+export const chargesOf = (environment: Environment, { _intent: intent }: Invoice): readonly Charge[] =>
+  environment.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
+/** Refunded in full, or lost in a dispute. */
+export const wentBack = ({ stripe }: Environment, charge: Charge): boolean =>
   charge.refunded ||
   [...stripe.ledger.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
@@ -39,35 +40,36 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 /** What must hold after every step. */
 export async function during(
   database: Database,
-  house: House,
+  environment: Environment,
   step: Step,
   outcomes: readonly Outcome[],
   charged: readonly Charge[],
 ): Promise<readonly string[]> {
   const wrong: string[] = [];
-  for (const reader of house.readers) {
-    const running = subscriptionsOf(house, reader).filter(({ status }) => living.includes(status));
+  for (const reader of environment.readers) {
+    const running = subscriptionsOf(environment, reader).filter(({ status }) => living.includes(status));
     if (running.length > 1) wrong.push(`a reader has ${running.length} subscriptions at once`);
-    wrong.push(...chargedTwice(house, reader));
-    wrong.push(...(await openForNothing(database, house, reader)));
+    wrong.push(...chargedTwice(environment, reader));
+    wrong.push(...(await openForNothing(database, environment, reader)));
   }
   // Two processes may get into each other's way at Stripe; one of them then fails, and the reader tries again.
   const apart = step.do === 'both' && step.apart;
-  for (const { deed, thrown } of outcomes) if (!apart && thrown !== undefined) wrong.push(`${deed.do} threw ${thrown}`);
-  if (step.do !== 'deed') return wrong;
+  for (const { action, thrown } of outcomes)
+    if (!apart && thrown !== undefined) wrong.push(`${action.do} threw ${thrown}`);
+  if (step.do !== 'action') return wrong;
   const [outcome] = outcomes;
-  const { deed, answer, expected } = outcome ?? { deed: step.deed, answer: null };
+  const { action, answer, expected } = outcome ?? { action: step.action, answer: null };
   if (!answer) return wrong;
   const taken = sum(charged.map(({ amount }) => amount));
-  const buying = deed.do === 'subscribe' || deed.do === 'switch';
-  if (!answer.ok && answer.status < 500 && deed.do !== 'use card' && taken > 0) {
+  const buying = action.do === 'subscribe' || action.do === 'switch';
+  if (!answer.ok && answer.status < 500 && action.do !== 'use card' && taken > 0) {
     wrong.push(`${taken} was charged, and the reader was told ${answer.status} ${answer.error.message}`);
   }
   if (buying && expected !== undefined && taken > 0 && taken !== expected) {
     wrong.push(`${taken} was charged, and the button said ${expected}`);
   }
   if (buying && answer.ok && (answer.value as SubscribeAnswer).grant_id !== null) {
-    const reader = house.readers[step.reader];
+    const reader = environment.readers[step.reader];
     const rows = await database.db
       .selectFrom('subscriptions')
       .select('grant_id')
@@ -75,41 +77,41 @@ export async function during(
       .execute();
     const { grant_id: grant, subscriptionId } = answer.value as SubscribeAnswer;
     if (!rows.some(({ grant_id: id }) => id === grant)) wrong.push('a grant was told that is not kept');
-    if (!isSettled(house, subscriptionId)) wrong.push('a grant was told, and its first bill is not paid');
+    if (!isSettled(environment, subscriptionId)) wrong.push('a grant was told, and its first bill is not paid');
   }
   return wrong;
 }
 
 /** Nothing that we keep may open what has neither money nor a card behind it, also before webhooks arrive. */
-async function openForNothing({ db }: Database, house: House, reader: Reader): Promise<readonly string[]> {
+async function openForNothing({ db }: Database, environment: Environment, reader: Reader): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('subscriptions')
     .select(['id', 'state'])
     .where('user_id', '=', reader.session.userId)
     .execute();
   return rows.flatMap(({ id, state }) => {
-    const subscription = house.stripe.ledger.store.find('subscription', id);
+    const subscription = environment.stripe.ledger.store.find('subscription', id);
     if (!state || !subscription) return [];
-    const open = entitlementOf(JSON.parse(state) as StripeState, house.clock.now, rules.graceDays);
-    const bought = hasMoneyOrCard(house, subscription, invoicesOf(house, subscription));
+    const open = entitlementOf(JSON.parse(state) as StripeState, environment.clock.now, rules.graceDays);
+    const bought = hasMoneyOrCard(environment, subscription, invoicesOf(environment, subscription));
     return open && !bought ? [`${id} is open, and neither paid for nor does it have a card`] : [];
   });
 }
 
-function isSettled(house: House, id: string): boolean {
-  const subscription = house.stripe.ledger.store.find('subscription', id);
-  return subscription !== undefined && invoicesOf(house, subscription).some(({ status }) => status === 'paid');
+function isSettled(environment: Environment, id: string): boolean {
+  const subscription = environment.stripe.ledger.store.find('subscription', id);
+  return subscription !== undefined && invoicesOf(environment, subscription).some(({ status }) => status === 'paid');
 }
 
 /** One bill is paid once; one period is billed once; one decision is paid for once. */
-function chargedTwice(house: House, reader: Reader): readonly string[] {
+function chargedTwice(environment: Environment, reader: Reader): readonly string[] {
   const wrong: string[] = [];
   const paid = { subscription_create: 0, subscription_update: 0 };
   const purchases = new Set<string>();
-  for (const subscription of subscriptionsOf(house, reader)) {
+  for (const subscription of subscriptionsOf(environment, reader)) {
     const periods = new Set<string>();
-    for (const invoice of invoicesOf(house, subscription)) {
-      const charges = chargesOf(house, invoice);
+    for (const invoice of invoicesOf(environment, subscription)) {
+      const charges = chargesOf(environment, invoice);
       if (charges.length > 1) wrong.push('one bill was charged twice');
       if (charges.length === 0) continue;
       const reason = invoice.billing_reason;
@@ -144,22 +146,22 @@ interface Standing {
 }
 
 /** Of a price, by its metadata. */
-function tierOf({ stripe }: House, id: string): number {
+function tierOf({ stripe }: Environment, id: string): number {
   const price = stripe.ledger.need('price', id);
   const product = stripe.ledger.need('product', price.product).metadata.zephr_product_id;
   return (product === 'sun-member' ? 2 : 0) + (price.metadata.print === 'true' ? 1 : 0);
 }
 
 /** What a subscription opens by Stripe's books: paid time now, days of grace, or nothing. */
-function standing(house: House, subscription: Subscription): Standing {
-  const now = house.stripe.now();
-  const invoices = invoicesOf(house, subscription);
-  if (!hasMoneyOrCard(house, subscription, invoices)) return { is: 'nothing', tier: 0 };
+function standing(environment: Environment, subscription: Subscription): Standing {
+  const now = environment.stripe.now();
+  const invoices = invoicesOf(environment, subscription);
+  if (!hasMoneyOrCard(environment, subscription, invoices)) return { is: 'nothing', tier: 0 };
   const paid = invoices
     .filter(({ status }) => status === 'paid')
     .map((invoice) => {
-      const charges = chargesOf(house, invoice);
-      return { invoice, refunded: charges.length > 0 && charges.every((charge) => wentBack(house, charge)) };
+      const charges = chargesOf(environment, invoice);
+      return { invoice, refunded: charges.length > 0 && charges.every((charge) => wentBack(environment, charge)) };
     });
   const lines = paid.flatMap(({ invoice, refunded }) =>
     invoice.lines.data
@@ -178,7 +180,11 @@ function standing(house: House, subscription: Subscription): Standing {
         ({ price, invoice, start }) =>
           price === line.price && invoice !== line.invoice && start >= line.start && start < line.end,
       );
-      return { ...line, end: Math.min(line.end, ...backs.map(({ start }) => start)), tier: tierOf(house, line.price) };
+      return {
+        ...line,
+        end: Math.min(line.end, ...backs.map(({ start }) => start)),
+        tier: tierOf(environment, line.price),
+      };
     });
   const ended = subscription.status === 'canceled' ? (subscription.ended_at ?? now) : Number.POSITIVE_INFINITY;
   const good = times.filter(({ refunded }) => !refunded);
@@ -187,6 +193,12 @@ function standing(house: House, subscription: Subscription): Standing {
   const renewing = ['active', 'trialing', 'past_due'].includes(subscription.status) && subscription.cancel_at === null;
   const last = Math.max(0, ...good.map(({ end }) => end));
   const takenBack = times.some(({ refunded, start }) => refunded && start >= last);
+  // While the publisher collects nothing, the present period is given.
+  const [item] = subscription.items.data;
+  const paused = pauseOf(subscription) !== null && ['active', 'past_due'].includes(subscription.status);
+  if (paused && item && !takenBack && good.length > 0 && now < item.current_period_end) {
+    return { is: 'paid', tier: tierOf(environment, item.price) };
+  }
   const grace = renewing && !takenBack && good.length > 0 && now < last + rules.graceDays * day;
   return { is: grace ? 'grace' : 'nothing', tier: 0 };
 }
@@ -196,7 +208,11 @@ const isFree = ({ amount_paid: paid, amount_due: due, total, starting_balance: b
   paid === 0 && due === 0 && total >= 0 && before >= 0;
 
 /** Whether something was paid for it, or a card is set up for what comes: without either nothing is ever open. */
-function hasMoneyOrCard({ stripe }: House, subscription: Subscription, invoices: readonly Invoice[]): boolean {
+export function hasMoneyOrCard(
+  { stripe }: Environment,
+  subscription: Subscription,
+  invoices: readonly Invoice[],
+): boolean {
   if (invoices.some((invoice) => invoice.status === 'paid' && !isFree(invoice))) return true;
   const card = [...stripe.ledger.store.all('payment_method')].some(
     ({ customer, _setUp: isSetUp, _number: number }) =>
@@ -206,17 +222,40 @@ function hasMoneyOrCard({ stripe }: House, subscription: Subscription, invoices:
 }
 
 /** Whether the newest payment is one that a bank has taken back for good. */
-function isLost(house: House, subscription: Subscription): boolean {
-  const [last] = invoicesOf(house, subscription)
+function isLost(environment: Environment, subscription: Subscription): boolean {
+  const [last] = invoicesOf(environment, subscription)
     .filter(({ amount_paid: paid }) => paid > 0)
     .toSorted((a, b) => b.created - a.created || (b._n ?? 0) - (a._n ?? 0));
-  return last !== undefined && chargesOf(house, last).some((one) => !one.refunded && wentBack(house, one));
+  return last !== undefined && chargesOf(environment, last).some((one) => !one.refunded && wentBack(environment, one));
+}
+
+/** Whether the product opens what is paid by Stripe's books, and nothing else. */
+export async function access(
+  environment: Environment,
+  reader: Reader,
+  billing: Pick<Process['billing'], 'entitlements'>,
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  const mine = subscriptionsOf(environment, reader);
+  const opens = await billing.entitlements(reader.session.userId);
+  const stands = mine.map((one) => standing(environment, one));
+  const standings = stands.map(({ is }) => is);
+  const [first] = opens;
+  const most = Math.max(...stands.map(({ is, tier }) => (is === 'paid' ? tier : -1)));
+  const got = first ? (first.product === 'sun-member' ? 2 : 0) + (first.print ? 1 : 0) : most;
+  if (most >= 0 && got !== most) wrong.push(`tier ${got} is open, and ${most} is paid`);
+  const said = `Stripe has ${mine.map(({ status }, at) => `${status}: ${standings[at]}`).join(', ') || 'nothing'}`;
+  if (standings.includes('paid') && opens.length === 0) wrong.push(`who has paid has no access; ${said}`);
+  if (standings.includes('grace') && opens.length === 0) wrong.push(`the days of grace are not given; ${said}`);
+  if (standings.every((one) => one === 'nothing') && opens.length > 0)
+    wrong.push(`access is open for nothing; ${said}`);
+  return wrong;
 }
 
 /** What must hold once everything that was to happen has happened. */
-export async function atRest(database: Database, house: House): Promise<readonly string[]> {
+export async function atRest(database: Database, environment: Environment): Promise<readonly string[]> {
   const wrong: string[] = [];
-  const { billing } = await house.process(0);
+  const { billing } = await environment.process(0);
   const { db } = database;
   const open = await db.selectFrom('purchases').select(['id', 'kind']).where('state', '=', 'open').execute();
   if (open.length > 0) wrong.push(`${open.length} purchases stay open (${open.map(({ kind }) => kind)})`);
@@ -224,26 +263,15 @@ export async function atRest(database: Database, house: House): Promise<readonly
   if (waiting.length > 0) wrong.push(`${waiting.length} questions stay open`);
   const { drifted } = await billing.reconcile();
   if (drifted.length > 0) wrong.push(`the comparison goes on to find ${drifted.length} different`);
-  for (const reader of house.readers) {
-    wrong.push(...chargedTwice(house, reader));
-    const mine = subscriptionsOf(house, reader);
-    const customers = customersOf(house, reader);
+  for (const reader of environment.readers) {
+    wrong.push(...chargedTwice(environment, reader));
+    const mine = subscriptionsOf(environment, reader);
+    const customers = customersOf(environment, reader);
     if (customers.length > 1) wrong.push(`a reader is ${customers.length} customers`);
-    const opens = await billing.entitlements(reader.session.userId);
-    const stands = mine.map((one) => standing(house, one));
-    const standings = stands.map(({ is }) => is);
-    const [first] = opens;
-    const most = Math.max(...stands.map(({ is, tier }) => (is === 'paid' ? tier : -1)));
-    const got = first ? (first.product === 'sun-member' ? 2 : 0) + (first.print ? 1 : 0) : most;
-    if (most >= 0 && got !== most) wrong.push(`tier ${got} is open, and ${most} is paid`);
-    const said = `Stripe has ${mine.map(({ status }, at) => `${status}: ${standings[at]}`).join(', ') || 'nothing'}`;
-    if (standings.includes('paid') && opens.length === 0) wrong.push(`who has paid has no access; ${said}`);
-    if (standings.includes('grace') && opens.length === 0) wrong.push(`the days of grace are not given; ${said}`);
-    if (standings.every((one) => one === 'nothing') && opens.length > 0)
-      wrong.push(`access is open for nothing; ${said}`);
-    if (mine.some((one) => living.includes(one.status) && isLost(house, one)))
+    wrong.push(...(await access(environment, reader, billing)));
+    if (mine.some((one) => living.includes(one.status) && isLost(environment, one)))
       wrong.push('whose last payment a bank has taken back will be charged again');
-    wrong.push(...(await mirrored(database, house, reader, mine)));
+    wrong.push(...(await mirrored(database, environment, reader, mine)));
   }
   return wrong;
 }
@@ -251,7 +279,7 @@ export async function atRest(database: Database, house: House): Promise<readonly
 /** Whether each subscription is kept, with what Stripe would answer now. */
 async function mirrored(
   { db }: Database,
-  house: House,
+  environment: Environment,
   reader: Reader,
   mine: readonly Subscription[],
 ): Promise<readonly string[]> {
@@ -276,7 +304,7 @@ async function mirrored(
     const same =
       status === one.status && price.id === item?.price && periodEnd === (item?.current_period_end ?? 0) * 1000;
     if (!same) wrong.push(`kept as ${status} ${price.plan}, at Stripe ${one.status} ${item?.price}`);
-    const bills = new Map(invoicesOf(house, one).map((invoice) => [invoice.id, invoice]));
+    const bills = new Map(invoicesOf(environment, one).map((invoice) => [invoice.id, invoice]));
     for (const { id, status: had, paid } of invoices) {
       const bill = bills.get(id);
       if (bill?.status !== had || bill.amount_paid !== paid)
@@ -284,8 +312,8 @@ async function mirrored(
     }
   }
   for (const id of kept.keys()) if (!mine.some((one) => one.id === id)) wrong.push('what is kept is not at Stripe');
-  house.restart();
-  const { billing } = await house.process(0);
+  environment.restart();
+  const { billing } = await environment.process(0);
   await billing.repair(reader.session);
   const fresh = await read();
   for (const [id, state] of fresh) {

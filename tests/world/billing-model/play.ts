@@ -1,12 +1,19 @@
 /** Plays a sequence, and says what does not hold. */
+import type Stripe from 'stripe';
 import type { Event } from '../../../sandbox/stripe/core/model.ts';
-import { endDispute, openDispute } from '../../../sandbox/stripe/payments/disputes.ts';
+import {
+  type DisputeReason,
+  endDispute,
+  openDispute,
+  reviewDispute,
+} from '../../../sandbox/stripe/payments/disputes.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
 import type { KeptCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
-import { decide, type House, type Process, type Reader, type Theatre } from './environment.ts';
+import { disagreements } from './agreement.ts';
+import { decide, type Environment, type Environments, type Process, type Reader } from './environment.ts';
 import { atRest, during, type Outcome } from './oracle.ts';
-import { cards, type Deed, plans, type Step } from './steps.ts';
+import { type Action, cards, plans, type Sequence, type Step } from './steps.ts';
 import { Dead, type Fault } from './wire.ts';
 
 /** Minutes: the longest that nobody compares anything. */
@@ -15,85 +22,114 @@ const longest = 10 * 24 * 60;
 /** Told what has happened, so that a test can see that something has. */
 export type Note = (what: string) => void;
 
-const kindOf = ({ deed, answer }: Outcome): string =>
-  `${deed.do}: ${answer === null ? 'the process ended' : answer.ok ? 'done' : `${answer.status} ${answer.error.code ?? ''}`}`;
+const kindOf = ({ action, answer }: Outcome): string =>
+  `${action.do}: ${answer === null ? 'the process ended' : answer.ok ? 'done' : `${answer.status} ${answer.error.code ?? ''}`}`;
 
 /** @returns sentences about what is wrong; none when all holds */
 export async function play(
-  theatre: Theatre,
-  steps: readonly Step[],
+  environments: Environments,
+  { steps, compare }: Sequence,
   note: Note = () => {},
 ): Promise<readonly string[]> {
-  const house = await theatre.open();
+  const environment = await environments.open();
   for (const [number, step] of steps.entries()) {
-    const wrong = await take(theatre, house, step, note);
+    const wrong = [...(await take(environments, environment, step, note))];
+    if (compare !== null) wrong.push(...(await compared(environments, environment, compare + number, note)));
     if (wrong.length > 0) return wrong.map((one) => `After step ${number} (${JSON.stringify(step)}): ${one}`);
   }
-  await comeToRest(house);
-  for (const charge of house.charges()) note(charge.refunded ? 'a charge that was refunded' : 'a charge');
-  for (const { status } of house.stripe.ledger.store.all('dispute')) note(`a dispute: ${status}`);
-  for (const { status } of house.stripe.ledger.store.all('subscription')) note(`a subscription: ${status}`);
-  return atRest(theatre.database, house);
+  await comeToRest(environment);
+  for (const charge of environment.charges()) note(charge.refunded ? 'a charge that was refunded' : 'a charge');
+  for (const { status } of environment.stripe.ledger.store.all('dispute')) note(`a dispute: ${status}`);
+  for (const { status } of environment.stripe.ledger.store.all('subscription')) note(`a subscription: ${status}`);
+  return atRest(environments.database, environment);
 }
 
-async function take(theatre: Theatre, house: House, step: Step, note: Note): Promise<readonly string[]> {
-  const before = house.charges().length;
-  const outcomes = await happen(house, step);
+/** Delivers what Stripe has to say, in any order and some of it twice, and compares both sides. */
+async function compared(
+  { database }: Environments,
+  environment: Environment,
+  seed: number,
+  note: Note,
+): Promise<readonly string[]> {
+  for (let round = 0; environment.events.length > 0 && round < 10; round += 1) {
+    await deliver(environment, 'doubled', seed + round, null);
+  }
+  note('a comparison');
+  return disagreements(database, environment, await environment.process(0));
+}
+
+async function take(
+  environments: Environments,
+  environment: Environment,
+  step: Step,
+  note: Note,
+): Promise<readonly string[]> {
+  const before = environment.charges().length;
+  const outcomes = await happen(environment, step);
   for (const outcome of outcomes) note(kindOf(outcome));
-  return during(theatre.database, house, step, outcomes, house.charges().slice(before));
+  return during(environments.database, environment, step, outcomes, environment.charges().slice(before));
 }
 
-async function happen(house: House, step: Step): Promise<readonly Outcome[]> {
+async function happen(environment: Environment, step: Step): Promise<readonly Outcome[]> {
   switch (step.do) {
-    case 'deed': {
-      const at = await house.process(step.process);
+    case 'action': {
+      const at = await environment.process(step.process);
       at.life.meet(step.fault);
-      return [await act(house, readerOf(house, step.reader), step.deed, at)].map(cool(at));
+      return [await act(environment, readerOf(environment, step.reader), step.action, at)].map(cool(at));
     }
     case 'both': {
-      const here = await house.process(0);
-      const there = step.apart ? await house.process(1) : here;
+      const here = await environment.process(0);
+      const there = step.apart ? await environment.process(1) : here;
       here.life.meet(step.fault);
       if (step.apart) there.life.meet(null);
-      const reader = readerOf(house, step.reader);
-      const [one, other] = step.deeds;
-      const outcomes = await Promise.all([act(house, reader, one, here), act(house, reader, other, there)]);
+      const reader = readerOf(environment, step.reader);
+      const [one, other] = step.actions;
+      const outcomes = await Promise.all([act(environment, reader, one, here), act(environment, reader, other, there)]);
       return outcomes.map(cool(here));
     }
     case 'deliver':
-      await deliver(house, step.how, step.seed, step.fault);
+      await deliver(environment, step.how, step.seed, step.fault);
       return [];
     case 'wait':
       // The nightly comparison comes long before Stripe has forgotten what it told.
       if (step.minutes > longest) {
-        house.wait(longest);
-        await chore(house, 'reconcile', null);
-        await chore(house, 'drain', null);
+        environment.wait(longest);
+        await chore(environment, 'reconcile', null);
+        await chore(environment, 'drain', null);
       }
-      house.wait(step.minutes > longest ? step.minutes - longest : step.minutes);
+      environment.wait(step.minutes > longest ? step.minutes - longest : step.minutes);
       return [];
     case 'refund':
-      await refund(house, readerOf(house, step.reader), step.whole);
+      await refund(environment, readerOf(environment, step.reader), step.part, step.oldest);
       return [];
     case 'dispute':
-      dispute(house, readerOf(house, step.reader), step.end);
+      dispute(environment, readerOf(environment, step.reader), step.reason, step.end);
+      return [];
+    case 'pause':
+      await pause(environment, readerOf(environment, step.reader), step.behavior, step.days);
+      return [];
+    case 'unpause':
+      for (const one of running(environment, readerOf(environment, step.reader))) {
+        await environment.outside.subscriptions.update(one, { pause_collection: '' });
+      }
       return [];
     case 'change the card at Stripe':
-      await changeCard(house, readerOf(house, step.reader), cards[step.card]);
+      await changeCard(environment, readerOf(environment, step.reader), cards[step.card]);
       return [];
     case 'cancel at Stripe':
-      for (const one of running(house, readerOf(house, step.reader))) await house.outside.subscriptions.cancel(one);
+      for (const one of running(environment, readerOf(environment, step.reader)))
+        await environment.outside.subscriptions.cancel(one);
       return [];
     case 'restart':
-      house.restart();
+      environment.restart();
       return [];
     default:
-      await chore(house, step.do, step.fault);
+      await chore(environment, step.do, step.fault);
       return [];
   }
 }
 
-const readerOf = ({ readers }: House, number: 0 | 1): Reader => {
+const readerOf = ({ readers }: Environment, number: 0 | 1): Reader => {
   const reader = readers[number];
   if (!reader) throw new Error('There are two readers.');
   return reader;
@@ -107,16 +143,21 @@ const cool =
     return value;
   };
 
-async function act(house: House, reader: Reader, deed: Deed, { billing, life }: Process): Promise<Outcome> {
+async function act(
+  environment: Environment,
+  reader: Reader,
+  action: Action,
+  { billing, life }: Process,
+): Promise<Outcome> {
   const { session, address } = reader;
   const expectation: { sum?: number } = {};
   try {
     const answer = await done();
-    return { deed, answer: life.dead ? null : answer, expected: expectation.sum };
+    return { action, answer: life.dead ? null : answer, expected: expectation.sum };
   } catch (error) {
     // A repair's failure is nobody's business: the call's result is ignored.
-    if (life.dead || error instanceof Dead || deed.do === 'repair') return { deed, answer: null };
-    return { deed, answer: null, thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    if (life.dead || error instanceof Dead || action.do === 'repair') return { action, answer: null };
+    return { action, answer: null, thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 
   async function told(plan: string, coupon: string | null): Promise<number | undefined> {
@@ -142,13 +183,13 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
   }
 
   async function done(): Promise<Billed<unknown>> {
-    switch (deed.do) {
+    switch (action.do) {
       case 'subscribe': {
-        const decision = decide(reader, deed);
+        const decision = decide(reader, action);
         const plan = decision.plan as keyof typeof plans;
-        const method = await methodOf(house, reader, cards[deed.card], deed.sameCard);
-        if (plan === 'member-print-yearly' && deed.told) await billing.saveShipping(session, home);
-        const expected = deed.told ? await told(plan, decision.coupon) : undefined;
+        const method = await methodOf(environment, reader, cards[action.card], action.sameCard);
+        if (plan === 'member-print-yearly' && action.told) await billing.saveShipping(session, home);
+        const expected = action.told ? await told(plan, decision.coupon) : undefined;
         const body = {
           ...{ payment_method: method, product_id: plans[plan], plan_id: plan },
           ...(decision.coupon !== null && { discount_code: decision.coupon }),
@@ -158,8 +199,8 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
         return keep(await billing.subscribe(session, body, address));
       }
       case 'switch': {
-        const { plan, attempt } = decide(reader, deed);
-        const quote = deed.told ? await billing.quote(session, { planId: plan }, address) : null;
+        const { plan, attempt } = decide(reader, action);
+        const quote = action.told ? await billing.quote(session, { planId: plan }, address) : null;
         const sum = quote?.ok ? quote.value : null;
         if (sum && sum.kind !== 'new') expectation.sum = sum.dueToday;
         const answer = await billing.switchPlan(session, {
@@ -176,7 +217,7 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
         if (!asked) return { ok: true, value: null };
         reader.challenge = null;
         try {
-          house.stripe.finishChallenge(asked.intent, deed.passed);
+          environment.stripe.finishChallenge(asked.intent, action.passed);
         } catch {
           // The bank does not ask any more.
         }
@@ -185,7 +226,9 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
       case 'confirm':
         return reader.subscription ? billing.confirm(session, reader.subscription) : { ok: true, value: null };
       case 'use card':
-        return ask(await billing.usePaymentMethod(session, await methodOf(house, reader, cards[deed.card], false)));
+        return ask(
+          await billing.usePaymentMethod(session, await methodOf(environment, reader, cards[action.card], false)),
+        );
       case 'cancel':
         return billing.cancel(session, null);
       case 'resume':
@@ -202,7 +245,7 @@ async function act(house: House, reader: Reader, deed: Deed, { billing, life }: 
 }
 
 /** As the browser makes it of a card's numbers. */
-async function methodOf({ outside }: House, { methods }: Reader, token: string, same: boolean): Promise<string> {
+async function methodOf({ outside }: Environment, { methods }: Reader, token: string, same: boolean): Promise<string> {
   const known = methods.get(token);
   if (same && known !== undefined) return known;
   const { id } = await outside.paymentMethods.create({ type: 'card', card: { token } });
@@ -219,10 +262,12 @@ function numbers(seed: number): () => number {
   };
 }
 
-async function deliver(house: House, how: string, seed: number, fault: Fault | null): Promise<void> {
+async function deliver(environment: Environment, how: string, seed: number, fault: Fault | null): Promise<void> {
   const next = numbers(seed);
-  let those: Event[] = house.events.splice(0);
+  let those: Event[] = environment.events.splice(0);
   if (how === 'lost') those = those.filter(() => next() < 0.5);
+  const later = how === 'late' ? those.filter(() => next() < 0.5) : [];
+  those = those.filter((event) => !later.includes(event));
   if (how === 'doubled') those = [...those, ...those];
   if (how !== 'in order') {
     those = those
@@ -230,63 +275,94 @@ async function deliver(house: House, how: string, seed: number, fault: Fault | n
       .sort((a, b) => a.at - b.at)
       .map(({ event }) => event);
   }
-  const at = await house.process(0);
+  const at = await environment.process(0);
   at.life.meet(fault);
   const refused: Event[] = [];
-  for (const event of those) if (!(await house.send(event, at))) refused.push(event);
-  house.events.unshift(...refused);
+  for (const event of those) if (!(await environment.send(event, at))) refused.push(event);
+  environment.events.unshift(...refused, ...later);
   await at.billing.drain().catch(() => {});
   cool(at)(null);
 }
 
-async function chore(house: House, what: 'recover' | 'reconcile' | 'drain', fault: Fault | null): Promise<void> {
-  const at = await house.process(0);
+async function chore(
+  environment: Environment,
+  what: 'recover' | 'reconcile' | 'drain',
+  fault: Fault | null,
+): Promise<void> {
+  const at = await environment.process(0);
   at.life.meet(fault);
   await at.billing[what]().catch(() => {});
   cool(at)(null);
 }
 
-const customersOf = ({ stripe }: House, { session }: Reader): readonly string[] =>
+const customersOf = ({ stripe }: Environment, { session }: Reader): readonly string[] =>
   [...stripe.ledger.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
 
-const running = (house: House, reader: Reader): readonly string[] => {
-  const own = customersOf(house, reader);
-  return [...house.stripe.ledger.store.all('subscription')]
+const running = (environment: Environment, reader: Reader): readonly string[] => {
+  const own = customersOf(environment, reader);
+  return [...environment.stripe.ledger.store.all('subscription')]
     .filter(({ customer, status }) => own.includes(customer) && ['active', 'trialing', 'past_due'].includes(status))
     .map(({ id }) => id);
 };
 
-async function refund(house: House, reader: Reader, whole: boolean): Promise<void> {
-  const own = customersOf(house, reader);
-  const charge = house
+async function refund(
+  environment: Environment,
+  reader: Reader,
+  part: 'whole' | 'half' | 'a cent',
+  oldest: boolean,
+): Promise<void> {
+  const own = customersOf(environment, reader);
+  const charges = environment
     .charges()
-    .findLast(({ customer, refunded, disputed }) => own.includes(customer ?? '') && !refunded && !disputed);
+    .filter(({ customer, refunded, disputed }) => own.includes(customer ?? '') && !refunded && !disputed);
+  const charge = oldest ? charges[0] : charges.at(-1);
   if (!charge) return;
   const left = charge.amount - charge.amount_refunded;
-  await house.outside.refunds.create({ charge: charge.id, ...(!whole && left > 1 && { amount: Math.ceil(left / 2) }) });
+  const amount = { whole: left, half: Math.ceil(left / 2), 'a cent': 1 }[part];
+  await environment.outside.refunds.create({ charge: charge.id, amount });
 }
 
-function dispute(house: House, reader: Reader, ends: 'open' | 'won' | 'lost'): void {
-  const { ledger } = house.stripe;
-  const own = customersOf(house, reader);
+async function pause(
+  environment: Environment,
+  reader: Reader,
+  behavior: 'keep_as_draft' | 'mark_uncollectible' | 'void',
+  days: number | null,
+): Promise<void> {
+  const collection: Stripe.SubscriptionUpdateParams.PauseCollection = { behavior };
+  if (days !== null) collection.resumes_at = environment.stripe.now() + days * 86_400;
+  for (const one of running(environment, reader)) {
+    await environment.outside.subscriptions.update(one, { pause_collection: collection });
+  }
+}
+
+function dispute(
+  environment: Environment,
+  reader: Reader,
+  reason: DisputeReason,
+  ends: 'open' | 'answered' | 'won' | 'lost',
+): void {
+  const { ledger } = environment.stripe;
+  const own = customersOf(environment, reader);
   ledger.run(() => {
     const mine = (id: string) => own.includes(ledger.need('charge', id).customer ?? '');
     const open = [...ledger.store.all('dispute')].find(
-      ({ status, charge }) => status === 'needs_response' && mine(charge),
+      ({ status, charge }) => !['won', 'lost', 'warning_closed'].includes(status) && mine(charge),
     );
-    const charge = house.charges().findLast(({ id, refunded, disputed }) => mine(id) && !refunded && !disputed);
-    const one = open ?? (charge && openDispute(ledger, charge));
-    if (one && ends !== 'open') endDispute(ledger, one, ends === 'won');
+    const charge = environment.charges().findLast(({ id, refunded, disputed }) => mine(id) && !refunded && !disputed);
+    const one = open ?? (charge && openDispute(ledger, charge, reason));
+    if (!one || ends === 'open') return;
+    if (ends === 'answered') reviewDispute(ledger, one);
+    else endDispute(ledger, one, ends === 'won');
   });
 }
 
-async function changeCard(house: House, reader: Reader, token: string): Promise<void> {
-  for (const id of running(house, reader)) {
-    const { id: card } = await house.outside.paymentMethods.create({ type: 'card', card: { token } });
-    const customer = house.stripe.ledger.need('subscription', id).customer;
+async function changeCard(environment: Environment, reader: Reader, token: string): Promise<void> {
+  for (const id of running(environment, reader)) {
+    const { id: card } = await environment.outside.paymentMethods.create({ type: 'card', card: { token } });
+    const customer = environment.stripe.ledger.need('subscription', id).customer;
     try {
-      await house.outside.paymentMethods.attach(card, { customer });
-      await house.outside.subscriptions.update(id, { default_payment_method: card });
+      await environment.outside.paymentMethods.attach(card, { customer });
+      await environment.outside.subscriptions.update(id, { default_payment_method: card });
     } catch {
       // A card that is refused outright is not kept.
     }
@@ -294,17 +370,17 @@ async function changeCard(house: House, reader: Reader, token: string): Promise<
 }
 
 /** What happens by itself when everything works again: Stripe sends what it has not sent, the worker asks, the chores run. */
-async function comeToRest(house: House): Promise<void> {
-  house.restart();
-  const { billing } = await house.process(0);
+async function comeToRest(environment: Environment): Promise<void> {
+  environment.restart();
+  const { billing } = await environment.process(0);
   const settle = async (): Promise<void> => {
-    const at = await house.process(0);
-    for (const event of house.events.splice(0)) await house.send(event, at);
+    const at = await environment.process(0);
+    for (const event of environment.events.splice(0)) await environment.send(event, at);
     await billing.drain();
   };
   await settle();
   for (const minutes of [5, 50, 5]) {
-    house.wait(minutes);
+    environment.wait(minutes);
     await settle();
     await billing.recover();
     await settle();

@@ -1,5 +1,6 @@
 /** What can happen to a subscription, as chance makes it up. Every choice is in the step, so that a sequence can be played again. */
 import fc from 'fast-check';
+import type { DisputeReason } from '../../../sandbox/stripe/payments/disputes.ts';
 import { type Fault, type Trouble, troubles } from './wire.ts';
 
 export const plans = {
@@ -29,7 +30,7 @@ export type CardName = keyof typeof cards;
 export type Attempt = 'new' | 'same' | 'none';
 
 /** What a reader does. */
-export type Deed =
+export type Action =
   | {
       readonly do: 'subscribe';
       readonly plan: PlanId;
@@ -47,9 +48,9 @@ export type Deed =
 
 export type Step =
   | {
-      readonly do: 'deed';
+      readonly do: 'action';
       readonly reader: 0 | 1;
-      readonly deed: Deed;
+      readonly action: Action;
       readonly fault: Fault | null;
       readonly process: 0 | 1;
     }
@@ -57,20 +58,38 @@ export type Step =
   | {
       readonly do: 'both';
       readonly reader: 0 | 1;
-      readonly deeds: readonly [Deed, Deed];
+      readonly actions: readonly [Action, Action];
       readonly apart: boolean;
       readonly fault: Fault | null;
     }
   | {
       readonly do: 'deliver';
-      readonly how: 'in order' | 'shuffled' | 'doubled' | 'lost';
+      readonly how: 'in order' | 'shuffled' | 'doubled' | 'late' | 'lost';
       readonly seed: number;
       readonly fault: Fault | null;
     }
   | { readonly do: 'wait'; readonly minutes: number }
-  | { readonly do: 'refund'; readonly reader: 0 | 1; readonly whole: boolean }
-  /** A bank takes a payment back, or decides on one that it has taken back before. */
-  | { readonly do: 'dispute'; readonly reader: 0 | 1; readonly end: 'open' | 'won' | 'lost' }
+  | {
+      readonly do: 'refund';
+      readonly reader: 0 | 1;
+      readonly part: 'whole' | 'half' | 'a cent';
+      readonly oldest: boolean;
+    }
+  /** A bank disputes a payment or asks about it, the publisher answers, or the bank decides. */
+  | {
+      readonly do: 'dispute';
+      readonly reader: 0 | 1;
+      readonly reason: DisputeReason;
+      readonly end: 'open' | 'answered' | 'won' | 'lost';
+    }
+  /** The publisher pauses or resumes collection in the dashboard. */
+  | {
+      readonly do: 'pause';
+      readonly reader: 0 | 1;
+      readonly behavior: 'keep_as_draft' | 'mark_uncollectible' | 'void';
+      readonly days: number | null;
+    }
+  | { readonly do: 'unpause'; readonly reader: 0 | 1 }
   | { readonly do: 'change the card at Stripe'; readonly reader: 0 | 1; readonly card: CardName }
   | { readonly do: 'cancel at Stripe'; readonly reader: 0 | 1 }
   | { readonly do: 'recover' | 'reconcile' | 'drain'; readonly fault: Fault | null }
@@ -108,7 +127,7 @@ const subscribe = fc.record({
   ...{ do: as('subscribe' as const), plan, card, sameCard: fc.boolean(), attempt, coupon, told: fc.boolean() },
 });
 const switching = fc.record({ do: as('switch' as const), plan, attempt, told: fc.boolean() });
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 6, arbitrary: subscribe },
   { weight: 5, arbitrary: switching },
   { weight: 3, arbitrary: fc.record({ do: as('challenge' as const), passed: fc.boolean() }) },
@@ -131,29 +150,54 @@ const minutes = fc.oneof(
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 10,
-    arbitrary: fc.record({ do: as('deed' as const), reader, deed, fault, process: some<(0 | 1)[]>(0, 0, 1) }),
+    arbitrary: fc.record({ do: as('action' as const), reader, action, fault, process: some<(0 | 1)[]>(0, 0, 1) }),
   },
   {
     weight: 3,
-    arbitrary: fc.record({ do: as('both' as const), reader, deeds: fc.tuple(deed, deed), apart: fc.boolean(), fault }),
+    arbitrary: fc.record({
+      do: as('both' as const),
+      reader,
+      actions: fc.tuple(action, action),
+      apart: fc.boolean(),
+      fault,
+    }),
   },
   {
     weight: 5,
     arbitrary: fc.record({
       do: as('deliver' as const),
-      how: some(...(['in order', 'shuffled', 'doubled', 'lost'] as const)),
+      how: some(...(['in order', 'shuffled', 'doubled', 'late', 'lost'] as const)),
       seed: fc.nat({ max: 1000 }),
       fault,
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: as('wait' as const), minutes }) },
-  { weight: 2, arbitrary: fc.record({ do: as('refund' as const), reader, whole: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ do: as('refund' as const), reader, part: some<('whole' | 'half' | 'a cent')[]>('whole', 'half', 'a cent') },
+      oldest: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ do: as('pause' as const), reader, days: fc.option(fc.integer({ min: 1, max: 90 })) },
+      behavior: some<('keep_as_draft' | 'mark_uncollectible' | 'void')[]>(
+        'keep_as_draft',
+        'mark_uncollectible',
+        'void',
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: as('unpause' as const), reader }) },
   {
     weight: 2,
     arbitrary: fc.record({
       do: as('dispute' as const),
       reader,
-      end: some(...(['open', 'won', 'lost', 'lost'] as const)),
+      reason: some<DisputeReason[]>('fraudulent', 'fraudulent', 'product_not_received', 'inquiry'),
+      end: some(...(['open', 'answered', 'won', 'lost', 'lost'] as const)),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: as('change the card at Stripe' as const), reader, card }) },
@@ -169,9 +213,9 @@ const buying = (plan: fc.Arbitrary<PlanId>, attempt: Attempt) =>
   });
 const first = (plan: fc.Arbitrary<PlanId>, fault: fc.Arbitrary<Fault | null>) =>
   fc.record({
-    do: as('deed' as const),
+    do: as('action' as const),
     reader: as(0 as const),
-    deed: buying(plan, 'new'),
+    action: buying(plan, 'new'),
     fault,
     process: as(0 as const),
   });
@@ -197,12 +241,23 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
       first(monthly, fc.record({ at: fc.noBias(fc.integer({ min: 0, max: 24 })), trouble })),
       fc.record({
         ...{ do: as('both' as const), reader: as(0 as const), apart: fc.boolean(), fault },
-        deeds: fc.tuple(buying(monthly, 'same'), buying(monthly, 'same')),
+        actions: fc.tuple(buying(monthly, 'same'), buying(monthly, 'same')),
       }),
     ),
   },
 );
 
-export const steps: fc.Arbitrary<readonly Step[]> = fc
+const steps: fc.Arbitrary<readonly Step[]> = fc
   .tuple(beginnings, fc.oneof(as([]), fc.array(step, { minLength: 1, maxLength: 10, size: 'max' })))
   .map(([begun, rest]) => [...begun, ...rest]);
+
+export interface Sequence {
+  readonly steps: readonly Step[];
+  /**
+   * Order in which webhooks come after each step, with which both sides are compared then; `null`: webhooks come as the steps say, and
+   * the sides are compared at the end.
+   */
+  readonly compare: number | null;
+}
+
+export const sequences: fc.Arbitrary<Sequence> = fc.record({ steps, compare: fc.option(fc.nat({ max: 1000 })) });
