@@ -1,5 +1,5 @@
 /**
- * `npm run support`: shows the messages to the support desk that were not mailed because they look as if no person had written them;
+ * `npm run support`: shows the messages to the support inbox that were not mailed because they look as if no person had written them;
  * `npm run support -- release <number>` mails one after all. With `npm run serve` beside it, which sends.
  */
 import type { HeldMessage } from '../src/lib/support/service.ts';
@@ -45,7 +45,9 @@ export async function run(args: readonly string[]): Promise<number> {
   };
   if (id !== null) {
     const released = await releaseMessage(env, id).catch(explained);
-    console.log(released ? 'It goes to the desk as soon as the mail server takes it.' : 'No such message is held.');
+    console.log(
+      released ? 'It goes to the support inbox as soon as the mail server takes it.' : 'No such message is held.',
+    );
     return released ? 0 : 1;
   }
   const held = await listHeld(env).catch(explained);

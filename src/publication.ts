@@ -106,7 +106,7 @@ export const publication = {
   },
 
   support: {
-    /** Days that what readers wrote to the desk is kept; the desk's own mailbox goes by its own rules. */
+    /** Days that what readers wrote to the support inbox is kept; that mailbox goes by its own rules. */
     keepDays: 180,
   },
 

@@ -74,7 +74,7 @@ interface Measured {
 
 async function measure(database: Database, access: StripeAccess, wire: Wire, callers: number): Promise<Measured> {
   const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteUrl, contact: 'p@paper.example' };
-  const outbox = openOutbox({ database, carrier: null, paper, secret, log: silent });
+  const outbox = openOutbox({ database, transport: null, paper, secret, log: silent });
   const billing = await createBilling({ access, database, outbox, secret, siteUrl, rules, log: silent });
   await billing.refresh();
   const known = await database.db.selectFrom('users').select('id').execute();

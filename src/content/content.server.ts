@@ -33,7 +33,9 @@ const searchThread = ({ file, threads, log }: ContentOptions, mirror: Mirror): S
   file === ':memory:' || threads === false
     ? null
     : createSearchThread({
-        ...{ file, log, generation: () => mirror.generation },
+        file,
+        log,
+        generation: () => mirror.generation,
         local: (text, filter) => searchArticles(mirror, text, filter),
       });
 

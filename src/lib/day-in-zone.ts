@@ -6,7 +6,9 @@ import { publication } from '../publication.ts';
 
 const day = new Intl.DateTimeFormat('en-CA', {
   timeZone: publication.timeZone,
-  ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
 });
 
 /** Calendar day in the paper's zone as `yyyy-MM-dd`; changes at New York's midnight. @param instant UTC, ISO 8601 or epoch milliseconds */

@@ -1,4 +1,4 @@
-/** What the paper and its readers write to each other beside signing in and paying: newsletters, and the support desk. */
+/** What the paper and its readers write to each other beside signing in and paying: newsletters, and the support inbox. */
 
 import type { Database } from '../lib/database.ts';
 import type { Limits } from '../lib/limits/model.ts';
@@ -29,6 +29,6 @@ export function openCorrespondence(options: CorrespondenceOptions): Corresponden
   const { contact, support } = publication;
   return {
     newsletters: createNewsletters(options),
-    support: createSupport({ ...options, desk: contact.email, keepDays: support.keepDays }),
+    support: createSupport({ ...options, inbox: contact.email, keepDays: support.keepDays }),
   };
 }

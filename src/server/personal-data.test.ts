@@ -10,7 +10,7 @@ import { accountTables } from '../lib/accounts/engine/accounts.server.ts';
 import { forgetLeaving } from '../lib/billing/engine/leaving.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import { createComments } from '../lib/comments/engine/comments.server.ts';
-import type { Desk } from '../lib/comments/engine/desk.server.ts';
+import type { Moderation } from '../lib/comments/engine/moderation.server.ts';
 import { commentData } from '../lib/comments/personal-data.server.ts';
 import type { AccountsDatabase, Database } from '../lib/database.ts';
 import { createLibrary } from '../lib/library/library.server.ts';
@@ -34,7 +34,14 @@ onBothEngines('personal data', (engines) => {
     billing: Parameters<typeof billingData>[0] = { ...nothing, disown: forgetLeaving },
   ): PersonalData {
     const comments = createComments({
-      ...{ database, secret, log: silent, rules: publication.comments, desk: {} as Desk, isPaying: async () => true },
+      ...{
+        database,
+        secret,
+        log: silent,
+        rules: publication.comments,
+        moderation: {} as Moderation,
+        isPaying: async () => true,
+      },
       accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
     });
     const library = createLibrary({ database, rules: publication.library, log: silent });

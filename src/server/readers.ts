@@ -8,7 +8,7 @@ import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import { createComments, type RunningComments } from '../lib/comments/engine/comments.server.ts';
-import { createDesk } from '../lib/comments/engine/desk.server.ts';
+import { createModeration } from '../lib/comments/engine/moderation.server.ts';
 import { commentData } from '../lib/comments/personal-data.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
@@ -17,7 +17,7 @@ import { libraryData } from '../lib/library/personal-data.server.ts';
 import type { Library } from '../lib/library/service.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
-import { openCarrier } from '../lib/mail/smtp.server.ts';
+import { openTransport } from '../lib/mail/smtp.server.ts';
 import { newsletterData } from '../lib/newsletters/personal-data.server.ts';
 import { supportData } from '../lib/support/personal-data.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
@@ -79,10 +79,10 @@ export async function openReaders(
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
   const secret = accountsSecret(config);
   const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
-  const carrier = openCarrier(mail, mailConnections);
+  const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
   const outbox = openOutbox({
-    ...{ database, carrier, secret, log, concurrency: mailConnections },
+    ...{ database, transport, secret, log, concurrency: mailConnections },
     paper: { name, motto, language, timeZone, siteUrl, contact: contact.email },
   });
   const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
@@ -145,7 +145,7 @@ export async function openReaders(
       await accounts.stop();
       await library.stop();
       await outbox.stop();
-      carrier.close();
+      transport.close();
       await database.close();
     },
   };
@@ -164,9 +164,9 @@ async function openBilling(
 /** `null` where there is no WordPress to hand comments to. */
 function openComments(
   { wordpress }: Config,
-  parts: Omit<Parameters<typeof createComments>[0], 'desk'>,
+  parts: Omit<Parameters<typeof createComments>[0], 'moderation'>,
 ): RunningComments | null {
   const { url, user, password } = wordpress ?? {};
   if (url === undefined || user === undefined || password === undefined) return null;
-  return createComments({ ...parts, desk: createDesk({ url, user, password }) });
+  return createComments({ ...parts, moderation: createModeration({ url, user, password }) });
 }

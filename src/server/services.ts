@@ -36,7 +36,7 @@ export interface Services {
   readonly comments: Comments | null;
   /** What readers want by mail; `null` where accounts are off or kept by a Zephr tenant. */
   readonly newsletters: Newsletters | null;
-  /** The support desk; `null` where nothing is mailed, or a Zephr tenant keeps the accounts. */
+  /** The support inbox; `null` where nothing is mailed, or a Zephr tenant keeps the accounts. */
   readonly support: Support | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;

@@ -59,7 +59,7 @@ interface Own {
 const own = (answer: Answer) => answer.json<{ comment: Own }>().comment;
 /** What an editor decides, as readers see it. */
 async function moderate(id: number, status: 'approved' | 'hold' | 'spam' | 'trash'): Promise<void> {
-  site.desk.moderate(id, status);
+  site.moderation.moderate(id, status);
   await site.content.syncNow();
 }
 const article = async (path = '/article/story-1') => (await site.browser().get(path)).text;
@@ -96,7 +96,7 @@ describe('by the calls of the island', () => {
     const posted = await post(ada);
     const { id, commentId } = own(posted);
     await moderate(commentId, 'approved');
-    const raw = site.desk.all().find((each) => each.id === commentId);
+    const raw = site.moderation.all().find((each) => each.id === commentId);
     expect(raw).toMatchObject({ author_email: ada.email });
     const changed = await ada.browser.ask(`/api/v1/comments/mine/${id}`, {
       method: 'PATCH',
@@ -126,11 +126,11 @@ describe('by the calls of the island', () => {
     for (const [more, status, words] of [
       [{ content: ' ' }, 400, 'Please write something first.'],
       [{ content: 'x'.repeat(3001) }, 400, 'Please shorten your comment by 1 character.'],
-      [{ name: 'ada@example.com' }, 400, 'Please enter a name, and no address.'],
-      [{ content: said.content }, 409, 'You have already said that here.'],
+      [{ name: 'ada@example.com' }, 400, 'Please enter a name, not an address.'],
+      [{ content: said.content }, 409, 'You’ve already posted this comment.'],
       [{ articleId: 3 }, 403, 'Comments on this article are closed.'],
-      [{ articleId: 404 }, 404, 'not there any more'],
-      [{ articleId: 2, parentId: 90 }, 404, 'not there any more'],
+      [{ articleId: 404 }, 404, 'no longer there'],
+      [{ articleId: 2, parentId: 90 }, 404, 'no longer there'],
       [{ draft: '../../x' }, 400, 'draft is missing'],
     ] as const) {
       const answer = await post(ada, more);
@@ -165,7 +165,7 @@ describe('by the calls of the island', () => {
     const form = { article: '1', content: 'Forged.' };
     expect((await ada.browser.submit('/account/comment', form, { headers: elsewhere })).status).toBe(403);
     expect((await ada.browser.submit('/account/comment', form, { headers: { origin: null } })).status).toBe(403);
-    expect(site.desk.all().find((each) => each.id === commentId)).toMatchObject({ raw: content, status: 'hold' });
+    expect(site.moderation.all().find((each) => each.id === commentId)).toMatchObject({ raw: content, status: 'hold' });
   });
 
   it('is reported once by each reader, and goes back to the editors at the bound', async () => {
@@ -180,7 +180,7 @@ describe('by the calls of the island', () => {
         expect((await who.browser.post(`/api/v1/comments/${commentId}/report`, {})).status).toBe(200);
       }
       await expect
-        .poll(() => site.desk.all().find((each) => each.id === commentId))
+        .poll(() => site.moderation.all().find((each) => each.id === commentId))
         .toMatchObject({
           reports: index + 1,
           status: index < 2 ? 'approved' : 'hold',
@@ -193,14 +193,14 @@ describe('by the calls of the island', () => {
   it('keeps nothing and posts nothing twice while WordPress is away', async () => {
     const ada = await reader();
     const said = comment();
-    site.desk.trouble = 'lost';
+    site.moderation.trouble = 'lost';
     const away = await ada.browser.post('/api/v1/comments', said);
     expect([away.status, away.headers['retry-after']]).toEqual([503, '60']);
-    expect(holds(away.text, 'Your words are kept here')).toBe(true);
-    site.desk.trouble = 'none';
+    expect(holds(away.text, 'It’s saved here')).toBe(true);
+    site.moderation.trouble = 'none';
     const again = await ada.browser.post('/api/v1/comments', said);
     expect(again.status).toBe(201);
-    expect(site.desk.all().filter((each) => each.raw === said.content)).toHaveLength(1);
+    expect(site.moderation.all().filter((each) => each.raw === said.content)).toHaveLength(1);
   });
 });
 
@@ -223,7 +223,7 @@ describe('without a script', () => {
     expect([sent.status, sent.headers.location]).toEqual([303, '/account/comment?article=1&state=waiting#comments']);
     const shown = await ada.browser.get('/account/comment?article=1&state=waiting');
     expect(shown.headers['cache-control']).toBe('private, no-store');
-    expect(holds(shown.text, 'Waits for the editors. Only you see it.')).toBe(true);
+    expect(holds(shown.text, 'Waiting for approval. Only you can see it.')).toBe(true);
     expect(holds(shown.text, 'Written &lt;plainly&gt;.')).toBe(true);
     const [id] = (await mine(ada)).json<{ comments: Own[] }>().comments.map((each) => each.id);
     const change = await ada.browser.get(`/account/comment?article=1&edit=${id}`);
@@ -250,7 +250,7 @@ describe('without a script', () => {
       name: 'Ada',
     });
     expect(sent.status).toBe(303);
-    expect(site.desk.all().find((each) => each.raw === 'I agree.')).toMatchObject({ parent: 90 });
+    expect(site.moderation.all().find((each) => each.raw === 'I agree.')).toMatchObject({ parent: 90 });
     const report = await ada.browser.get('/account/comment?article=1&report=90');
     const reported = await ada.browser.submit('/account/comment', formOf(report.text, form));
     expect(reported.headers.location).toBe('/account/comment?article=1&state=reported#comments');
@@ -265,11 +265,11 @@ describe('without a script', () => {
   it('comes back with what was typed while WordPress is away, and when nobody is signed in any more', async () => {
     const ada = await reader();
     const typed = { article: '1', parent: '0', content: 'Kept “words”.', name: 'Ada' };
-    site.desk.trouble = 'down';
+    site.moderation.trouble = 'down';
     const away = await ada.browser.submit('/account/comment', typed);
-    site.desk.trouble = 'none';
+    site.moderation.trouble = 'none';
     expect(away.status).toBe(503);
-    expect(holds(away.text, 'Your words are kept here')).toBe(true);
+    expect(holds(away.text, 'It’s saved here')).toBe(true);
     expect(formOf(away.text, form)).toMatchObject({ name: 'Ada' });
     expect(holds(away.text, 'Kept “words”.</textarea>')).toBe(true);
     const gone = await site.browser().submit('/account/comment', typed);
@@ -278,7 +278,7 @@ describe('without a script', () => {
     expect(
       (await ada.browser.submit('/account/comment', { ...formOf(away.text, form), content: 'Kept “words”.' })).status,
     ).toBe(303);
-    expect(site.desk.all().filter((each) => each.raw === 'Kept “words”.')).toHaveLength(1);
+    expect(site.moderation.all().filter((each) => each.raw === 'Kept “words”.')).toHaveLength(1);
   });
 });
 

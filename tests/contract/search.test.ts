@@ -49,10 +49,10 @@ describe('a search', () => {
       const browser = site.browser();
       const answer = await browser.get(call);
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
-      expect(answer.json().message).toBe('The search is not answering just now.');
+      expect(answer.json().message).toBe('Search is unavailable right now. Try again in a moment.');
       const said = await browser.get(`${page}&page=3`);
       expect([said.status, said.headers['retry-after']]).toEqual([503, '5']);
-      expect(said.text).toContain('The search is not answering just now.');
+      expect(said.text).toContain('Search is unavailable right now. Try again in a moment.');
       expect(said.text).not.toContain('No results found');
     } finally {
       busy = false;

@@ -62,7 +62,7 @@ async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
 /** As a reader who has no name yet: it is asked for as soon as that is known. */
 async function write(page: Page, text: string): Promise<void> {
   await words(page).fill(text);
-  await region(page).getByLabel('Name above your comments').fill('Ada Lovelace');
+  await region(page).getByLabel('Display name').fill('Ada Lovelace');
   await region(page).getByRole('button', { name: 'Post comment' }).click();
 }
 
@@ -79,7 +79,7 @@ test('a comment waits, is published by an editor, and is taken off again', async
   const text = unique('What a fine bridge, and <b>what</b> a story.');
   await write(page, text);
   await expect(ownList(page)).toContainText(text, { timeout: 30_000 });
-  await expect(ownList(page)).toContainText('Waits for the editors. Only you see it.');
+  await expect(ownList(page)).toContainText('Waiting for approval. Only you can see it.');
   await expect(words(page)).toHaveValue('');
   expect(await violationsOn(page, '#comments')).toEqual([]);
   // A page that is opened anew shows it by itself.
@@ -91,15 +91,15 @@ test('a comment waits, is published by an editor, and is taken off again', async
   await expect(region(other).getByRole('link', { name: 'Sign in to comment' })).toBeVisible();
   await expect(words(other)).toBeHidden();
   await expect(other.getByText(text)).toHaveCount(0);
-  const desk = await editor(playwright);
-  const id = await desk.find(text);
-  await desk.moderate(id, 'approved');
+  const moderator = await editor(playwright);
+  const id = await moderator.find(text);
+  await moderator.moderate(id, 'approved');
   const shown = async () => (await (await other.request.get(story)).text()).includes(`id="comment-${id}"`);
   await expect.poll(shown, { timeout: 20_000 }).toBe(true);
   await other.reload();
   await expect(other.locator(`#comment-${id} .comment-text`)).toHaveText(text);
   await expect(other.locator(`#comment-${id} .comment-by`)).toHaveText('Ada Lovelace');
-  await desk.moderate(id, 'spam');
+  await moderator.moderate(id, 'spam');
   await expect.poll(shown, { timeout: 20_000 }).toBe(false);
   await other.close();
   // The page that links lead to where no script runs.
@@ -111,8 +111,8 @@ test('a comment waits, is published by an editor, and is taken off again', async
 test('a comment is answered and reported by keyboard, changed and taken back', async ({ context, playwright }) => {
   test.setTimeout(120_000);
   const page = await reader(context);
-  const desk = await editor(playwright);
-  const id = await desk.say(page, unique('Paper does not run out of power.'));
+  const moderator = await editor(playwright);
+  const id = await moderator.say(page, unique('Paper does not run out of power.'));
   await page.reload();
   const first = page.locator(`#comment-${id}`);
   const reply = first.getByRole('link', { name: /^Reply/ }).first();
@@ -126,26 +126,26 @@ test('a comment is answered and reported by keyboard, changed and taken back', a
   await expect(answer).toBeFocused();
   const text = unique('I see it as you do.');
   await page.keyboard.type(text);
-  await first.getByLabel('Name above your comments').fill('Ada Lovelace');
+  await first.getByLabel('Display name').fill('Ada Lovelace');
   expect(await violationsOn(page, '#comments')).toEqual([]);
   await first.getByRole('button', { name: 'Post reply' }).click();
   await expect(ownList(page)).toContainText(text, { timeout: 30_000 });
   await expect(ownList(page).getByRole('link', { name: 'In reply to this comment' })).toBeVisible();
 
-  await ownList(page).getByRole('button', { name: 'Change' }).click();
-  await page.getByLabel('Change your comment').fill(`${text} Or nearly.`);
+  await ownList(page).getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Edit your comment').fill(`${text} Or nearly.`);
   await ownList(page).getByRole('button', { name: 'Save' }).click();
   await expect(ownList(page)).toContainText('Or nearly.', { timeout: 30_000 });
-  await ownList(page).getByRole('button', { name: 'Take back' }).click();
+  await ownList(page).getByRole('button', { name: 'Delete' }).click();
   await expect(ownList(page)).toHaveCount(0, { timeout: 30_000 });
 
   await first.getByRole('link', { name: /^Report/ }).press('Enter');
   const question = first.getByRole('group', { name: 'Report this comment to the editors?' });
   await expect(question).toBeFocused();
   await question.getByRole('button', { name: 'Report' }).click();
-  await expect(first.getByText('You have reported this comment.')).toBeVisible();
+  await expect(first.getByText('You’ve reported this comment.')).toBeVisible();
   expect(await violationsOn(page, '#comments')).toEqual([]);
-  await desk.moderate(id, 'spam');
+  await moderator.moderate(id, 'spam');
 });
 
 test('nothing that was typed is lost when it cannot be sent', async ({ context }) => {
@@ -157,17 +157,16 @@ test('nothing that was typed is lost when it cannot be sent', async ({ context }
     return route.fulfill({
       status,
       json: {
-        message:
-          answer === 'away' ? 'Your words are kept here: please try again in a few minutes.' : 'Please sign in first.',
+        message: answer === 'away' ? 'It’s saved here. Try again in a few minutes.' : 'Please sign in first.',
       },
     });
   });
   const text = unique('Words that are not to be lost.');
   await words(page).fill(text);
   const post = region(page).getByRole('button', { name: 'Post comment' });
-  await region(page).getByLabel('Name above your comments').fill('Ada Lovelace');
+  await region(page).getByLabel('Display name').fill('Ada Lovelace');
   for (const [how, said] of [
-    ['offline', 'The paper cannot be reached.'],
+    ['offline', 'We couldn’t reach the server.'],
     ['away', 'please try again in a few minutes'],
     ['signed out', 'You are signed out.'],
   ] as const) {
@@ -215,8 +214,8 @@ test('a comment is written, shown and reported without JavaScript', async ({ con
   await region(page).getByRole('link', { name: 'Write a comment' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Your comment' })).toBeVisible();
   await page.goBack();
-  const desk = await editor(playwright);
-  const id = await desk.say(page, unique('A chart is a map that floats.'));
+  const moderator = await editor(playwright);
+  const id = await moderator.say(page, unique('A chart is a map that floats.'));
   await page.goto(`${story}/comments`);
   await page
     .locator(`#comment-${id}`)
@@ -224,14 +223,14 @@ test('a comment is written, shown and reported without JavaScript', async ({ con
     .click();
   const text = unique('Written by hand.');
   await page.getByLabel('Your reply').fill(text);
-  await page.getByLabel('Name above your comments').fill('Ada Lovelace');
+  await page.getByLabel('Display name').fill('Ada Lovelace');
   await page.getByRole('button', { name: 'Post comment' }).click();
   await expect(
-    page.getByText('Thank you. Your comment waits for the editors; until then only you see it.'),
+    page.getByText('Thank you. Our editors will review your comment. Until then, only you can see it.'),
   ).toBeVisible();
   await expect(page.getByRole('region', { name: 'Your comments on this article' })).toContainText(text);
-  await page.getByRole('button', { name: 'Take back' }).click();
-  await expect(page.getByText('Your comment has been taken back.')).toBeVisible();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText('Your comment was deleted.')).toBeVisible();
   await page.goto(`${story}/comments`);
   await page
     .locator(`#comment-${id}`)
@@ -239,6 +238,6 @@ test('a comment is written, shown and reported without JavaScript', async ({ con
     .click();
   await page.getByRole('button', { name: 'Report this comment' }).click();
   await expect(page.getByText('Thank you. The editors will look at the comment.')).toBeVisible();
-  await desk.moderate(id, 'spam');
+  await moderator.moderate(id, 'spam');
   await plain.close();
 });

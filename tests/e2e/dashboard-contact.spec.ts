@@ -10,8 +10,8 @@ interface Letter {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** The letter to the desk that has this in it; waits for it. */
-async function letterToDesk(words: string): Promise<Letter> {
+/** The letter to the support inbox that has this in it; waits for it. */
+async function mailToInbox(words: string): Promise<Letter> {
   const query = new URLSearchParams({ to: 'support@thesun.example' });
   let found: Letter | undefined;
   await expect
@@ -29,8 +29,8 @@ test('Premium Support opens in a sheet, by keys too; a failure keeps every word,
   context,
   page,
 }) => {
-  const email = await signIn(context, newEmail('desk'));
-  // A Friday in New York, a minute before the desk closes.
+  const email = await signIn(context, newEmail('inbox'));
+  // A Friday in New York, a minute before closing time.
   await page.clock.install({ time: '2026-11-20T21:59:00Z' });
   await page.goto('/dashboard/contact');
   const main = page.locator('main');
@@ -39,9 +39,9 @@ test('Premium Support opens in a sheet, by keys too; a failure keeps every word,
   const here = page.locator('[data-support-hours]');
   await page.clock.runFor(1000);
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-  await expect(here).toHaveText('Somebody is here now, until 5 p.m. ET.');
+  await expect(here).toHaveText('We’re online now, until 5 p.m. ET.');
   await page.clock.runFor('01:00');
-  await expect(here).toHaveText('Nobody is here now. We are back on Monday at 9 a.m. ET.');
+  await expect(here).toHaveText('We’re offline until Monday at 9 a.m. ET.');
   expect(await violationsOn(page)).toEqual([]);
 
   const opener = page.getByRole('link', { name: 'Premium Support' });
@@ -70,12 +70,12 @@ test('Premium Support opens in a sheet, by keys too; a failure keeps every word,
   await page.unroute('**/api/forms/support');
   await dialog(page).getByRole('button', { name: 'Send' }).click();
   await expect(dialog(page).getByRole('status')).toHaveText(
-    'Thank you. Your message is with us, and a person will answer it.',
+    'Thank you. We’ve received your message, and a person will answer it.',
   );
   await expect(dialog(page).getByRole('button', { name: 'Send' })).toHaveCount(0);
   expect(await violationsOn(page, 'dialog[open]')).toEqual([]);
 
-  const letter = await letterToDesk(`Where is my paper, ${email}?`);
+  const letter = await mailToInbox(`Where is my paper, ${email}?`);
   expect(letter.subject).toBe('Support: Ada Whitlock');
   expect(letter.headers.find(({ name }) => name.toLowerCase() === 'reply-to')?.value).toContain(email);
 });
@@ -94,10 +94,10 @@ test.describe('without a script', () => {
     await expect(page.getByLabel('Message')).toHaveValue('Where is my paper?');
     await page.getByLabel('Phone').fill('212 555 0183');
     await page.getByRole('button', { name: 'Send' }).click();
-    await expect(page.getByText('Thank you. Your message is with us')).toBeVisible();
+    await expect(page.getByText('Thank you. We’ve received your message')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Send' })).toHaveCount(0);
 
-    await signIn(context, newEmail('desk'));
+    await signIn(context, newEmail('inbox'));
     await page.goto('/dashboard/contact');
     await page.getByRole('link', { name: 'Premium Support' }).click();
     await expect(page).toHaveURL(/\/contact$/);

@@ -42,10 +42,10 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
   await expect(page.getByText('Not saved yet.')).toBeVisible();
   await intercept(page, '**/api/v1/me/newsletters', (route) => route.abort());
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('alert').filter({ hasText: 'cannot be reached' })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: 'couldn’t reach the server' })).toBeVisible();
   await page.unroute('**/api/v1/me/newsletters');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Your choice has been saved.')).toBeVisible();
+  await expect(page.getByText('Your choices are saved.')).toBeVisible();
 
   expect(await sendMorning()).toContain('readers have it');
   await expect.poll(async () => (await lettersTo(email))[0]?.subject, { timeout: 20_000 }).toMatch(/^Morning Sun: /);
@@ -66,7 +66,7 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
   expect([ended.status, await choices()]).toEqual([200, { choices: [] }]);
   await page.getByRole('button', { name: 'Unsubscribe' }).click();
   await page.getByRole('button', { name: /^That was a mistake/ }).click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are subscribed again');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('You’re subscribed again');
   expect(await choices()).toEqual({ choices: ['morning'] });
 });
 

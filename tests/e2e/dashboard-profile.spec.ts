@@ -108,7 +108,7 @@ test.describe('without a script', () => {
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Newsletters' }).click();
     await page.getByLabel('Morning Sun').check();
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('Your choice has been saved.')).toBeVisible();
+    await expect(page.getByText('Your choices are saved.')).toBeVisible();
     await expect(page.getByLabel('Morning Sun')).toBeChecked();
     await expect(page.getByLabel('Receipts and renewal notices')).toBeDisabled();
   });

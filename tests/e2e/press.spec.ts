@@ -91,7 +91,7 @@ test.describe('the operators’ page', () => {
         await page.getByLabel('Operators’ token').fill(operatorToken);
         await page.getByRole('button', { name: 'Enter' }).click();
         await expect(page.getByText('Pages stored')).toBeVisible();
-        await expect(page.getByRole('heading', { name: 'The support desk' })).toBeVisible();
+        await expect(page.getByRole('heading', { name: 'The support inbox' })).toBeVisible();
         await expect(page.getByRole('heading', { name: 'Why readers leave' })).toBeVisible();
         await page.getByLabel('A page, by its path').fill('/about');
         await page.getByRole('button', { name: 'Refresh the page' }).click();

@@ -103,7 +103,7 @@ test('says that it loads, that it fails and that there is no line, and goes on',
   await sheet(page).getByRole('button', { name: 'Search', exact: true }).click();
   await expect(says(page)).toHaveText('Searching…');
   held.resolve();
-  await expect(says(page)).toHaveText('The search is not answering just now.');
+  await expect(says(page)).toHaveText('Search is unavailable right now. Try again in a moment.');
   await expect(sheet(page).getByRole('link', { name: 'Search on a page of its own' })).toHaveAttribute(
     'href',
     '/search?q=bridge',

@@ -22,7 +22,7 @@ onBothEngines('a crash', (engines) => {
 
   async function begin(): Promise<void> {
     const database = await engines.open();
-    const outbox = openOutbox({ database, carrier: null, paper, secret, log: silent });
+    const outbox = openOutbox({ database, transport: null, paper, secret, log: silent });
     house = await billingBench(database, { outbox });
   }
 

@@ -6,7 +6,7 @@ import type { Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../../src/lib/mail/outbox.server.ts';
 import type { Message } from '../../src/lib/mail/service.ts';
-import { openCarrier } from '../../src/lib/mail/smtp.server.ts';
+import { openTransport } from '../../src/lib/mail/smtp.server.ts';
 import { onBothEngines } from '../world/databases.ts';
 
 const paper = {
@@ -28,10 +28,10 @@ afterEach(async () => {
 function open(database: Database): RunningOutbox {
   const { hostname: host, port, username: user, password } = new URL(mailbox.access.smtpUrl);
   const smtp = { host, port: Number(port), secure: false, auth: { user, password } };
-  const carrier = openCarrier({ smtp, from: { name: 'The Sun', address: 'news@sun.example' }, replyTo: null }, 4);
+  const transport = openTransport({ smtp, from: { name: 'The Sun', address: 'news@sun.example' }, replyTo: null }, 4);
   const box = openOutbox({
     database,
-    carrier,
+    transport,
     paper,
     secret: 'a secret that outlives the outage',
     log: silent,

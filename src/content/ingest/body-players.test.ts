@@ -45,7 +45,9 @@ it('keeps a film’s size, poster, sources and captions, which come with the pag
   );
   const video = document.querySelector('figure.wp-block-video > video');
   expect([video?.getAttribute('width'), video?.getAttribute('height'), video?.getAttribute('preload')]).toEqual([
-    ...['1280', '720', 'none'],
+    '1280',
+    '720',
+    'none',
   ]);
   expect(video?.getAttribute('poster')).toMatch(/^\/image\?url=https%3A%2F%2Fcms\.example/u);
   expect([...document.querySelectorAll('source')].map((source) => [source.src, source.type])).toEqual([

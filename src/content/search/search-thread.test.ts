@@ -33,7 +33,9 @@ const put = (id: number, title: string) =>
 
 function open(options: Partial<SearchThreadOptions> = {}): SearchThread {
   thread = createSearchThread({
-    ...{ file: mirror.file, log: silent, generation: () => mirror.generation },
+    file: mirror.file,
+    log: silent,
+    generation: () => mirror.generation,
     local: (text, filter) => searchArticles(mirror, text, filter),
     ...options,
   });
@@ -94,8 +96,11 @@ describe('a search in a thread of its own', () => {
   it('refuses what would wait too long, at once or when its turn comes', async () => {
     const full = open({ module: scripted, most: 2 });
     expect(await outcomes(['slow', 'a', 'b', 'c', 'd'].map((text) => full.ask(text, {})))).toEqual([
-      ...[7, 7, 7],
-      ...['busy', 'busy'],
+      7,
+      7,
+      7,
+      'busy',
+      'busy',
     ]);
     await full.close();
     const hasty = open({ module: scripted, patienceMs: 20 });

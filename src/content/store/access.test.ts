@@ -11,7 +11,14 @@ import { storeDocument } from './write.server.ts';
 
 const rules = publication.access.sections as Record<string, 'free' | 'registered' | 'subscriber'>;
 const section = (id: number, slug: string): IngestedSection => ({
-  ...{ id, slug, name: slug, label: slug, homepageCount: 4, showInMedia: true, position: id, color: 'default' },
+  id,
+  slug,
+  name: slug,
+  label: slug,
+  homepageCount: 4,
+  showInMedia: true,
+  position: id,
+  color: 'default',
 });
 const opening = 'The bridge was opened on a Sunday, and nobody had told the ferry.';
 const rest = 'Behind the wall stands a heliotrope.';

@@ -18,7 +18,11 @@ const write = (id: number, day: number, title = 'Film'): ReadonlySet<string> =>
   storeDocument(
     mirror,
     fixtureDocument({
-      ...{ type: 'video', id, slug: `v${id}`, title, facts: {} },
+      type: 'video',
+      id,
+      slug: `v${id}`,
+      title,
+      facts: {},
       date: `2026-10-${String(day).padStart(2, '0')}T12:00:00Z`,
     }),
     { at: ++clock, clock: 0 },

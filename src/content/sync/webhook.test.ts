@@ -66,21 +66,17 @@ beforeEach(async () => {
   for (let id = 1; id <= 9; id++)
     wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }] }) });
   content = openContent({
-    ...{
-      file: ':memory:',
-      wordpress: { url: wordpress.url, user: 'u', password: 'p' },
-      siteUrl: 'https://sun.example',
-      secret,
-    },
-    ...{
-      frameHosts: [],
-      measure: async () => null,
-      log: { ...silent, warn: keep },
-      pollSeconds: 60,
-      fetch: wordpress.fetch,
-      now: () => now,
-      threads: false,
-    },
+    file: ':memory:',
+    wordpress: { url: wordpress.url, user: 'u', password: 'p' },
+    siteUrl: 'https://sun.example',
+    secret,
+    frameHosts: [],
+    measure: async () => null,
+    log: { ...silent, warn: keep },
+    pollSeconds: 60,
+    fetch: wordpress.fetch,
+    now: () => now,
+    threads: false,
     onChange: (change) => void changes.push(change),
   });
   await content.syncNow();

@@ -2,11 +2,13 @@
  * Writing, answering and reporting comments without leaving the page. The server draws the form; the list of comments stays the
  * page's own, and what is opened beside one of them is drawn into it.
  */
+
 import { useStore } from '@nanostores/react';
 import { useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { myComments } from '../../lib/comments/client.ts';
 import { noteWaiting } from '../../lib/comments/drafts.ts';
+import { commentDone } from '../../lib/comments/messages.ts';
 import type { MineAnswer, OwnComment } from '../../lib/comments/wire.ts';
 import { $commentAct, type CommentAct } from '../../stores/comments.ts';
 import styles from './Comments.module.css';
@@ -96,11 +98,7 @@ export default function Comments({ article, parent, longest }: Props) {
   function posted(comment: OwnComment) {
     change((comments) => merged([comment], comments));
     setMine((now) => now && { ...now, name: comment.author });
-    setSaid(
-      comment.status === 'published'
-        ? 'Thank you. Your comment is published and will appear in a moment.'
-        : 'Thank you. Your comment waits for the editors; until then only you see it.',
-    );
+    setSaid(comment.status === 'published' ? commentDone.published : commentDone.waiting);
     if (beside) close();
   }
 
@@ -116,11 +114,11 @@ export default function Comments({ article, parent, longest }: Props) {
         comments={mine?.comments ?? []}
         onChanged={(comment) => {
           change((comments) => comments.map((each) => (each.id === comment.id ? comment : each)));
-          setSaid('Your comment has been changed.');
+          setSaid(commentDone.changed);
         }}
         onRemoved={(id) => {
           change((comments) => comments.filter((each) => each.id !== id));
-          setSaid('Your comment has been taken back.');
+          setSaid(commentDone.removed);
         }}
       />
       {beside?.act === 'reply' &&

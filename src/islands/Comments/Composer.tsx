@@ -1,8 +1,10 @@
 /** Where a comment or an answer is written. Sent by the browser it leads to a page of its own; with a script it is posted in place. */
+
 import { type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/forms.ts';
 import { postComment } from '../../lib/comments/client.ts';
 import { dropDraft, type KeptDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
+import { commentFailed, commentInvalid, commentLabels, tooLong } from '../../lib/comments/messages.ts';
 import { commentForm } from '../../lib/comments/paging.ts';
 import { cleanComment, lengthOf, longestName, nameProblem } from '../../lib/comments/text.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
@@ -11,7 +13,7 @@ import { ConfirmLink } from '../parts/ConfirmLink.tsx';
 import { Notice } from '../parts/Notice.tsx';
 import { useScripted } from '../parts/use-scripted.ts';
 import styles from './Comments.module.css';
-import { refusedField, refusedWords } from './words.ts';
+import { refusedField, refusedMessage } from './refused.ts';
 
 interface Props {
   article: number;
@@ -76,14 +78,16 @@ export function Composer({ article, parent, longest, name, label, focused = fals
     setProblem(null);
     setConfirms(false);
     const chosen = asksName ? (nameField.current?.value ?? '').trim() : undefined;
-    if (cleanComment(text) === '') return complain('Please write something first.', area.current);
-    if (left < 0)
-      return complain(`Please shorten your comment by ${-left} character${left === -1 ? '' : 's'}.`, area.current);
+    if (cleanComment(text) === '') return complain(commentInvalid.empty, area.current);
+    if (left < 0) return complain(tooLong(-left), area.current);
     const wrongName = chosen === undefined ? null : nameProblem(chosen);
     if (wrongName !== null) return complain(wrongName, nameField.current);
     setBusy(true);
     const answer = await postComment({
-      ...{ articleId: article, parentId: parent, content: text, draft: key.current },
+      articleId: article,
+      parentId: parent,
+      content: text,
+      draft: key.current,
       ...(chosen !== undefined && { name: chosen }),
     });
     setBusy(false);
@@ -94,11 +98,11 @@ export function Composer({ article, parent, longest, name, label, focused = fals
       setNaming(false);
       return onPosted(answer.value.comment);
     }
-    if (answer.ok) return setProblem('Something went wrong. Your words are kept here. Please try again.');
+    if (answer.ok) return setProblem(commentFailed.wrong);
     // Everything that was typed stays, here and in the browser's own memory.
     keepDraft(article, parent, { text, key: key.current });
     if (refusedField(answer) === 'name') setNaming(true);
-    setProblem(refusedWords(answer));
+    setProblem(refusedMessage(answer));
     setConfirms(hasCode(answer, unconfirmed));
   }
 
@@ -131,7 +135,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
       />
       {asksName && (
         <div className={styles.name}>
-          <label htmlFor={`${id}-name`}>Name above your comments</label>
+          <label htmlFor={`${id}-name`}>{commentLabels.displayName}</label>
           <input
             ref={nameField}
             className="field"
@@ -160,13 +164,13 @@ export function Composer({ article, parent, longest, name, label, focused = fals
           </span>
           {!asksName && name && (
             <>
-              As <strong>{name}</strong>.{' '}
+              Posting as <strong>{name}</strong>.{' '}
               <button type="button" className={styles.plain} onClick={() => setNaming(true)}>
                 Change name
               </button>{' '}
             </>
           )}
-          Editors read comments before they appear.
+          {commentLabels.reviewed}
         </p>
       </div>
     </form>

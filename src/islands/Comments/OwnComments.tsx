@@ -1,23 +1,19 @@
 /** The reader's own comments that nobody else sees yet, or that may still be changed. */
+
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { editComment, removeComment } from '../../lib/comments/client.ts';
+import { commentStates } from '../../lib/comments/messages.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
 import { ago } from '../../lib/relative-time.ts';
 import { Notice } from '../parts/Notice.tsx';
 import styles from './Comments.module.css';
-import { refusedWords } from './words.ts';
+import { refusedMessage } from './refused.ts';
 
 interface Props {
   comments: readonly OwnComment[];
   onChanged(comment: OwnComment): void;
   onRemoved(id: string): void;
 }
-
-const states: Readonly<Record<OwnComment['status'], string>> = {
-  waiting: 'Waits for the editors. Only you see it.',
-  published: 'Published.',
-  declined: 'The editors have not published this comment.',
-};
 
 export function OwnComments({ comments, onChanged, onRemoved }: Props) {
   const now = useNow(comments);
@@ -73,22 +69,22 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
     event.preventDefault();
     if (busy || !area.current) return;
     const answer = await attempt(editComment(comment.id, area.current.value));
-    if (!answer.ok || !answer.value) return setProblem(answer.ok ? null : refusedWords(answer));
+    if (!answer.ok || !answer.value) return setProblem(answer.ok ? null : refusedMessage(answer));
     setEditing(false);
     onChanged(answer.value.comment);
   }
 
-  async function takeBack() {
+  async function remove() {
     if (busy) return;
     const answer = await attempt(removeComment(comment.id));
     if (answer.ok || answer.status === 404) onRemoved(comment.id);
-    else setProblem(refusedWords(answer));
+    else setProblem(refusedMessage(answer));
   }
 
   return (
     <li className={styles.mine} data-state={comment.status}>
       <p className={styles.state}>
-        <strong>{states[comment.status]}</strong> <time dateTime={comment.date}>{ago(comment.date, now)}</time>
+        <strong>{commentStates[comment.status]}</strong> <time dateTime={comment.date}>{ago(comment.date, now)}</time>
         {comment.parentId > 0 && (
           <>
             {' '}
@@ -99,7 +95,7 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
       {editing ? (
         <form className={styles.form} onSubmit={save} aria-busy={busy}>
           <label className={styles.label} htmlFor={`${id}-text`}>
-            Change your comment
+            Edit your comment
           </label>
           <textarea
             ref={area}
@@ -127,10 +123,10 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
           {changeable && (
             <p className={styles.acts}>
               <button type="button" className={styles.plain} onClick={() => setEditing(true)}>
-                Change
+                Edit
               </button>
-              <button type="button" className={styles.plain} aria-disabled={busy} onClick={() => void takeBack()}>
-                Take back
+              <button type="button" className={styles.plain} aria-disabled={busy} onClick={() => void remove()}>
+                Delete
               </button>
             </p>
           )}

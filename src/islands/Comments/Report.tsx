@@ -1,9 +1,11 @@
 /** Tells the editors of a comment: asked once more, then done. */
+
 import { useEffect, useId, useRef, useState } from 'react';
 import { reportComment } from '../../lib/comments/client.ts';
+import { commentLabels } from '../../lib/comments/messages.ts';
 import { Notice } from '../parts/Notice.tsx';
 import styles from './Comments.module.css';
-import { refusedWords } from './words.ts';
+import { refusedMessage } from './refused.ts';
 
 interface Props {
   comment: number;
@@ -29,16 +31,14 @@ export function Report({ comment, reported, onReported, onClose }: Props) {
     if (answer.ok) {
       onReported(comment);
       box.current?.focus();
-    } else setProblem(refusedWords(answer));
+    } else setProblem(refusedMessage(answer));
   }
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form's, and this is a question.
     <div ref={box} className={styles.report} role="group" tabIndex={-1} aria-labelledby={`${id}-ask`}>
       <p id={`${id}-ask`} role="status">
-        {reported
-          ? 'You have reported this comment. The editors will look at it.'
-          : 'Report this comment to the editors?'}
+        {reported ? commentLabels.reported : commentLabels.confirmReport}
       </p>
       <Notice id={`${id}-problem`} text={problem} />
       <p className={styles.foot}>

@@ -4,6 +4,7 @@
  */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/http/ask.ts';
+import { choiceMessages } from '../../lib/newsletters/messages.ts';
 import { choicesCall, choicesPath, mailFields } from '../../lib/newsletters/paths.ts';
 import type { ChoicesAnswer } from '../../lib/newsletters/wire.ts';
 import { Notice } from '../parts/Notice.tsx';
@@ -27,11 +28,11 @@ interface Props {
 
 type State = 'idle' | 'changed' | 'saving' | 'saved';
 
-const words: Readonly<Record<State, string>> = {
+const messages: Readonly<Record<State, string>> = {
   idle: '',
-  changed: 'Not saved yet.',
-  saving: 'Saving…',
-  saved: 'Your choice has been saved.',
+  changed: choiceMessages.changed,
+  saving: choiceMessages.saving,
+  saved: choiceMessages.saved,
 };
 
 /** The boxes are the browser's own: one that is ticked while the script is on its way stays so, and counts. */
@@ -69,10 +70,9 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
     const answer = await ask<ChoicesAnswer>(choicesCall, { method: 'PUT', body: { choices: tickedIn(form.current) } });
     if (answer.ok) return setState('saved');
     setState('changed');
-    if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
-    else if (answer.status === 0)
-      setProblem('The paper cannot be reached. Your choice is still here: please try again.');
-    else setProblem('Your choice was not saved just now. It is still here: please try again.');
+    if (answer.status === 401) setProblem(choiceMessages.signedOut);
+    else if (answer.status === 0) setProblem(choiceMessages.unreachable);
+    else setProblem(choiceMessages.failed);
   }
 
   const list = (choices: readonly Choice[]) =>
@@ -132,9 +132,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
         <button className="button" type="submit" aria-disabled={state === 'saving' || undefined}>
           Save
         </button>
-        <p role="status">
-          {offline ? 'You are offline. Your choice can be saved when there is a line again.' : words[state]}
-        </p>
+        <p role="status">{offline ? choiceMessages.offline : messages[state]}</p>
       </div>
     </form>
   );

@@ -46,7 +46,7 @@ it('saves in place what is ticked, and nothing before', async () => {
   expect(status()).toBe('Not saved yet.');
   fetched.mockImplementation(async () => Response.json({ choices: ['offers'] }));
   await submit(form());
-  await vi.waitFor(() => expect(status()).toBe('Your choice has been saved.'));
+  await vi.waitFor(() => expect(status()).toBe('Your choices are saved.'));
   const [path, init] = fetched.mock.calls[0] ?? [];
   expect([path, init?.method, JSON.parse(String(init?.body))]).toEqual([
     ...['/api/v1/me/newsletters', 'PUT', { choices: ['offers'] }],
@@ -55,9 +55,9 @@ it('saves in place what is ticked, and nothing before', async () => {
 });
 
 it.each([
-  [0, /cannot be reached/],
+  [0, /couldn’t reach the server/],
   [401, /signed out/],
-  [503, /was not saved just now/],
+  [503, /couldn’t save your choices/],
 ] as const)('keeps the choice when it cannot be saved (%s)', async (code, words) => {
   await click(field('Evening Sun'));
   fetched.mockImplementation(async () => {
@@ -72,7 +72,7 @@ it.each([
 it('says that there is no line, and that it is back', async () => {
   vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
   await act(async () => void dispatchEvent(new Event('offline')));
-  expect(status()).toMatch(/^You are offline/);
+  expect(status()).toMatch(/^You’re offline/);
   vi.mocked(vi.spyOn(navigator, 'onLine', 'get')).mockReturnValue(true);
   await act(async () => void dispatchEvent(new Event('online')));
   expect(status()).toBe('');

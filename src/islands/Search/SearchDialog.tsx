@@ -2,7 +2,7 @@
 import { useStore } from '@nanostores/react';
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { searchPage } from '../../lib/search/client.ts';
-import { searchTexts } from '../../lib/search/texts.ts';
+import { searchMessages } from '../../lib/search/messages.ts';
 import { publication } from '../../publication.ts';
 import { $ui, setSearchInput } from '../../stores/ui.ts';
 import { giveBack, holdPage } from '../parts/Dialog.tsx';
@@ -70,11 +70,11 @@ export function SearchDialog({ flow, onClose }: Props) {
 
   const says = {
     idle: '',
-    loading: searchTexts.loading,
-    found: answer ? searchTexts.count(answer.nbHits) : '',
-    none: searchTexts.none,
-    failed: searchTexts.failed,
-    offline: searchTexts.offline,
+    loading: searchMessages.loading,
+    found: answer ? searchMessages.count(answer.nbHits) : '',
+    none: searchMessages.none,
+    failed: searchMessages.failed,
+    offline: searchMessages.offline,
   }[phase];
 
   return (
@@ -142,7 +142,7 @@ export function SearchDialog({ flow, onClose }: Props) {
           </form>
         </search>
         <div className={styles.body} aria-busy={phase === 'loading'}>
-          {answer && <h2 className={styles.heading}>{searchTexts.top(answer.query)}</h2>}
+          {answer && <h2 className={styles.heading}>{searchMessages.top(answer.query)}</h2>}
           <p className={phase === 'none' ? styles.none : styles.says} role="status">
             {says}
             {phase === 'found' && answer && answer.instead.length > 0 && (

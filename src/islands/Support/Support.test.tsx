@@ -35,7 +35,7 @@ it('is a form of its own page without a script, with what was typed and what is 
   expect(alerts()).toEqual(['No.', 'Please.']);
   await drawn.remove();
   drawn = await draw(<Support inline sent stamp="s" fields={{}} />);
-  expect(drawn.host.textContent).toBe('Thank you. Your message is with us, and a person will answer it.');
+  expect(drawn.host.textContent).toBe('Thank you. We’ve received your message, and a person will answer it.');
 });
 
 it('opens in a sheet that says whether somebody is there, anew each minute', async () => {
@@ -47,10 +47,10 @@ it('opens in a sheet that says whether somebody is there, anew each minute', asy
   const sheet = document.querySelector('dialog');
   expect(sheet?.textContent).toContain('How can we help?');
   expect(sheet?.textContent).toContain('Online weekdays 9 a.m. to 5 p.m. ET');
-  expect(sheet?.textContent).toContain('Somebody is here now');
+  expect(sheet?.textContent).toContain('We’re online now');
   expect(field('Email').value).toBe('ada@example.com');
   await act(async () => vi.advanceTimersByTime(60_000));
-  expect(sheet?.textContent).toContain('We are back on Monday');
+  expect(sheet?.textContent).toContain('We’re offline until Monday');
   await click(button('Close'));
   expect(document.querySelector('dialog')).toBeNull();
 });
@@ -79,7 +79,7 @@ it('keeps what was written in a sheet that is closed before it was sent, and not
 it('asks for all four, then a message takes the place of the form', async () => {
   drawn = await draw(<Support inline stamp="stamp-1" fields={known} />);
   await submit(form());
-  expect(alerts()).toEqual(['Please write what we can help with.']);
+  expect(alerts()).toEqual(['Please tell us how we can help.']);
   expect(document.activeElement).toBe(message());
   await write('Where is my paper?');
   const gate = Promise.withResolvers<Response>();

@@ -15,8 +15,8 @@ import {
   supportFields,
   supportFrom,
   supportPath,
-  supportSaid,
 } from '../../lib/support/form.ts';
+import { supportMessages } from '../../lib/support/messages.ts';
 import type { SupportAnswer } from '../../lib/support/wire.ts';
 import { Notice } from '../parts/Notice.tsx';
 import { useScripted } from '../parts/use-scripted.ts';
@@ -68,7 +68,9 @@ export function SupportForm(props: Props) {
     setState(answer.ok ? 'sent' : 'idle');
     if (answer.ok) return onTyped?.({});
     setProblem(
-      answer.status === 400 || answer.status === 429 ? (answer.message ?? supportSaid.failed) : supportSaid.failed,
+      answer.status === 400 || answer.status === 429
+        ? (answer.message ?? supportMessages.failed)
+        : supportMessages.failed,
     );
   }
 
@@ -85,7 +87,7 @@ export function SupportForm(props: Props) {
   if (state === 'sent') {
     return (
       <div ref={thanks} className={styles.sent} role="status" tabIndex={-1}>
-        <p>{supportSaid.sent}</p>
+        <p>{supportMessages.sent}</p>
       </div>
     );
   }

@@ -46,7 +46,10 @@ export interface RunningAccess extends Access {
 
 /** The meter of whoever has not signed in: their browser keeps it, and nothing is known of it here. */
 export const anonymousMeter = (total: number): MeterReading => ({
-  ...{ state: 'left', total, remaining: total, counted: false },
+  state: 'left',
+  total,
+  remaining: total,
+  counted: false,
 });
 
 /** Address of an article's page, which is also its key. */
@@ -94,7 +97,11 @@ export function createAccess(options: AccessOptions): RunningAccess {
       const gift = await hasGift(question);
       const paying = who.products.length > 0;
       const known = {
-        ...{ standing: who, path: path.split(/[?#]/, 1)[0] || '/', subject, gift, now: now() },
+        standing: who,
+        path: path.split(/[?#]/, 1)[0] || '/',
+        subject,
+        gift,
+        now: now(),
         gifts: paying && session ? { most: rules.gifts.most, left: await gifts.left(session.userId) } : null,
       };
       let reading = anonymousMeter(rules.meter.anonymous);

@@ -20,7 +20,11 @@ onBothEngines('access', (engines) => {
     let paid: readonly Paid[] = [];
     const pass = createPassCookie({ name: 'gift', keys: [key], now });
     const access = createAccess({
-      ...{ database, secret: key.secret, secure: true, pass, now },
+      database,
+      secret: key.secret,
+      secure: true,
+      pass,
+      now,
       rules: {
         meter: { days: 30, anonymous: 2, registered: 3 },
         trialHours: 0,
@@ -232,7 +236,10 @@ onBothEngines('access', (engines) => {
       pay('sun-founder', 60);
       expect(await say(await read(1))).toEqual(['FULL', 'NONE', 'UNLIMITED', 'NO', 'NO', 'NONE', 'NO', 'YES']);
       const stranger = await access.view({
-        ...{ session: null, path: '/article/story-1', cookies: null, count: true },
+        session: null,
+        path: '/article/story-1',
+        cookies: null,
+        count: true,
         article: article(1, 'registered'),
       });
       expect(await say(stranger)).toEqual(['OPENING', 'REGISTER', '2', 'NO', 'YES', 'JOIN', 'NO', 'NO']);

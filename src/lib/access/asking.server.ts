@@ -28,7 +28,12 @@ export async function viewFor(
     return access.view({ session, path, article, cookies, giftToken, count: !dryRunMode });
   }
   return {
-    ...{ standing: anonymous, path: path.split(/[?#]/, 1)[0] || '/', subject: article?.level ?? 'none', gift: false },
-    ...{ meter: anonymousMeter(publication.access.meter.anonymous), gifts: null, now: Date.now() },
+    standing: anonymous,
+    path: path.split(/[?#]/, 1)[0] || '/',
+    subject: article?.level ?? 'none',
+    gift: false,
+    meter: anonymousMeter(publication.access.meter.anonymous),
+    gifts: null,
+    now: Date.now(),
   };
 }

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { decide, type Facts, meets, meterStates, type Outcome, readerOf, readers, rules, subjects } from './decide.ts';
 
 const nobody: Facts = {
-  ...{ subject: 'default', authenticated: false, paying: false, promotion: false, timed: false, gift: false },
+  subject: 'default',
+  authenticated: false,
+  paying: false,
+  promotion: false,
+  timed: false,
+  gift: false,
   meter: 'left',
 };
 const reader: Facts = { ...nobody, authenticated: true };

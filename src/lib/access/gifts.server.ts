@@ -116,8 +116,14 @@ export function createGifts(database: Database, secret: string, rules: GiftRules
         await tx
           .insertInto('gifts')
           .values({
-            ...{ id, token: kept(token), user_id: userId, article_id: articleId, created: now(), expires },
-            ...{ readers: 0, most: rules.readers },
+            id,
+            token: kept(token),
+            user_id: userId,
+            article_id: articleId,
+            created: now(),
+            expires,
+            readers: 0,
+            most: rules.readers,
           })
           .execute();
         // Links that open nothing any more and do not count either.

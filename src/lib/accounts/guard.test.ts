@@ -8,7 +8,9 @@ const ada = { id: 's', userId: 'u', trackingId: 't', email: 'ada@example.com', e
 async function asked(session: () => Promise<Session | null>) {
   const url = new URL('https://paper.example/dashboard/account?state=saved');
   const page = {
-    ...{ url, request: new Request(url), response: { headers: new Headers() } },
+    url,
+    request: new Request(url),
+    response: { headers: new Headers() },
     locals: {
       config: { siteUrl: url.origin },
       services: { log: silent, sessions: { session: async () => ({ session: await session(), cookies: ['a=b'] }) } },

@@ -5,9 +5,19 @@ import { leaving } from './leaving.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const subscription: Subscription = {
-  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 1200, nextBillingDate: '2026-12-01T00:00:00Z', price: 1200 },
-  ...{ productId: 'sun-member', planId: 'member-month', planName: 'Sun Member, monthly', interval: 'month' },
-  ...{ print: false, status: 'active', cancelAtPeriodEnd: false, paidUntil: '2026-12-01T00:00:00Z' },
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 1200,
+  nextBillingDate: '2026-12-01T00:00:00Z',
+  price: 1200,
+  productId: 'sun-member',
+  planId: 'member-month',
+  planName: 'Sun Member, monthly',
+  interval: 'month',
+  print: false,
+  status: 'active',
+  cancelAtPeriodEnd: false,
+  paidUntil: '2026-12-01T00:00:00Z',
 };
 const said = (change: Partial<Subscription> | null | undefined) =>
   leaving(change && { ...subscription, ...change }, () => 'December 1, 2026', now);

@@ -8,7 +8,10 @@ export const billingData = (
   log: Pick<Logger, 'error'>,
 ): PersonalData => ({
   tables: {
-    ...{ customers: 'kept', purchases: 'kept', subscriptions: 'kept', billing_notices: 'kept' },
+    customers: 'kept',
+    purchases: 'kept',
+    subscriptions: 'kept',
+    billing_notices: 'kept',
     cancellations: 'gone',
   },
   export: async ({ userId }) => ({ billing: await billing.exportData(userId) }),

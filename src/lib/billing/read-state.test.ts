@@ -6,8 +6,15 @@ import { type Asked, NotOurs, pricesIn, readState } from './read-state.ts';
 import { isLost, type KnownPrice, type StripeState } from './state.ts';
 
 const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
-  ...{ id, plan: id, name: id, product: 'sun-reader', print: false, amount: 1200, currency: 'usd' },
-  ...{ interval: 'month', count: 1 },
+  id,
+  plan: id,
+  name: id,
+  product: 'sun-reader',
+  print: false,
+  amount: 1200,
+  currency: 'usd',
+  interval: 'month',
+  count: 1,
   ...change,
 });
 const book: Record<string, KnownPrice> = {
@@ -35,21 +42,18 @@ function asked(bills: readonly Bill[], change: object = {}): Asked {
   const invoices = bills.map(({ lines, status = 'paid', paid, total, balance = 0 }, at) => {
     const sum = lines.reduce((all, [, amount]) => all + amount, 0);
     return {
-      ...{
-        id: `in_${at}`,
-        status,
-        amount_due: paid ?? sum,
-        amount_paid: paid ?? Math.max(0, sum),
-        total: total ?? sum,
-      },
-      ...{
-        starting_balance: balance,
-        billing_reason: 'subscription_cycle',
-        currency: 'usd',
-        created: 0,
-        attempted: true,
-      },
-      ...{ next_payment_attempt: null, status_transitions: { paid_at: 0 } },
+      id: `in_${at}`,
+      status,
+      amount_due: paid ?? sum,
+      amount_paid: paid ?? Math.max(0, sum),
+      total: total ?? sum,
+      starting_balance: balance,
+      billing_reason: 'subscription_cycle',
+      currency: 'usd',
+      created: 0,
+      attempted: true,
+      next_payment_attempt: null,
+      status_transitions: { paid_at: 0 },
       payments: { data: [{ payment: { payment_intent: `pi_${at}` } }] },
       lines: {
         data: lines.map(([price, amount, from, until, kind]) => ({
@@ -65,18 +69,24 @@ function asked(bills: readonly Bill[], change: object = {}): Asked {
     };
   });
   const charges = bills.map(({ refunded }, at) => ({
-    ...{ payment_intent: `pi_${at}`, paid: true, refunded: refunded === 'whole' },
+    payment_intent: `pi_${at}`,
+    paid: true,
+    refunded: refunded === 'whole',
   }));
   const subscription = {
-    ...{ id: 'sub_1', customer: 'cus_1', status: 'active', created: 0, discounts: [], schedule: null, metadata: {} },
-    ...{
-      pause_collection: null,
-      trial_end: null,
-      cancel_at_period_end: false,
-      cancel_at: null,
-      ended_at: null,
-      pending_setup_intent: null,
-    },
+    id: 'sub_1',
+    customer: 'cus_1',
+    status: 'active',
+    created: 0,
+    discounts: [],
+    schedule: null,
+    metadata: {},
+    pause_collection: null,
+    trial_end: null,
+    cancel_at_period_end: false,
+    cancel_at: null,
+    ended_at: null,
+    pending_setup_intent: null,
     items: {
       data: [{ id: 'si_1', price: { id: 'reader' }, current_period_start: 0, current_period_end: seconds(30) }],
     },
@@ -178,7 +188,9 @@ describe('a subscription', () => {
 
   it('with a plan for the next bill says so', () => {
     const schedule = {
-      ...{ id: 'sub_sched_1', status: 'active', current_phase: { start_date: 0, end_date: seconds(30) } },
+      id: 'sub_sched_1',
+      status: 'active',
+      current_phase: { start_date: 0, end_date: seconds(30) },
       phases: [
         { start_date: 0, items: [{ price: 'reader' }] },
         { start_date: seconds(30), items: [{ price: 'member' }] },
@@ -201,7 +213,7 @@ describe('a subscription', () => {
           { schedule },
         ),
       ),
-    ).toEqual([...['reader', 'old', 'member']]);
+    ).toEqual(['reader', 'old', 'member']);
     expect(readState(asked([], { schedule: { ...schedule, status: 'released' } }), priceOf).next).toBeNull();
   });
 

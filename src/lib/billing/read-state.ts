@@ -131,7 +131,9 @@ function disputesOf(invoice: Stripe.Invoice, disputes: readonly Stripe.Dispute[]
   return disputes
     .filter(({ payment_intent: of }) => of !== null && intents.has(idOf(of)))
     .map((dispute) => ({
-      ...{ id: dispute.id, invoice: invoice.id ?? '', outcome: outcomeOf(dispute) },
+      id: dispute.id,
+      invoice: invoice.id ?? '',
+      outcome: outcomeOf(dispute),
       // Stripe writes 0 where nothing can be answered.
       due: dispute.evidence_details.due_by ? ms(dispute.evidence_details.due_by) : null,
     }));
@@ -232,7 +234,11 @@ function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): Kn
 export function digest(one: Stripe.Subscription): string {
   const [item] = one.items.data;
   return JSON.stringify([
-    ...[one.status, item?.price.id, item?.current_period_end, one.cancel_at_period_end, one.cancel_at],
+    one.status,
+    item?.price.id,
+    item?.current_period_end,
+    one.cancel_at_period_end,
+    one.cancel_at,
     idOf(one.latest_invoice),
     discountIds(one),
     ...(one.pause_collection ? [one.pause_collection.behavior, one.pause_collection.resumes_at] : []),

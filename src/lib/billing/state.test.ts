@@ -19,19 +19,46 @@ const zero = Date.UTC(2026, 10, 20, 12);
 const at = (days: number): number => zero + days * day;
 
 const reader: KnownPrice = {
-  ...{ id: 'price_1', plan: 'reader-monthly', name: 'Monthly', product: 'sun-reader', print: false },
-  ...{ amount: 1200, currency: 'usd', interval: 'month', count: 1 },
+  id: 'price_1',
+  plan: 'reader-monthly',
+  name: 'Monthly',
+  product: 'sun-reader',
+  print: false,
+  amount: 1200,
+  currency: 'usd',
+  interval: 'month',
+  count: 1,
 };
 const plan = (change: Partial<KnownPrice>): KnownPrice => ({ ...reader, ...change });
 const paidFor = (days: number, change: Partial<PaidTime> = {}): PaidTime => ({
-  ...{ plan: 'reader-monthly', product: 'sun-reader', print: false, until: at(days), free: false },
+  plan: 'reader-monthly',
+  product: 'sun-reader',
+  print: false,
+  until: at(days),
+  free: false,
   ...change,
 });
 const state = (change: Partial<StripeState> = {}): StripeState => ({
-  ...{ id: 'sub_1', customer: 'cus_1', status: 'active', created: zero, item: 'si_1', price: reader, next: null },
-  ...{ nextAmount: 1200, paid: [paidFor(30)], periodStart: zero, periodEnd: at(30), trialEnd: null },
-  ...{ cancelAtPeriodEnd: false, cancelAt: null, endedAt: null, schedule: null, pendingSetup: null },
-  ...{ invoices: [], purchase: null, promotion: null },
+  id: 'sub_1',
+  customer: 'cus_1',
+  status: 'active',
+  created: zero,
+  item: 'si_1',
+  price: reader,
+  next: null,
+  nextAmount: 1200,
+  paid: [paidFor(30)],
+  periodStart: zero,
+  periodEnd: at(30),
+  trialEnd: null,
+  cancelAtPeriodEnd: false,
+  cancelAt: null,
+  endedAt: null,
+  schedule: null,
+  pendingSetup: null,
+  invoices: [],
+  purchase: null,
+  promotion: null,
   ...change,
 });
 
@@ -41,8 +68,17 @@ describe('what a subscription opens', () => {
   const free = paidFor(30, { free: true });
   const trial = { status: 'trialing', trialEnd: at(60) } as const;
   const renewal: InvoiceState = {
-    ...{ id: 'in_2', status: 'paid', reason: 'subscription_cycle', due: 1200, paid: 1200, currency: 'usd' },
-    ...{ refunded: false, created: at(30), paidAt: at(30), attempted: true, nextAttempt: null },
+    id: 'in_2',
+    status: 'paid',
+    reason: 'subscription_cycle',
+    due: 1200,
+    paid: 1200,
+    currency: 'usd',
+    refunded: false,
+    created: at(30),
+    paidAt: at(30),
+    attempted: true,
+    nextAttempt: null,
   };
   const given = { periodStart: at(30), invoices: [{ ...renewal, status: 'void' as const, paid: 0, held: true }] };
   /** What is known, the day on which it is asked, and the day until which it is open (`null`: it is not). */
@@ -157,7 +193,10 @@ describe('what is shown of a subscription', () => {
   it('announces no bill while collection is paused, and says when it begins again', () => {
     const paused = { pause: { behavior: 'keep_as_draft', resumesAt: at(90) }, periodEnd: at(60) } as const;
     expect(shown(paused, 40)).toMatchObject({
-      ...{ status: 'active', nextBillingDate: null, paidUntil: iso(60), paused: { resumesAt: iso(90) } },
+      status: 'active',
+      nextBillingDate: null,
+      paidUntil: iso(60),
+      paused: { resumesAt: iso(90) },
     });
     expect(renewsAt(state(paused))).toBeNull();
     expect(shown({})).not.toHaveProperty('paused');
@@ -168,17 +207,30 @@ describe('what is shown of a subscription', () => {
 
   it('names the next try of a bill that failed', () => {
     const invoice: InvoiceState = {
-      ...{ id: 'in_1', status: 'open' as const, reason: 'subscription_cycle', due: 1200, paid: 0, currency: 'usd' },
-      ...{ refunded: false, created: at(30), paidAt: null, attempted: true, nextAttempt: at(33) },
+      id: 'in_1',
+      status: 'open' as const,
+      reason: 'subscription_cycle',
+      due: 1200,
+      paid: 0,
+      currency: 'usd',
+      refunded: false,
+      created: at(30),
+      paidAt: null,
+      attempted: true,
+      nextAttempt: at(33),
     };
     expect(shown({ status: 'past_due', invoices: [invoice], periodEnd: at(60) }, 31)).toMatchObject({
-      ...{ status: 'past_due', nextBillingDate: iso(33), paidUntil: iso(33) },
+      status: 'past_due',
+      nextBillingDate: iso(33),
+      paidUntil: iso(33),
     });
   });
 
   it('shows the plan of now, and the price of the planned one', () => {
     expect(shown({ next: plan({ plan: 'x', amount: 900 }), nextAmount: 900 })).toMatchObject({
-      ...{ planId: 'reader-monthly', price: 900, preDiscountPrice: 900 },
+      planId: 'reader-monthly',
+      price: 900,
+      preDiscountPrice: 900,
     });
   });
 

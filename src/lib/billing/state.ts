@@ -253,7 +253,11 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
 export function digestOf(state: StripeState): string {
   const seconds = (at: number | null): number | null => (at === null ? null : at / 1000);
   return JSON.stringify([
-    ...[state.status, state.price.id, seconds(state.periodEnd), state.cancelAtPeriodEnd, seconds(state.cancelAt)],
+    state.status,
+    state.price.id,
+    seconds(state.periodEnd),
+    state.cancelAtPeriodEnd,
+    seconds(state.cancelAt),
     state.invoices[0]?.id ?? null,
     // Rows from before discounts were kept differ from Stripe's list, and are asked about anew.
     state.discounts ?? null,

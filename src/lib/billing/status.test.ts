@@ -16,11 +16,20 @@ it.each([
 ])('%s', (status, meaning) => {
   const one = { status };
   const said = {
-    ...{ unpaid: isUnpaid(one), live: isLive(one), good: isInGoodStanding(one), overdue: isOverdue(one) },
-    ...{ renews: mayRenew(one), over: isOver(one) },
+    unpaid: isUnpaid(one),
+    live: isLive(one),
+    good: isInGoodStanding(one),
+    overdue: isOverdue(one),
+    renews: mayRenew(one),
+    over: isOver(one),
   };
   expect(said).toEqual({
-    ...{ unpaid: false, live: false, good: false, overdue: false, renews: false, over: false },
+    unpaid: false,
+    live: false,
+    good: false,
+    overdue: false,
+    renews: false,
+    over: false,
     ...meaning,
   });
 });

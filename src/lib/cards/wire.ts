@@ -26,7 +26,10 @@ export type CardsAnswer = z.infer<typeof cardsAnswer>;
 
 /** The part of a card of the mirror that browsers are told. */
 export const articleCardOf = ({ id, slug, title, image, author, section, date }: Card): ArticleCard => ({
-  ...{ id, slug, title, date },
+  id,
+  slug,
+  title,
+  date,
   image: image && { url: imageUrl(image.url, cardPictureWidth), alt: image.alt },
   author: author && { name: author.name },
   section: section && { slug: section.slug, label: section.label },

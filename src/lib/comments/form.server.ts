@@ -2,14 +2,16 @@
  * The page on which comments are written, changed, taken back and reported without a script: what was posted, and what is shown.
  * Whatever goes wrong, the form comes back with everything that was typed.
  */
+
 import type { AstroGlobal } from 'astro';
 import { requireReader } from '../accounts/guard.server.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Article, Comment, ContentReader } from '../content/model.ts';
 import { readOwnForm, seeOther } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
-import { wordsOf } from './answers.ts';
+import { messageOf } from './answers.ts';
 import { isPublished, longestBody, placeOf } from './http.server.ts';
+import { commentDone, commentFailed } from './messages.ts';
 import { commentFormPath, commentNumber } from './paging.ts';
 import type { CommentFailure, Comments } from './service.ts';
 import type { MineAnswer } from './wire.ts';
@@ -36,15 +38,6 @@ export interface CommentForm {
   readonly toConfirm: string | null;
 }
 
-const done: Readonly<Record<string, string>> = {
-  waiting: 'Thank you. Your comment waits for the editors; until then only you see it.',
-  published: 'Thank you. Your comment is published and will appear in a moment.',
-  changed: 'Your comment has been changed.',
-  removed: 'Your comment has been taken back.',
-  reported: 'Thank you. The editors will look at the comment.',
-};
-
-const signedOut = 'You are signed out. Sign in in another tab, then send this again: your words are kept here.';
 const noAnswer: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
 
 /** Works on what was posted and gathers what is shown. A response where the page is not to be drawn. */
@@ -70,14 +63,14 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
     if (session) {
       const sent: Sent = { article, parent, report, edit, text, session, comments };
       const next = await work(page, sent).catch((error: unknown): CommentFailure => {
-        log.error({ err: error, url: url.pathname }, 'A comment’s form could not be worked on');
-        return { kind: 'away' };
+        log.error({ err: error, url: url.pathname }, 'A comment form failed');
+        return { kind: 'unavailable' };
       });
       if (typeof next === 'string') return seeOther({ to: next, cookies: known?.cookies ?? [] });
-      problem = wordsOf(next);
-      response.status = next.kind === 'away' ? 503 : next.kind === 'limited' ? 429 : 422;
+      problem = messageOf(next);
+      response.status = next.kind === 'unavailable' ? 503 : next.kind === 'limited' ? 429 : 422;
     } else {
-      problem = signedOut;
+      problem = commentFailed.signedOut;
       response.status = 401;
     }
   } else {
@@ -106,7 +99,7 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
     content: posted ? text('content') : (own?.content ?? ''),
     name: mine.name === '' || given !== '' ? given : null,
     draft: posted ? text('draft') || crypto.randomUUID() : crypto.randomUUID(),
-    done: posted ? null : (done[text('state')] ?? null),
+    done: posted ? null : doneMessage(text('state')),
   };
 }
 
@@ -119,6 +112,9 @@ interface Sent {
   readonly session: Session;
   readonly comments: Comments;
 }
+
+const doneMessage = (state: string): string | null =>
+  Object.hasOwn(commentDone, state) ? commentDone[state as keyof typeof commentDone] : null;
 
 /** @returns where to go, or why not */
 async function work(page: Page, sent: Sent): Promise<string | CommentFailure> {

@@ -17,7 +17,7 @@ export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
 ): APIRoute =>
   signedInRoute(rules, async (call) => {
     const { comments } = call.context.locals.services;
-    return comments ? handle({ ...call, comments }) : refusalOf({ kind: 'away' });
+    return comments ? handle({ ...call, comments }) : refusalOf({ kind: 'unavailable' });
   });
 
 /** Bytes of a body with the longest comment, in whatever script. */

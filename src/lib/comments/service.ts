@@ -19,7 +19,7 @@ export type CommentFailure =
   | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'limited'; readonly retryAfter: number }
   /** WordPress does not answer; nothing is lost, and the same draft may be sent again. */
-  | { readonly kind: 'away' };
+  | { readonly kind: 'unavailable' };
 
 export type CommentOutcome<T> =
   | { readonly ok: true; readonly value: T }

@@ -1,4 +1,5 @@
 /** The words of comments and the names above them: cleaned the same way in the browser and on the server. */
+import { commentInvalid } from './messages.ts';
 
 // What cannot be seen, or turns the text around it; the joiners stay, for emoji and some scripts are made with them.
 const unseen =
@@ -41,12 +42,12 @@ export const cleanName = (name: string): string => cleaned(name).replace(/\s+/gu
 
 /** What is wrong with a name that stands above a comment, a sentence for the reader; `null` when nothing is. */
 export function nameProblem(name: string): string | null {
-  if (name === '') return 'Please enter the name that stands above your comment.';
+  if (name === '') return commentInvalid.noName;
   const length = lengthOf(name);
-  if (length < shortestName || !/\p{L}/u.test(name)) return 'Please enter a name of two letters or more.';
-  if (length > longestName) return `Please enter a name of at most ${longestName} letters.`;
+  if (length < shortestName || !/\p{L}/u.test(name)) return commentInvalid.shortName;
+  if (length > longestName) return commentInvalid.longName(longestName);
   // An address above a comment is nobody's name, and would be read by everyone.
-  if (/@|:\/\/|\bwww\./iu.test(name)) return 'Please enter a name, and no address.';
+  if (/@|:\/\/|\bwww\./iu.test(name)) return commentInvalid.addressAsName;
   return null;
 }
 

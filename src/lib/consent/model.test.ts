@@ -14,8 +14,12 @@ describe('readConsent', () => {
       'xprivacy-choices=1.measurement',
     ])
       expect(readConsent(cookies, false)).toEqual({
-        ...{ status: 'unasked', necessary: true, gpc: false },
-        ...{ measurement: false, marketing: false, advertising: false },
+        status: 'unasked',
+        necessary: true,
+        gpc: false,
+        measurement: false,
+        marketing: false,
+        advertising: false,
       });
   });
 

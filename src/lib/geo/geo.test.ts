@@ -9,7 +9,8 @@ it('believes only headers that the settings name', () => {
   expect(geo.locate('203.0.113.7', headers)).toEqual({ country: 'US', city: 'New York' });
   expect(geo.locate('2001:db8::7', headers)).toEqual({ country: 'US', city: 'New York' });
   expect(createGeo({ countryHeader: null, cityHeader: null }).locate('203.0.113.7', headers)).toEqual({
-    ...{ country: null, city: null },
+    country: null,
+    city: null,
   });
   expect(createGeo({ countryHeader: 'x-country', cityHeader: null }).locate('203.0.113.7', headers).country).toBeNull();
 });

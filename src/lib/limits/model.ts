@@ -163,7 +163,7 @@ export const defaultLimits: Limits = {
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(60) },
   },
-  /** Messages to the support desk. */
+  /** Messages to the support inbox. */
   support: {
     address: { most: 5, seconds: minutes(10) },
     email: { most: 10, seconds: minutes(60) },

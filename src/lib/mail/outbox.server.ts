@@ -10,11 +10,11 @@ import { backOff } from '../jobs/retry.ts';
 import type { Logger } from '../logging.ts';
 import { createSealer } from '../sealed.server.ts';
 import { isAddress } from './address.ts';
-import type { Paper } from './messages/paper.ts';
+import type { Publisher } from './messages/publisher.ts';
 import { renderMessage } from './messages/render.ts';
 import * as queue from './queue.server.ts';
 import type { Outbox } from './service.ts';
-import type { Carrier, Delivered } from './smtp.server.ts';
+import type { Delivered, MailTransport } from './smtp.server.ts';
 
 export interface MailStats {
   /** Messages since the start, by how they ended. */
@@ -33,12 +33,12 @@ export interface MailStats {
 export interface OutboxOptions {
   readonly database: Database;
   /** `null`: no mail server is configured; messages wait until they expire. */
-  readonly carrier: Carrier | null;
-  readonly paper: Paper;
+  readonly transport: MailTransport | null;
+  readonly paper: Publisher;
   /** Seals what waits: who reads the database alone learns no link and no code. */
   readonly secret: string;
   readonly log: Logger;
-  /** Messages sent at once, at most; the carrier has as many connections. */
+  /** Messages sent at once, at most; the transport has as many connections. */
   readonly concurrency?: number;
   /** Milliseconds between two looks when nobody nudges. */
   readonly pollMs?: number;
@@ -68,7 +68,7 @@ const limitedMs = [minute, 60 * minute] as const;
 export function openOutbox(options: OutboxOptions): RunningOutbox {
   const {
     database,
-    carrier,
+    transport,
     paper,
     secret,
     log,
@@ -126,7 +126,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   }
 
   /** How many more may be sent now; while the server is silent one message asks for all. */
-  const free = (): number => (carrier ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0);
+  const free = (): number => (transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0);
 
   async function look(): Promise<void> {
     note(await queue.expire(db, now()));
@@ -136,9 +136,9 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
         .prune(db, now() - keptMs, () => running)
         .catch((error: unknown) => log.warn({ err: error }, 'What became of old messages could not be forgotten yet'));
     }
-    if (carrier && free() > 0 && silence.until <= now()) {
+    if (transport && free() > 0 && silence.until <= now()) {
       for (const held of await queue.take(database, sealer, free(), now())) {
-        const delivering = deliver(held, carrier).finally(() => {
+        const delivering = deliver(held, transport).finally(() => {
           sending.delete(delivering);
           nudge();
         });
@@ -156,7 +156,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     }
   }
 
-  async function deliver(held: queue.Held, by: Carrier): Promise<void> {
+  async function deliver(held: queue.Held, by: MailTransport): Promise<void> {
     const result = await attempt(held, by);
     if (result.kind !== 'down') heard();
     // Whoever is told to stop has been interrupted, not refused.
@@ -187,7 +187,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     return settle(() => queue.giveBack(db, held, now(), false));
   }
 
-  async function attempt(held: queue.Held, by: Carrier): Promise<Delivered | { kind: 'expired' }> {
+  async function attempt(held: queue.Held, by: MailTransport): Promise<Delivered | { kind: 'expired' }> {
     const left = held.expires - now();
     if (left <= 0) return { kind: 'expired' };
     if (!held.message) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
@@ -253,7 +253,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       const limit = setTimeout(() => stopping.abort(), stopMs);
       while (sending.size > 0) await Promise.all(sending);
       clearTimeout(limit);
-      carrier?.close();
+      transport?.close();
     },
   };
 }

@@ -3,16 +3,20 @@ import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Database } from '../database.ts';
 import { type Logger, silent } from '../logging.ts';
 import { createSealer } from '../sealed.server.ts';
-import type { Rendered } from './messages/letter.ts';
-import type { Paper } from './messages/paper.ts';
+import type { Rendered } from './messages/layout.ts';
+import type { Publisher } from './messages/publisher.ts';
 import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
 import { leaseMs, prune, take } from './queue.server.ts';
 import type { Message } from './service.ts';
-import type { Carrier, Delivered } from './smtp.server.ts';
+import type { Delivered, MailTransport } from './smtp.server.ts';
 
-const paper: Paper = {
-  ...{ name: 'The Sun', motto: '', language: 'en', timeZone: 'America/New_York' },
-  ...{ siteUrl: 'https://sun.example', contact: 'desk@sun.example' },
+const paper: Publisher = {
+  name: 'The Sun',
+  motto: '',
+  language: 'en',
+  timeZone: 'America/New_York',
+  siteUrl: 'https://sun.example',
+  contact: 'desk@sun.example',
 };
 const code = (to: string, digits = '123456'): Message => ({ kind: 'code', to, code: digits, minutes: 10 });
 const welcome = (to: string): Message => ({ kind: 'welcome', to, firstName: null });
@@ -27,12 +31,12 @@ interface Try {
   readonly message: Rendered;
 }
 
-/** A carrier that does what it is told. */
-function fakeCarrier(answer: (one: Try, count: number) => Delivered | Promise<Delivered> = () => sent) {
+/** A transport that does what it is told. */
+function fakeTransport(answer: (one: Try, count: number) => Delivered | Promise<Delivered> = () => sent) {
   const tries: Try[] = [];
   let now = 0;
   const most = { together: 0 };
-  const carrier: Carrier = {
+  const transport: MailTransport = {
     async send(id, to, message) {
       tries.push({ id, to, message });
       now++;
@@ -45,12 +49,16 @@ function fakeCarrier(answer: (one: Try, count: number) => Delivered | Promise<De
     },
     close: vi.fn(),
   };
-  return { carrier, tries, most };
+  return { transport, tries, most };
 }
 
 onBothEngines('the outbox', (engines) => {
-  const open = (database: Database, carrier: Carrier | null, change: Partial<OutboxOptions> = {}): RunningOutbox =>
-    openOutbox({ database, carrier, paper, secret, log: silent, pollMs: 20, backOffMs: [5, 20], ...change });
+  const open = (
+    database: Database,
+    transport: MailTransport | null,
+    change: Partial<OutboxOptions> = {},
+  ): RunningOutbox =>
+    openOutbox({ database, transport, paper, secret, log: silent, pollMs: 20, backOffMs: [5, 20], ...change });
   const write = (database: Database, box: RunningOutbox, ...messages: Message[]) =>
     database.transaction(async (tx) => {
       for (const message of messages) await box.enqueue(tx, message);
@@ -60,8 +68,8 @@ onBothEngines('the outbox', (engines) => {
 
   it('sends what was committed as soon as it is nudged, and nothing that was not', async () => {
     const database = await engines.open();
-    const { carrier, tries } = fakeCarrier();
-    const box = open(database, carrier, { pollMs: 3_600_000 });
+    const { transport, tries } = fakeTransport();
+    const box = open(database, transport, { pollMs: 3_600_000 });
     box.start();
     const undone = database.transaction(async (tx) => {
       await box.enqueue(tx, code('undone@example.com'));
@@ -80,10 +88,15 @@ onBothEngines('the outbox', (engines) => {
 
   it('lets no code wait behind the newsletters, however many there are', async () => {
     const database = await engines.open();
-    const { carrier, tries } = fakeCarrier();
-    const box = open(database, carrier, { concurrency: 1 });
+    const { transport, tries } = fakeTransport();
+    const box = open(database, transport, { concurrency: 1 });
     const letter = (to: string): Message => ({
-      ...{ kind: 'newsletter', to, letter: 'Morning Sun', slug: 'morning', day: 'today', minutes: 60 },
+      kind: 'newsletter',
+      to,
+      letter: 'Morning Sun',
+      slug: 'morning',
+      day: 'today',
+      minutes: 60,
       unsubscribe: 'https://sun.example/account/unsubscribe?t=x',
       stories: [{ title: 'A', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 1 }],
     });
@@ -98,11 +111,15 @@ onBothEngines('the outbox', (engines) => {
 
   it('keeps what waits from whoever reads the database alone', async () => {
     const database = await engines.open();
-    const { carrier, tries } = fakeCarrier();
-    const box = open(database, carrier);
+    const { transport, tries } = fakeTransport();
+    const box = open(database, transport);
     const link = 'https://sun.example/account/link#a-token-nobody-else-has';
     await write(database, box, code('ada@example.com', '987654'), {
-      ...{ kind: 'link', to: 'ada@example.com', url: link, purpose: 'login', minutes: 10 },
+      kind: 'link',
+      to: 'ada@example.com',
+      url: link,
+      purpose: 'login',
+      minutes: 10,
     });
     const [first, second] = await rows(database);
     for (const row of [first, second]) {
@@ -111,7 +128,7 @@ onBothEngines('the outbox', (engines) => {
         expect(bytes).not.toMatch(/987654|nobody/);
       }
     }
-    const stranger = open(database, carrier, { secret: 'of another site', concurrency: 1 });
+    const stranger = open(database, transport, { secret: 'of another site', concurrency: 1 });
     stranger.start();
     await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['refused', 'refused']));
     await stranger.stop();
@@ -121,7 +138,7 @@ onBothEngines('the outbox', (engines) => {
 
   it('forgets the words and the address of what was sent', async () => {
     const database = await engines.open();
-    const box = open(database, fakeCarrier().carrier);
+    const box = open(database, fakeTransport().transport);
     await write(database, box, code('ada@example.com', '987654'));
     expect(JSON.stringify(await rows(database))).toContain('ada@example');
     expect(await box.waiting()).toEqual({ count: 1, oldest: expect.any(Number) });
@@ -136,8 +153,18 @@ onBothEngines('the outbox', (engines) => {
   it('forgets what became of messages after a week, some at a time', async () => {
     const database = await engines.open();
     const ended = (id: number, at: number) => ({
-      ...{ id: String(id), kind: 'newsletter', recipient: null, payload: null, created: at, expires: at, due: at },
-      ...{ claim: null, tries: 1, ended: at, outcome: 'sent', detail: null },
+      id: String(id),
+      kind: 'newsletter',
+      recipient: null,
+      payload: null,
+      created: at,
+      expires: at,
+      due: at,
+      claim: null,
+      tries: 1,
+      ended: at,
+      outcome: 'sent',
+      detail: null,
     });
     const some = 700;
     for (let from = 0; from < 6 * some; from += some) {
@@ -150,7 +177,7 @@ onBothEngines('the outbox', (engines) => {
     expect(await count()).toBe(200);
 
     await database.db.insertInto('mail_outbox').values(ended(5000, Date.now())).execute();
-    const box = open(database, fakeCarrier().carrier);
+    const box = open(database, fakeTransport().transport);
     box.start();
     await vi.waitFor(async () => expect(await count()).toBe(1));
     await box.stop();
@@ -160,11 +187,11 @@ onBothEngines('the outbox', (engines) => {
     const place = await engines.place();
     const first = await engines.open(place);
     const second = await engines.open(place);
-    const { carrier, tries, most } = fakeCarrier(async () => {
+    const { transport, tries, most } = fakeTransport(async () => {
       await new Promise(setImmediate);
       return sent;
     });
-    const boxes = [open(first, carrier), open(second, carrier), open(first, carrier)];
+    const boxes = [open(first, transport), open(second, transport), open(first, transport)];
     const messages = Array.from({ length: 60 }, (_, number) => code(`reader-${number}@example.com`));
     await write(first, boxes[0] as RunningOutbox, ...messages);
     for (const box of boxes) box.start();
@@ -179,10 +206,10 @@ onBothEngines('the outbox', (engines) => {
   it('asks a silent server with one message at a time, and sends all when it is back', async () => {
     const database = await engines.open();
     let away = true;
-    const { carrier, tries } = fakeCarrier(() => (away ? down : sent));
+    const { transport, tries } = fakeTransport(() => (away ? down : sent));
     const errors: string[] = [];
     const log: Logger = { ...silent, error: (_context, message) => void errors.push(message) };
-    const box = open(database, carrier, { log });
+    const box = open(database, transport, { log });
     await write(database, box, ...Array.from({ length: 20 }, (_, number) => code(`reader-${number}@example.com`)));
     box.start();
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(12));
@@ -200,10 +227,10 @@ onBothEngines('the outbox', (engines) => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     let away = true;
-    const { carrier, tries } = fakeCarrier(() => (away ? down : sent));
+    const { transport, tries } = fakeTransport(() => (away ? down : sent));
     const warnings: unknown[] = [];
     const log: Logger = { ...silent, warn: (...said) => void warnings.push(said) };
-    const box = open(database, carrier, { now: () => now, log });
+    const box = open(database, transport, { now: () => now, log });
     await write(database, box, code('ada@example.com', '555777'), welcome('ben@example.com'));
     box.start();
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(0));
@@ -225,8 +252,8 @@ onBothEngines('the outbox', (engines) => {
   it('says in the message how long it still works', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
-    const { carrier, tries } = fakeCarrier();
-    const box = open(database, carrier, { now: () => now });
+    const { transport, tries } = fakeTransport();
+    const box = open(database, transport, { now: () => now });
     await write(database, box, code('ada@example.com'));
     now += 7 * 60_000 + 1;
     box.start();
@@ -236,10 +263,10 @@ onBothEngines('the outbox', (engines) => {
 
   it('does not repeat what was refused for good, and goes on with the others', async () => {
     const database = await engines.open();
-    const { carrier, tries } = fakeCarrier(({ to }) =>
+    const { transport, tries } = fakeTransport(({ to }) =>
       to.startsWith('gone') ? { kind: 'refused', detail: '550 5.1.1' } : sent,
     );
-    const box = open(database, carrier);
+    const box = open(database, transport);
     await write(database, box, code('gone@example.com'), code('ada@example.com'));
     box.start();
     await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual(['refused', 'sent']));
@@ -253,10 +280,10 @@ onBothEngines('the outbox', (engines) => {
   it('tries again later what the server does not take now, without holding up the others', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
-    const { carrier, tries } = fakeCarrier(({ to }, count) =>
+    const { transport, tries } = fakeTransport(({ to }, count) =>
       to.startsWith('grey') && count < 4 ? { kind: 'later', detail: '451', limited: false } : sent,
     );
-    const box = open(database, carrier, { now: () => now, concurrency: 1 });
+    const box = open(database, transport, { now: () => now, concurrency: 1 });
     await write(database, box, code('grey@example.com'), code('ada@example.com'));
     box.start();
     await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual([null, 'sent']));
@@ -278,8 +305,8 @@ onBothEngines('the outbox', (engines) => {
   it('takes over what a process that died was sending, not before its time', async () => {
     const database = await engines.open();
     let now = Date.now();
-    const { carrier, tries } = fakeCarrier();
-    const box = open(database, carrier, { now: () => now });
+    const { transport, tries } = fakeTransport();
+    const box = open(database, transport, { now: () => now });
     await write(database, box, welcome('ada@example.com'));
     expect(await take(database, createSealer({ secrets: [secret] }), 5, now)).toHaveLength(1);
     box.start();
@@ -295,16 +322,16 @@ onBothEngines('the outbox', (engines) => {
   it('lets what is being sent end before it stops', async () => {
     const database = await engines.open();
     const sending = Promise.withResolvers<Delivered>();
-    const { carrier, tries } = fakeCarrier(() => sending.promise);
-    const box = open(database, carrier);
+    const { transport, tries } = fakeTransport(() => sending.promise);
+    const box = open(database, transport);
     await write(database, box, code('ada@example.com'));
     box.start();
     await vi.waitFor(() => expect(tries).toHaveLength(1));
     const stopped = box.stop();
-    expect(carrier.close).not.toHaveBeenCalled();
+    expect(transport.close).not.toHaveBeenCalled();
     sending.resolve(sent);
     await stopped;
-    expect(carrier.close).toHaveBeenCalledOnce();
+    expect(transport.close).toHaveBeenCalledOnce();
     expect(await outcomes(database)).toEqual(['sent']);
   });
 
@@ -346,11 +373,11 @@ onBothEngines('the outbox', (engines) => {
     const database = await engines.open();
     const reached = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<Delivered>();
-    const { carrier, tries } = fakeCarrier(() => {
+    const { transport, tries } = fakeTransport(() => {
       reached.resolve();
       return answer.promise;
     });
-    const box = open(database, carrier);
+    const box = open(database, transport);
     await write(database, box, code('ada@example.com'));
     box.start();
     await reached.promise;

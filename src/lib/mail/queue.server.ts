@@ -44,13 +44,18 @@ const purpose = 'mail';
 export async function put(db: Db, sealer: Sealer, message: Message, now: number, expires: number): Promise<void> {
   const { kind, to, ...rest } = message;
   const row: OutboxTable = {
-    ...{
-      id: randomUUID(),
-      kind,
-      recipient: to,
-      payload: sealer.seal(purpose, rest, Math.ceil((expires - now) / 1000) + graceSeconds),
-    },
-    ...{ created: now, expires, due: now, claim: null, tries: 0, ended: null, outcome: null, detail: null },
+    id: randomUUID(),
+    kind,
+    recipient: to,
+    payload: sealer.seal(purpose, rest, Math.ceil((expires - now) / 1000) + graceSeconds),
+    created: now,
+    expires,
+    due: now,
+    claim: null,
+    tries: 0,
+    ended: null,
+    outcome: null,
+    detail: null,
   };
   await db.insertInto('mail_outbox').values(row).execute();
 }

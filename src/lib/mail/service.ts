@@ -16,7 +16,7 @@ export type Message =
   | BillingMail;
 
 /** A story as a newsletter tells it. */
-export interface LetterStory {
+export interface NewsletterStory {
   readonly title: string;
   /** May be empty. */
   readonly standfirst: string;
@@ -31,7 +31,7 @@ export interface LetterStory {
 }
 
 /** What one day's newsletter says, the same for all who get it. */
-export interface LetterIssue {
+export interface NewsletterIssue {
   /** Name of the letter, for instance `Morning Sun`. */
   readonly letter: string;
   /** One word, for the `List-Id`. */
@@ -39,10 +39,10 @@ export interface LetterIssue {
   /** The day in words. */
   readonly day: string;
   /** The first one leads. */
-  readonly stories: readonly LetterStory[];
+  readonly stories: readonly NewsletterStory[];
 }
 
-interface NewsletterMail extends LetterIssue {
+interface NewsletterMail extends NewsletterIssue {
   readonly kind: 'newsletter';
   readonly to: string;
   /** Whole address that ends it by one POST (RFC 8058), and shows a page with a button to whoever opens it. */
@@ -51,13 +51,13 @@ interface NewsletterMail extends LetterIssue {
   readonly minutes: number;
 }
 
-/** What a reader wrote to the support desk, for the desk. */
+/** What a reader wrote to the support inbox. */
 interface SupportMail {
   readonly kind: 'support';
-  /** The desk. */
+  /** The support inbox. */
   readonly to: string;
   readonly name: string;
-  /** Where the desk's answer goes. */
+  /** Where an answer goes. */
   readonly email: string;
   readonly phone: string;
   readonly message: string;

@@ -2,7 +2,7 @@
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../loopback.ts';
 import { oneLine, type Sender } from './address.ts';
-import type { Rendered } from './messages/letter.ts';
+import type { Rendered } from './messages/layout.ts';
 
 export interface SmtpSettings {
   readonly host: string;
@@ -29,7 +29,7 @@ export type Delivered =
   /** The server takes nothing now: it is away, or a setting is wrong. `problem` is for the operator. */
   | { readonly kind: 'down'; readonly problem: string };
 
-export interface Carrier {
+export interface MailTransport {
   /** @param id of the message; the same for every try, so that a mailbox can tell that two are one */
   send(id: string, to: string, message: Rendered, signal: AbortSignal): Promise<Delivered>;
   close(): void;
@@ -39,8 +39,8 @@ export interface Carrier {
 const patience = { connect: 10_000, silence: 20_000, whole: 60_000, idle: 20_000 };
 
 /** @param connections open at once, at most */
-export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: number): Carrier {
-  const transport = createTransport({
+export function openTransport({ smtp, from, replyTo }: MailSettings, connections: number): MailTransport {
+  const mailer = createTransport({
     pool: true,
     maxConnections: connections,
     // Trying again is the outbox's business.
@@ -55,7 +55,7 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
   return {
     async send(id, to, message, signal) {
       try {
-        await transport.sendMail({
+        await mailer.sendMail({
           envelope: { from: from.address, to: [to] },
           from,
           to: { name: '', address: to },
@@ -82,7 +82,7 @@ export function openCarrier({ smtp, from, replyTo }: MailSettings, connections: 
         return verdict(error as SmtpError);
       }
     },
-    close: () => transport.close({ force: true }),
+    close: () => mailer.close({ force: true }),
   };
 }
 
@@ -128,7 +128,7 @@ export function verdict(error: SmtpError): Delivered {
   }
   // A certificate that is not believed ends the connection like any other trouble of the socket.
   const encryption = code === 'ETLS' || /certificate|altnames/iu.test(error.message);
-  return { kind: 'down', problem: told(encryption ? 'ETLS' : code, command, detail) };
+  return { kind: 'down', problem: problemOf(encryption ? 'ETLS' : code, command, detail) };
 }
 
 /**
@@ -141,7 +141,7 @@ function isLimit(enhanced: string | undefined, response: string): boolean {
   return /\b(?:quota|rate|sending limit|too many (?:messages|connections)|throttl\w+)\b/iu.test(response);
 }
 
-function told(code: string, command: string, detail: string): string {
+function problemOf(code: string, command: string, detail: string): string {
   if (code === 'EAUTH' || code === 'ENOAUTH') {
     return `The mail server refuses the user or the password (${detail}): see SMTP_URL.`;
   }

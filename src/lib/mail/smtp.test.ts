@@ -1,27 +1,27 @@
-/** The carrier against the sandbox's mail server, over SMTP. */
+/** The transport against the sandbox's mail server, over SMTP. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, type MailboxOptions, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
 import type { Letter } from '../../../sandbox/mailbox/store.ts';
-import { type Carrier, openCarrier, type SmtpSettings, verdict } from './smtp.server.ts';
+import { type MailTransport, openTransport, type SmtpSettings, verdict } from './smtp.server.ts';
 
 let mailbox: Mailbox;
-let carriers: Carrier[];
+let transports: MailTransport[];
 beforeEach(async () => {
   mailbox = await startMailbox();
-  carriers = [];
+  transports = [];
 });
 afterEach(async () => {
-  for (const carrier of carriers) carrier.close();
+  for (const transport of transports) transport.close();
   await mailbox.stop();
 });
 
-function carrier(change: Partial<SmtpSettings> = {}): Carrier {
+function transport(change: Partial<SmtpSettings> = {}): MailTransport {
   const url = new URL(mailbox.access.smtpUrl);
   const auth = { user: url.username, password: url.password };
   const secure = url.protocol === 'smtps:';
   const smtp = { host: url.hostname, port: Number(url.port), secure, auth, ...change };
-  const opened = openCarrier(
+  const opened = openTransport(
     {
       smtp,
       from: { name: 'The Sun, daily', address: 'news@sun.example' },
@@ -29,11 +29,11 @@ function carrier(change: Partial<SmtpSettings> = {}): Carrier {
     },
     2,
   );
-  carriers.push(opened);
+  transports.push(opened);
   return opened;
 }
 const message = { subject: 'Hëllo', html: '<p>Hello</p>', text: 'Hello\n' };
-const send = (by: Carrier, to = 'ada@example.com', change = {}, id = 'm1') =>
+const send = (by: MailTransport, to = 'ada@example.com', change = {}, id = 'm1') =>
   by.send(id, to, { ...message, ...change }, new AbortController().signal);
 const fail = (failure: object) =>
   fetch(`${mailbox.access.url}/api/failure`, { method: 'PUT', body: JSON.stringify(failure) });
@@ -42,12 +42,15 @@ const letters = async () =>
 
 describe('a message', () => {
   it('arrives with the headers of an automatic one', async () => {
-    expect(await send(carrier())).toEqual({ kind: 'sent' });
+    expect(await send(transport())).toEqual({ kind: 'sent' });
     const [letter] = await letters();
     expect(letter).toMatchObject({
       envelope: { from: 'news@sun.example', to: ['ada@example.com'] },
-      ...{ from: 'The Sun, daily <news@sun.example>', to: ['ada@example.com'], subject: 'Hëllo' },
-      ...{ text: expect.stringContaining('Hello'), html: expect.stringContaining('<p>Hello</p>') },
+      from: 'The Sun, daily <news@sun.example>',
+      to: ['ada@example.com'],
+      subject: 'Hëllo',
+      text: expect.stringContaining('Hello'),
+      html: expect.stringContaining('<p>Hello</p>'),
     });
     const header = (name: string) => letter?.headers.find((one) => one.name === name)?.value;
     expect(header('Auto-Submitted')).toBe('auto-generated');
@@ -58,11 +61,11 @@ describe('a message', () => {
   });
 
   it('goes without a password where none is set', async () => {
-    expect(await send(carrier({ auth: null }))).toEqual({ kind: 'sent' });
+    expect(await send(transport({ auth: null }))).toEqual({ kind: 'sent' });
   });
 
   it('cannot be given another header or another recipient', async () => {
-    const by = carrier();
+    const by = transport();
     await send(by, 'ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\nX-Evil: 1' });
     const [letter] = await letters();
     expect(letter?.envelope.to).toEqual(['ada@example.com']);
@@ -73,7 +76,7 @@ describe('a message', () => {
 
 describe('what the server does', () => {
   it('refuses for good, or for now', async () => {
-    const by = carrier();
+    const by = transport();
     await fail({ mode: 'permanent' });
     expect(await send(by)).toEqual({ kind: 'refused', detail: '550 5.1.1' });
     await fail({ mode: 'temporary' });
@@ -83,7 +86,7 @@ describe('what the server does', () => {
   });
 
   it('is away, hangs up, or refuses the password', async () => {
-    const by = carrier();
+    const by = transport();
     await fail({ mode: 'refuse' });
     expect(await send(by)).toEqual({
       kind: 'down',
@@ -93,16 +96,14 @@ describe('what the server does', () => {
     expect(await send(by)).toMatchObject({ kind: 'down' });
     expect(await send(by)).toEqual({ kind: 'sent' });
     expect(await letters()).toHaveLength(1);
-    expect(await send(carrier({ auth: { user: 'newspaper', password: 'wrong' } }))).toEqual({
-      ...{
-        kind: 'down',
-        problem: expect.stringMatching(/refuses the user or the password \(535 5\.7\.8\): see SMTP_URL/),
-      },
+    expect(await send(transport({ auth: { user: 'newspaper', password: 'wrong' } }))).toEqual({
+      kind: 'down',
+      problem: expect.stringMatching(/refuses the user or the password \(535 5\.7\.8\): see SMTP_URL/),
     });
   });
 
   it('goes away while a connection is open, and comes back', async () => {
-    const by = carrier();
+    const by = transport();
     expect(await send(by)).toEqual({ kind: 'sent' });
     await fail({ mode: 'refuse' });
     expect(await send(by)).toMatchObject({ kind: 'down' });
@@ -112,7 +113,7 @@ describe('what the server does', () => {
 
   it('is slow, and the sender is told to stop', async () => {
     await fail({ mode: 'slow', delay: 60_000 });
-    const by = carrier();
+    const by = transport();
     const stop = new AbortController();
     const sending = by.send('m1', 'ada@example.com', message, stop.signal);
     stop.abort();
@@ -121,7 +122,7 @@ describe('what the server does', () => {
   });
 
   it('has a limit for the account, which passes: the message waits and is not dropped', async () => {
-    const by = carrier();
+    const by = transport();
     await fail({ mode: 'quota', times: 1 });
     expect(await send(by)).toEqual({ kind: 'later', detail: '550 5.4.5', limited: true });
     await fail({ mode: 'policy', times: 1 });
@@ -130,13 +131,13 @@ describe('what the server does', () => {
   });
 
   it('never gets a password over a connection that is not encrypted, unless it is this machine', async () => {
-    const by = carrier({ host: anotherName });
+    const by = transport({ host: anotherName });
     expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('cannot be encrypted') });
     expect(await letters()).toHaveLength(0);
   });
 });
 
-/** 127.0.0.1 by a name that the carrier does not take for this machine, so that it insists on encryption. */
+/** 127.0.0.1 by a name that the transport does not take for this machine, so that it insists on encryption. */
 const anotherName = '0x7f000001';
 
 describe('a vendor’s server, which wants encryption and a password', () => {
@@ -151,13 +152,13 @@ describe('a vendor’s server, which wants encryption and a password', () => {
   it.each(['starttls', 'tls'] as const)('takes mail over %s', async (encryption) => {
     await vendor({ encryption });
     trust();
-    expect(await send(carrier({ host: 'localhost' }))).toEqual({ kind: 'sent' });
+    expect(await send(transport({ host: 'localhost' }))).toEqual({ kind: 'sent' });
     expect(await letters()).toMatchObject([{ encrypted: true, subject: 'Hëllo' }]);
   });
 
   it('is not believed with a certificate of an authority that is unknown, and gets no password', async () => {
     await vendor({ encryption: 'starttls' });
-    const by = carrier({ host: 'localhost' });
+    const by = transport({ host: 'localhost' });
     expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('certificate') });
     expect(await letters()).toHaveLength(0);
   });
@@ -165,7 +166,7 @@ describe('a vendor’s server, which wants encryption and a password', () => {
   it('takes nothing without a user, and the operator is told which setting that is', async () => {
     await vendor({ encryption: 'starttls' });
     trust();
-    const by = carrier({ host: 'localhost', auth: null });
+    const by = transport({ host: 'localhost', auth: null });
     expect(await send(by)).toEqual({
       kind: 'down',
       problem: expect.stringMatching(/wants a user and a password \(530.*SMTP_URL/),

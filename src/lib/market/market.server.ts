@@ -58,7 +58,10 @@ export function createMarket({ provider, rules, log, now = Date.now }: MarketOpt
       const { price, change, percent, at } = quote;
       const age = now() - at;
       return {
-        ...{ name, price, change, symbol },
+        name,
+        price,
+        change,
+        symbol,
         changePercent: percentText(percent),
         asOf: new Date(at).toISOString(),
         stale: age > staleAfter * everyMs,

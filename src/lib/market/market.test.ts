@@ -81,7 +81,9 @@ describe('the market', () => {
     const prices = (price: number) => async () =>
       new Map(symbols.map((symbol) => [symbol, { price, change: -0.5, percent: -0.517 }]));
     return {
-      ...{ market, clock, prices },
+      market,
+      clock,
+      prices,
       asked: () => asked,
       answers: (next: typeof answer) => {
         answer = next;
@@ -108,8 +110,13 @@ describe('the market', () => {
     answers(prices(96.2));
     const [first] = await market.quotes();
     expect(tickerItem.parse(first)).toEqual({
-      ...{ name: 'S&P 500', symbol: 'SPX', price: 96.2, change: -0.5, changePercent: '(−0.52%)' },
-      ...{ asOf: new Date(clock.now).toISOString(), stale: false },
+      name: 'S&P 500',
+      symbol: 'SPX',
+      price: 96.2,
+      change: -0.5,
+      changePercent: '(−0.52%)',
+      asOf: new Date(clock.now).toISOString(),
+      stale: false,
     });
   });
 

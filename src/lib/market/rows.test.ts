@@ -7,19 +7,35 @@ const symbols = [
   { symbol: 'EUR/USD', name: 'Euro' },
 ];
 const item = (part: Partial<TickerItem>): TickerItem => ({
-  ...{ name: 'S&P 500', symbol: 'SPX', price: 6740.28, change: -35.1, changePercent: '(−0.52%)' },
-  ...{ asOf: '2026-11-20T20:41:00.000Z', stale: false, ...part },
+  name: 'S&P 500',
+  symbol: 'SPX',
+  price: 6740.28,
+  change: -35.1,
+  changePercent: '(−0.52%)',
+  asOf: '2026-11-20T20:41:00.000Z',
+  stale: false,
+  ...part,
 });
 
 describe('rows of the ticker', () => {
   it('stand for every symbol, with a price or without', () => {
     expect(tickerRows(symbols, [item({})])).toEqual([
       {
-        ...{ symbol: 'SPX', name: 'S&P 500', price: '6,740.28', direction: 'down', sign: '▼', spoken: 'down' },
+        symbol: 'SPX',
+        name: 'S&P 500',
+        price: '6,740.28',
+        direction: 'down',
+        sign: '▼',
+        spoken: 'down',
         change: '−35.10 (−0.52%)',
       },
       {
-        ...{ symbol: 'EUR/USD', name: 'Euro', price: '', direction: 'same', sign: '', spoken: 'no price yet' },
+        symbol: 'EUR/USD',
+        name: 'Euro',
+        price: '',
+        direction: 'same',
+        sign: '',
+        spoken: 'no price yet',
         change: '',
       },
     ]);

@@ -54,7 +54,9 @@ export const staleSince = (items: readonly TickerItem[]): string | null =>
 
 const hour = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/New_York',
-  ...{ hour: 'numeric', minute: '2-digit', timeZoneName: 'short' },
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
 });
 
 /** When prices were true, by New York's clock: `As of 3:41 PM EST`. */

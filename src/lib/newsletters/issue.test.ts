@@ -1,16 +1,21 @@
 import { expect, it } from 'vitest';
 import { newsletters } from '../pages/newsletters.ts';
-import { composeIssue, type Told } from './issue.ts';
+import { composeIssue, type IssueStory } from './issue.ts';
 
 const now = Date.parse('2026-11-20T11:30:00Z');
 const [morning, evening] = newsletters as [(typeof newsletters)[0], (typeof newsletters)[0]];
 /** @param hours before now */
-const story = (id: number, hours: number): Told => ({
-  ...{ id, slug: `story-${id}`, title: `Story ${id}`, excerpt: 'Why.', minutes: 4 },
-  ...{ section: { label: 'Politics' }, author: { name: 'Ada Whitlock' } },
+const story = (id: number, hours: number): IssueStory => ({
+  id,
+  slug: `story-${id}`,
+  title: `Story ${id}`,
+  excerpt: 'Why.',
+  minutes: 4,
+  section: { label: 'Politics' },
+  author: { name: 'Ada Whitlock' },
   date: new Date(now - hours * 3_600_000).toISOString(),
 });
-const ids = (letter: typeof morning, stories: readonly Told[], onTop: readonly number[] = []) =>
+const ids = (letter: typeof morning, stories: readonly IssueStory[], onTop: readonly number[] = []) =>
   composeIssue(letter, stories, onTop, now)?.stories.map(({ path }) => Number(path.split('-')[1]));
 
 it('tells the last day’s stories, those first that the editors put on top, in their order', () => {
@@ -33,11 +38,17 @@ it('is no longer than a letter', () => {
 
 it('says what a card says, and the day in New York', () => {
   expect(composeIssue(morning, [story(1, 1)], [], now)).toEqual({
-    ...{ letter: 'Morning Sun', slug: 'morning', day: 'Friday, November 20, 2026' },
+    letter: 'Morning Sun',
+    slug: 'morning',
+    day: 'Friday, November 20, 2026',
     stories: [
       {
-        ...{ title: 'Story 1', standfirst: 'Why.', path: '/article/story-1', kicker: 'Politics' },
-        ...{ byline: 'Ada Whitlock', minutes: 4 },
+        title: 'Story 1',
+        standfirst: 'Why.',
+        path: '/article/story-1',
+        kicker: 'Politics',
+        byline: 'Ada Whitlock',
+        minutes: 4,
       },
     ],
   });

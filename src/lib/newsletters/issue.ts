@@ -1,10 +1,10 @@
-/** What stands in a day's newsletter, out of the newest stories. */
+/** Chooses the stories of a day's newsletter out of the newest. */
 import { mastheadDay } from '../dates.ts';
-import type { LetterIssue, LetterStory } from '../mail/service.ts';
+import type { NewsletterIssue, NewsletterStory } from '../mail/service.ts';
 import type { Newsletter } from '../pages/newsletters.ts';
 
-/** As much of a card as a letter tells. */
-export interface Told {
+/** The fields of a card that a newsletter shows. */
+export interface IssueStory {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
@@ -16,10 +16,10 @@ export interface Told {
   readonly minutes: number;
 }
 
-/** How many stories a letter has; the evening's is one story and what else was worth reading. */
+/** Most stories of a newsletter; the evening's has one story and a few more. */
 const most: Readonly<Record<string, number>> = { morning: 8, evening: 4 };
 const usualMost = 6;
-/** Fewer than these make no letter: older ones fill it up. */
+/** Fewest stories; older ones fill it up. */
 const least = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -33,23 +33,27 @@ const dayMs = 24 * 60 * 60 * 1000;
  */
 export function composeIssue(
   letter: Newsletter,
-  newest: readonly Told[],
+  newest: readonly IssueStory[],
   onTop: readonly number[],
   now: number,
-): LetterIssue | null {
+): NewsletterIssue | null {
   const fresh = newest.filter(({ date }) => now - Date.parse(date) < dayMs);
   const stories = fresh.length >= least ? fresh : newest.slice(0, Math.max(least, fresh.length));
   if (stories.length === 0) return null;
-  const rank = ({ id }: Told): number => {
+  const rank = ({ id }: IssueStory): number => {
     const place = onTop.indexOf(id);
     return place < 0 ? onTop.length : place;
   };
   // Sorting is stable: what the editors did not order stays newest first.
   const ordered = stories.toSorted((a, b) => rank(a) - rank(b)).slice(0, most[letter.slug] ?? usualMost);
-  return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(told) };
+  return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(toStory) };
 }
 
-const told = ({ slug, title, excerpt, section, author, minutes }: Told): LetterStory => ({
-  ...{ title, standfirst: excerpt, path: `/article/${slug}` },
-  ...{ kicker: section?.label ?? '', byline: author?.name ?? '', minutes },
+const toStory = ({ slug, title, excerpt, section, author, minutes }: IssueStory): NewsletterStory => ({
+  title,
+  standfirst: excerpt,
+  path: `/article/${slug}`,
+  kicker: section?.label ?? '',
+  byline: author?.name ?? '',
+  minutes,
 });

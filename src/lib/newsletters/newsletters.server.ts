@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress } from '../mail/address.ts';
-import type { LetterIssue, Outbox } from '../mail/service.ts';
+import type { NewsletterIssue, Outbox } from '../mail/service.ts';
 import { createSealer } from '../sealed.server.ts';
 import { type Choice, knownChoices } from './choices.ts';
 import { mailFields, unsubscribePath } from './paths.ts';
@@ -75,14 +75,17 @@ export function createNewsletters(options: NewslettersOptions): Newsletters {
         .orderBy('mail_choices.user_id')
         .limit(batch)
         .execute();
-      const content = JSON.parse(issue.content) as LetterIssue;
+      const content = JSON.parse(issue.content) as NewsletterIssue;
       let addressed = issue.addressed;
       for (const { id: userId, email } of readers) {
         if (!isAddress(email)) continue;
         addressed++;
         await outbox.enqueue(tx, {
           ...content,
-          ...{ kind: 'newsletter', to: email, unsubscribe: linkFor(userId, issue.letter), minutes: freshMinutes },
+          kind: 'newsletter',
+          to: email,
+          unsubscribe: linkFor(userId, issue.letter),
+          minutes: freshMinutes,
         });
       }
       const finished = readers.length < batch;

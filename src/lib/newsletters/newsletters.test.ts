@@ -2,12 +2,14 @@ import { expect, it } from 'vitest';
 import { bench } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { AccountsTransaction } from '../database.ts';
-import type { LetterIssue, Message } from '../mail/service.ts';
+import type { Message, NewsletterIssue } from '../mail/service.ts';
 import { createNewsletters } from './newsletters.server.ts';
 
 const secret = 'a secret of the newsletters that is long enough';
-const issue = (day: string): LetterIssue => ({
-  ...{ letter: 'Morning Sun', slug: 'morning', day },
+const issue = (day: string): NewsletterIssue => ({
+  letter: 'Morning Sun',
+  slug: 'morning',
+  day,
   stories: [{ title: 'A crack', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 3 }],
 });
 const morning = () => issue('today');
@@ -77,7 +79,9 @@ onBothEngines('the newsletters', (engines) => {
     for (let count = 0; count < 7; count++) await join(`reader-${count}`);
     const stopping = new AbortController();
     const broken = await letters.send('morning', morning, {
-      ...{ batch: 2, signal: stopping.signal, onProgress: () => stopping.abort() },
+      batch: 2,
+      signal: stopping.signal,
+      onProgress: () => stopping.abort(),
     });
     expect(broken).toEqual({ readers: 2, finished: false });
     const both = await Promise.all([
@@ -135,7 +139,9 @@ onBothEngines('the newsletters', (engines) => {
     expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening']);
     for (const forged of ['', 'x', `${token}A`, token.slice(1), link.href]) {
       expect([letters.peek(forged), await letters.unsubscribe(forged), await letters.resubscribe(forged)]).toEqual([
-        ...[null, null, null],
+        null,
+        null,
+        null,
       ]);
     }
     clock.now += 401 * 24 * 3_600_000;

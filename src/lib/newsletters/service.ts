@@ -1,6 +1,6 @@
 /** What the newsletters do, as routes, pages and the command see it. */
 import type { Session } from '../accounts/service.ts';
-import type { LetterIssue } from '../mail/service.ts';
+import type { NewsletterIssue } from '../mail/service.ts';
 import type { Choice } from './choices.ts';
 
 /** How far an issue has got. */
@@ -37,7 +37,11 @@ export interface Newsletters {
    *
    * @param compose asked only when the day has no issue yet; `null`: there is nothing to send
    */
-  send(slug: string, compose: (day: string) => LetterIssue | null, options?: SendOptions): Promise<Addressed | null>;
+  send(
+    slug: string,
+    compose: (day: string) => NewsletterIssue | null,
+    options?: SendOptions,
+  ): Promise<Addressed | null>;
   /** What is kept about a reader, for the export of everything. */
   exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
 }

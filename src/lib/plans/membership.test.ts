@@ -22,9 +22,19 @@ describe('the label of an account (spec section 4)', () => {
 });
 
 const subscription: Subscription = {
-  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 12_000, price: 12_000, productId: 'sun-reader' },
-  ...{ planId: 'reader-yearly', planName: 'Yearly', interval: 'year', print: false, status: 'active' },
-  ...{ nextBillingDate: '2027-01-20', paidUntil: '2027-01-20', cancelAtPeriodEnd: false },
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 12_000,
+  price: 12_000,
+  productId: 'sun-reader',
+  planId: 'reader-yearly',
+  planName: 'Yearly',
+  interval: 'year',
+  print: false,
+  status: 'active',
+  nextBillingDate: '2027-01-20',
+  paidUntil: '2027-01-20',
+  cancelAtPeriodEnd: false,
 };
 const standing = (part: Partial<Subscription> = {}) => standingOf({ ...subscription, ...part }, String);
 

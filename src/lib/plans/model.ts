@@ -90,7 +90,14 @@ export const comparison: readonly { readonly what: string; readonly from: TierId
 ];
 
 const printed = (id: string, tier: TierId, interval: 'month' | 'year', amount: number, print = false): Plan => ({
-  ...{ id, tier, interval, count: 1, amount, currency: 'usd', print, promotion: null },
+  id,
+  tier,
+  interval,
+  count: 1,
+  amount,
+  currency: 'usd',
+  print,
+  promotion: null,
 });
 
 /** Standard plans (spec section 9), where the catalogue is not there. */
@@ -119,11 +126,13 @@ function planOf(price: Price): Plan | null {
   const plain = { id: price.zephrPlanId, tier, interval, count, amount: price.unit_amount, currency: price.currency };
   const { promotion } = price;
   return {
-    ...{ ...plain, print: price.print },
+    ...plain,
+    print: price.print,
     promotion: promotion && {
       heading: price.pennyHeading ?? tiers.find(({ id }) => id === tier)?.name ?? '',
       subheading: price.pennySubheading ?? promotionTerms(plain, promotion.days),
-      ...{ days: promotion.days, perDay: promotion.perDay },
+      days: promotion.days,
+      perDay: promotion.perDay,
     },
   };
 }

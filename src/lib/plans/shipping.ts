@@ -16,7 +16,13 @@ export type ShippingField = keyof ShippingFields;
 export type ShippingErrors = Readonly<Partial<Record<ShippingField, string>>>;
 
 export const noFields: ShippingFields = {
-  ...{ name: '', line1: '', line2: '', city: '', state: '', postal_code: '', phone: '' },
+  name: '',
+  line1: '',
+  line2: '',
+  city: '',
+  state: '',
+  postal_code: '',
+  phone: '',
 };
 /** Pages with the form; without a script all of them post to the first. */
 export const shippingPages = ['/shipping', '/dashboard/shipping'] as const;
@@ -27,7 +33,13 @@ export const shippingFields = Object.keys(noFields) as readonly ShippingField[];
 
 /** Longest value of each field, characters. */
 export const longest: Readonly<Record<ShippingField, number>> = {
-  ...{ name: 200, line1: 200, line2: 200, city: 200, state: 2, postal_code: 10, phone: 40 },
+  name: 200,
+  line1: 200,
+  line2: 200,
+  city: 200,
+  state: 2,
+  postal_code: 10,
+  phone: 40,
 };
 
 const missing: ShippingErrors = {
@@ -90,7 +102,12 @@ export function checkShipping(fields: ShippingFields): CheckedShipping {
     shipping: {
       name,
       address: {
-        ...{ line1, ...(line2 && { line2 }), city, state: fields.state, postal_code: zip, country: 'US' },
+        line1,
+        ...(line2 && { line2 }),
+        city,
+        state: fields.state,
+        postal_code: zip,
+        country: 'US',
       },
       ...(phone && { phone }),
     },

@@ -9,7 +9,10 @@ export const price = (zephrPlanId: string, product: string, part: Partial<Price>
   currency: 'usd',
   recurring: { interval: 'year', interval_count: 1 },
   zephrPlanId,
-  ...{ pennyHeading: null, pennySubheading: null, promotion: null, print: false },
+  pennyHeading: null,
+  pennySubheading: null,
+  promotion: null,
+  print: false,
   product: { id: `prod_${product}`, name: product, metadata: { zephr_product_id: product } },
   ...part,
 });

@@ -44,7 +44,9 @@ export function createLedger({ db, transaction }: Pick<Database, 'db' | 'transac
       const rows = [...readings]
         .sort(([a], [b]) => a - b)
         .map(([article_id, total]) => ({
-          ...{ article_id, total, half_life: halfLife },
+          article_id,
+          total,
+          half_life: halfLife,
           heat: heatOf(total, now, halfLife),
         }));
       await transaction(async (tx) => {

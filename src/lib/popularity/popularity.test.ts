@@ -35,7 +35,11 @@ onBothEngines('popularity', (engines) => {
     folders.push(join(file, '..'));
     const changes: string[][] = [];
     const popularity = createPopularity({
-      ...{ database, file, rules: publication.popularity, log: silent, now: () => clock.now },
+      database,
+      file,
+      rules: publication.popularity,
+      log: silent,
+      now: () => clock.now,
       limiter: createLimiter(database as Database, createKeyed(secret), defaultLimits, Date.now),
       reader: () => createReader(mirror),
       onChange: (tags) => changes.push([...tags].sort()),

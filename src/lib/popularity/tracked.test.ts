@@ -19,7 +19,15 @@ describe('what a browser has counted', () => {
 describe('parameters', () => {
   it('are whole numbers above 0', () => {
     expect(['1', '158', '0', '-1', '1e3', '01', ' 1', '9'.repeat(16), undefined].map(idOf)).toEqual([
-      ...[1, 158, null, null, null, null, null, null, null],
+      1,
+      158,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
     ]);
     expect([limitOf('4'), limitOf('many'), limitOf(null)]).toEqual([4, undefined, undefined]);
   });

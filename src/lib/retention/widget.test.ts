@@ -47,8 +47,12 @@ it('is opened for the reader’s own customer and subscription', async () => {
   expect(init).toHaveBeenCalledExactlyOnceWith(
     'show',
     expect.objectContaining({
-      ...{ customerId: 'cus_1', subscriptionId: 'sub_1', authHash: 'abc', appId: 'app_1' },
-      ...{ mode: 'test', provider: 'stripe' },
+      customerId: 'cus_1',
+      subscriptionId: 'sub_1',
+      authHash: 'abc',
+      appId: 'app_1',
+      mode: 'test',
+      provider: 'stripe',
     }),
   );
 });

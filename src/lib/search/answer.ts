@@ -27,7 +27,10 @@ export const answerOf = (
 ): SearchAnswer => ({
   nbHits: total,
   hits: items.map(hitOf),
-  ...{ page, nbPages: Math.ceil(total / hitsPerPage), hitsPerPage, query },
+  page,
+  nbPages: Math.ceil(total / hitsPerPage),
+  hitsPerPage,
+  query,
   instead: [...instead],
 });
 

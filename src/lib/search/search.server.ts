@@ -71,12 +71,10 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
       const fed = hosted?.feed?.stats();
       return {
         engine: hosted ? 'algolia' : 'own',
-        ...{
-          fallbacks,
-          pending: fed?.pending ?? 0,
-          failed: fed?.failed ?? 0,
-          problem: problem ?? fed?.problem ?? null,
-        },
+        fallbacks,
+        pending: fed?.pending ?? 0,
+        failed: fed?.failed ?? 0,
+        problem: problem ?? fed?.problem ?? null,
       };
     },
     start: () => hosted?.feed?.start(),

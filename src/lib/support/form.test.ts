@@ -34,11 +34,15 @@ describe('the four fields', () => {
 
   it('are put in order: no line break in a line, no sign that is none', () => {
     const sent: Record<string, unknown> = {
-      ...{ name: ' Ada\r\nBcc: eve@example.com ', email: 'ada@example.com\u0000', phone: 12 },
+      name: ' Ada\r\nBcc: eve@example.com ',
+      email: 'ada@example.com\u0000',
+      phone: 12,
       message: 'One\r\nTwo\rThree\u0007\u0000\tfour ',
     };
     expect(supportFrom((name) => sent[name])).toEqual({
-      ...{ name: 'Ada Bcc: eve@example.com', email: 'ada@example.com', phone: '' },
+      name: 'Ada Bcc: eve@example.com',
+      email: 'ada@example.com',
+      phone: '',
       message: 'One\nTwo\nThree\tfour',
     });
   });
@@ -79,6 +83,6 @@ describe('what looks as if no person had written it', () => {
 });
 
 test('what spec section 8 says of a failure, word for word', async () => {
-  const { supportSaid } = await import('./form.ts');
-  expect(supportSaid.failed).toBe('There was an error submitting your message. Please try again.');
+  const { supportMessages } = await import('./messages.ts');
+  expect(supportMessages.failed).toBe('There was an error submitting your message. Please try again.');
 });

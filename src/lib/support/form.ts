@@ -1,5 +1,6 @@
-/** The support form (spec sections 3 and 5): its fields, all four required, what is wrong with them, and what is said. */
+/** The support form (spec sections 3 and 5): its fields, all four required, and what is wrong with them. */
 import { isAddress } from '../mail/address.ts';
+import { supportInvalid } from './messages.ts';
 
 export interface SupportFields {
   readonly name: string;
@@ -23,19 +24,6 @@ export const supportPath = '/api/forms/support';
 /** The page of the form, for whoever has no script or no account. */
 export const contactPage = '/contact';
 
-/** The first of spec section 8, word for word. */
-export const supportSaid = {
-  failed: 'There was an error submitting your message. Please try again.',
-  sent: 'Thank you. Your message is with us, and a person will answer it.',
-} as const;
-
-const missing: Readonly<Record<SupportField, string>> = {
-  name: 'Please enter your name.',
-  email: 'Please enter your email address.',
-  phone: 'Please enter a phone number.',
-  message: 'Please write what we can help with.',
-};
-
 /** What was sent, in order: one line each but for the message, whose lines stay. What is no text is empty. */
 export function supportFrom(read: (name: SupportField) => unknown): SupportFields {
   const text = (name: SupportField): string => {
@@ -58,16 +46,16 @@ export function supportFrom(read: (name: SupportField) => unknown): SupportField
 export function checkSupport(fields: SupportFields): SupportErrors {
   const errors: Partial<Record<SupportField, string>> = {};
   for (const name of supportFields) {
-    if (fields[name] === '') errors[name] = missing[name];
-    else if (fields[name].length > longest[name]) errors[name] = `This is longer than ${longest[name]} characters.`;
+    if (fields[name] === '') errors[name] = supportInvalid[name];
+    else if (fields[name].length > longest[name]) errors[name] = supportInvalid.tooLong(longest[name]);
   }
-  // What no mail could be answered to would never reach the desk: it is asked for here what the mail asks for.
+  // The same check as the mail's, which would refuse the message later.
   if (!errors.email && !(isAddress(fields.email) && /@[^@]+\.[^@.]+$/u.test(fields.email))) {
-    errors.email = 'Please enter a valid email address, such as name@example.com.';
+    errors.email = supportInvalid.badEmail;
   }
   const digits = fields.phone.replace(/\D/gu, '').length;
   if (!errors.phone && (digits < 7 || digits > 15 || !/^[\d\s().+x/-]+$/iu.test(fields.phone))) {
-    errors.phone = 'Invalid phone number';
+    errors.phone = supportInvalid.badPhone;
   }
   return errors;
 }

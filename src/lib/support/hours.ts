@@ -1,10 +1,12 @@
 /**
- * When somebody is at the support desk: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), holidays left out. Pure, and small
+ * Support hours: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), holidays left out. Pure, and small
  * enough for a browser, which asks it every minute.
  */
 
+import { supportHoursMessages } from './messages.ts';
+
 export interface Hours {
-  /** Whether somebody is there now. */
+  /** Whether support is available now. */
   readonly open: boolean;
   /** A sentence about it. */
   readonly words: string;
@@ -17,7 +19,11 @@ const names = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 
 const clock = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/New_York',
-  ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', hourCycle: 'h23' },
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  hourCycle: 'h23',
 });
 
 /** What a clock and a calendar in New York show. */
@@ -34,7 +40,7 @@ function nth(year: number, month: number, weekday: number, count: number): numbe
   return Date.UTC(year, month, 1 + ((weekday - first + 7) % 7) + 7 * (count - 1));
 }
 
-/** Holidays of the United States on which nobody is there; one that falls on a weekend is kept on the nearest weekday. */
+/** Holidays of the United States without support; one that falls on a weekend is kept on the nearest weekday. */
 function isHoliday(day: number): boolean {
   const year = new Date(day).getUTCFullYear();
   const kept = (month: number, date: number, of = year): number => {
@@ -43,8 +49,16 @@ function isHoliday(day: number): boolean {
     return weekday === 6 ? at - dayMs : weekday === 0 ? at + dayMs : at;
   };
   return [
-    ...[kept(0, 1), kept(0, 1, year + 1), nth(year, 0, 1, 3), nth(year, 1, 1, 3), nth(year, 4, 1, -1)],
-    ...[kept(5, 19), kept(6, 4), nth(year, 8, 1, 1), nth(year, 10, 4, 4), kept(11, 25)],
+    kept(0, 1),
+    kept(0, 1, year + 1),
+    nth(year, 0, 1, 3),
+    nth(year, 1, 1, 3),
+    nth(year, 4, 1, -1),
+    kept(5, 19),
+    kept(6, 4),
+    nth(year, 8, 1, 1),
+    nth(year, 10, 4, 4),
+    kept(11, 25),
   ].includes(day);
 }
 
@@ -57,11 +71,11 @@ const works = (day: number): boolean => {
 export function supportHours(now: number): Hours {
   const { day, hour } = inNewYork(now);
   if (works(day) && hour >= opens && hour < closes) {
-    return { open: true, words: 'Somebody is here now, until 5 p.m. ET.' };
+    return { open: true, words: supportHoursMessages.open };
   }
-  if (works(day) && hour < opens) return { open: false, words: 'Nobody is here yet. We begin today at 9 a.m. ET.' };
+  if (works(day) && hour < opens) return { open: false, words: supportHoursMessages.opensToday };
   let next = day + dayMs;
   while (!works(next)) next += dayMs;
-  const when = next === day + dayMs ? 'tomorrow' : `on ${names[new Date(next).getUTCDay()]}`;
-  return { open: false, words: `Nobody is here now. We are back ${when} at 9 a.m. ET.` };
+  const when = next === day + dayMs ? 'tomorrow' : (names[new Date(next).getUTCDay()] ?? '');
+  return { open: false, words: supportHoursMessages.opens(when) };
 }

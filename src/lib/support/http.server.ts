@@ -3,14 +3,8 @@ import type { APIContext, AstroGlobal } from 'astro';
 import type { Session } from '../accounts/service.ts';
 import { tooManyTries } from '../http/rate-limit.ts';
 import { callerOf } from '../http/routes.server.ts';
-import {
-  checkSupport,
-  hiddenFields,
-  type SupportErrors,
-  type SupportFields,
-  supportFrom,
-  supportSaid,
-} from './form.ts';
+import { checkSupport, hiddenFields, type SupportErrors, type SupportFields, supportFrom } from './form.ts';
+import { supportMessages } from './messages.ts';
 
 /** What came of a message. */
 export type Sent =
@@ -36,7 +30,7 @@ export async function sendSupport(
 ): Promise<Sent> {
   const { support, log } = context.locals.services;
   const typed = supportFrom(read);
-  const failed = { ok: false, status: 503, message: supportSaid.failed, typed } as const;
+  const failed = { ok: false, status: 503, message: supportMessages.failed, typed } as const;
   const errors = checkSupport(typed);
   const [first] = Object.values(errors);
   if (first !== undefined) return { ok: false, status: 400, message: first, errors, typed };
@@ -56,7 +50,7 @@ export async function sendSupport(
     const { retryAfter } = taken;
     return { ok: false, status: 429, message: tooManyTries(retryAfter), retryAfter, typed };
   } catch (error) {
-    log.error({ err: error }, 'A message to the support desk could not be kept');
+    log.error({ err: error }, 'A message to the support inbox could not be kept');
     return failed;
   }
 }

@@ -1,4 +1,4 @@
-/** What the support desk keeps of a user. */
+/** What the support inbox keeps of a user. */
 import type { PersonalData } from '../personal-data.ts';
 import type { Support } from './service.ts';
 
@@ -6,7 +6,7 @@ export const supportData = (support: Pick<Support, 'exportData' | 'forget'>): Pe
   tables: { support_messages: 'gone' },
   export: support.exportData,
   erase: support.forget,
-  // The desk keeps what it was asked, but not as a message of this account.
+  // The support inbox keeps the message, but not as a message of this account.
   disown: async (tx, userId) =>
     void (await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', userId).execute()),
 });

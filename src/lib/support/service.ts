@@ -1,4 +1,4 @@
-/** The support desk as routes and pages see it. */
+/** The support inbox as routes and pages see it. */
 import type { Caller, Session } from '../accounts/service.ts';
 import type { Owner } from '../personal-data.ts';
 import type { SupportFields } from './form.ts';

@@ -1,4 +1,4 @@
-/** The support desk at work: what readers write is kept, mailed to the desk, and deleted after its time. */
+/** Support messages: stored, mailed to the support inbox, and deleted after the retention time. */
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/engine/email.ts';
 import { createKeyed } from '../accounts/engine/keyed.server.ts';
@@ -19,7 +19,7 @@ export interface SupportOptions {
   readonly secret: string;
   readonly limits: Limits;
   /** Where messages are mailed to. */
-  readonly desk: string;
+  readonly inbox: string;
   /** Days that messages are kept. */
   readonly keepDays: number;
   readonly log: Logger;
@@ -39,7 +39,7 @@ const countEveryMs = 60 * 1000;
 const patienceMinutes = 30 * 24 * 60;
 
 export function createSupport(options: SupportOptions): Support {
-  const { database, outbox, desk, keepDays, log, now = Date.now } = options;
+  const { database, outbox, inbox, keepDays, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
   const limiter = createLimiter(database, createKeyed(options.secret), options.limits, now);
   const timers: NodeJS.Timeout[] = [];
@@ -63,7 +63,7 @@ export function createSupport(options: SupportOptions): Support {
       .then(
         () => {},
         (error: unknown) =>
-          log.warn({ err: error }, 'Old messages to the desk could not be deleted; they are tried again'),
+          log.warn({ err: error }, 'Old messages to the support inbox could not be deleted; they are tried again'),
       );
   }
 
@@ -82,8 +82,8 @@ export function createSupport(options: SupportOptions): Support {
       );
   }
 
-  const toDesk = (tx: AccountsTransaction, fields: SupportFields, at: number, known: boolean): Promise<void> =>
-    outbox.enqueue(tx, { kind: 'support', to: desk, ...fields, at, known, minutes: patienceMinutes });
+  const toInbox = (tx: AccountsTransaction, fields: SupportFields, at: number, known: boolean): Promise<void> =>
+    outbox.enqueue(tx, { kind: 'support', to: inbox, ...fields, at, known, minutes: patienceMinutes });
 
   return {
     stamp: () => sealer.seal(purpose, now(), stampSeconds),
@@ -92,13 +92,13 @@ export function createSupport(options: SupportOptions): Support {
       // Anybody can type an address: who is signed in is counted apart from what others write under theirs.
       const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
       if (over) {
-        log.info({ limit: 'support', scope: over.scope }, 'A limit of the support desk is reached');
+        log.info({ limit: 'support', scope: over.scope }, 'A limit of the support inbox is reached');
         return { ok: false, retryAfter: over.retryAfter };
       }
       const reason = held(fields, { trap, drawn: drawnAt(stamp), known: session !== null }, now());
       const at = now();
       const fresh = await database.transaction(async (tx) => {
-        // Pressed twice, or sent again because its answer was lost: the desk has it.
+        // Pressed twice, or sent again because its answer was lost: it was mailed already.
         const before = await tx
           .selectFrom('support_messages')
           .select('id')
@@ -113,13 +113,13 @@ export function createSupport(options: SupportOptions): Support {
           .values({ ...fields, id: randomUUID(), created: at, user_id: session?.userId ?? null, email, held: reason })
           .execute();
         const known = session?.emailVerified === true && session.email === email;
-        if (reason === null) await toDesk(tx, { ...fields, email }, at, known);
+        if (reason === null) await toInbox(tx, { ...fields, email }, at, known);
         return true;
       });
       if (!fresh) return { ok: true };
       if (reason === null) outbox.nudge();
       else {
-        log.info({ reason }, 'A message to the support desk was kept and not mailed');
+        log.info({ reason }, 'A message to the support inbox was kept and not mailed');
         if (waiting !== null) waiting++;
       }
       return { ok: true };
@@ -151,7 +151,7 @@ export function createSupport(options: SupportOptions): Support {
                 .where('email', '=', email)
                 .where('emailVerified', '=', 1)
                 .executeTakeFirst();
-        await toDesk(tx, { name, email, phone, message }, row.created, user !== undefined);
+        await toInbox(tx, { name, email, phone, message }, row.created, user !== undefined);
         return true;
       });
       if (!released) return false;

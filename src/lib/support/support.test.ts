@@ -9,19 +9,27 @@ import type { Asking } from './service.ts';
 import { createSupport } from './support.server.ts';
 
 const fields = {
-  ...{ name: 'Ada Whitlock', email: 'Ada@Example.com', phone: '2125550183' },
+  name: 'Ada Whitlock',
+  email: 'Ada@Example.com',
+  phone: '2125550183',
   message: 'Where is my paper?',
 };
-const secret = 'a secret of the support desk that is long enough';
-const desk = 'desk@sun.example';
+const secret = 'a secret of the support inbox that is long enough';
+const inbox = 'desk@sun.example';
 
-onBothEngines('the support desk', (engines) => {
+onBothEngines('the support inbox', (engines) => {
   async function open(change: { log?: Logger; failing?: boolean } = {}) {
     const database = await engines.open();
     const clock = { now: Date.UTC(2026, 10, 20, 12) };
     const mail: Message[] = [];
     const support = createSupport({
-      ...{ database, secret, desk, keepDays: 180, limits: defaultLimits, log: silent, now: () => clock.now },
+      database,
+      secret,
+      inbox,
+      keepDays: 180,
+      limits: defaultLimits,
+      log: silent,
+      now: () => clock.now,
       ...(change.log && { log: change.log }),
       outbox: {
         enqueue: async (_, message) => {
@@ -32,20 +40,23 @@ onBothEngines('the support desk', (engines) => {
       },
     });
     const asking = (more: Partial<Asking> = {}): Asking => ({
-      ...{ caller: caller(), session: null, trap: '', stamp: '' },
+      caller: caller(),
+      session: null,
+      trap: '',
+      stamp: '',
       ...more,
     });
     return { database, support, mail, clock, asking };
   }
   const rows = ({ db }: Database) => db.selectFrom('support_messages').selectAll().orderBy('created').execute();
 
-  it('keeps a message and mails it to the desk, with the reader as the one to answer', async () => {
+  it('keeps a message and mails it to the support inbox, with the reader as the one to answer', async () => {
     const { database, support, mail, asking } = await open();
     expect(await support.take(fields, asking())).toEqual({ ok: true });
     expect(await rows(database)).toMatchObject([
       { name: 'Ada Whitlock', email: 'ada@example.com', message: 'Where is my paper?', user_id: null, held: null },
     ]);
-    expect(mail).toMatchObject([{ kind: 'support', to: desk, email: 'ada@example.com', known: false }]);
+    expect(mail).toMatchObject([{ kind: 'support', to: inbox, email: 'ada@example.com', known: false }]);
   });
 
   it('takes a message once that is sent twice, and again when it is written again later', async () => {
@@ -102,8 +113,8 @@ onBothEngines('the support desk', (engines) => {
     expect(await support.release(stranger ?? '')).toBe(true);
     expect(await support.release('unknown')).toBe(false);
     expect(mail.slice(1)).toMatchObject([
-      { to: desk, message: 'Hers, and in the trap', at: clock.now - 1, known: true },
-      { to: desk, message: 'A stranger’s', known: false },
+      { to: inbox, message: 'Hers, and in the trap', at: clock.now - 1, known: true },
+      { to: inbox, message: 'A stranger’s', known: false },
     ]);
     await vi.waitFor(() => expect(support.stats()).toEqual({ held: 1 }));
     await support.stop();

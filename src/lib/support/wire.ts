@@ -5,7 +5,10 @@ import { hiddenFields } from './form.ts';
 const text = z.string().max(20_000);
 
 export const supportBody = z.looseObject({
-  ...{ name: text, email: text, phone: text, message: text },
+  name: text,
+  email: text,
+  phone: text,
+  message: text,
   [hiddenFields.trap]: text.optional(),
   [hiddenFields.stamp]: z.string().max(1000).optional(),
 });

@@ -6,7 +6,10 @@ import { onTrack, track } from './track.ts';
 import { createTracker } from './tracker.ts';
 
 const article = articleFacts({
-  ...{ id: 7, slug: 'a-story', title: 'A Story', date: '2026-11-20T10:00:00Z' },
+  id: 7,
+  slug: 'a-story',
+  title: 'A Story',
+  date: '2026-11-20T10:00:00Z',
   author: { name: 'Ann Lee' },
   sections: [{ label: 'Arts+' }, { label: 'National' }],
 });
@@ -22,8 +25,12 @@ function setUp() {
 
 it('an article has the fields of the specification', () => {
   expect(article).toEqual({
-    ...{ slug: 'a-story', title: 'A Story', id: 7, date: '2026-11-20T10:00:00Z' },
-    ...{ author: 'Ann Lee', category: 'Arts+' },
+    slug: 'a-story',
+    title: 'A Story',
+    id: 7,
+    date: '2026-11-20T10:00:00Z',
+    author: 'Ann Lee',
+    category: 'Arts+',
   });
   expect(articleFacts({ ...article, author: null, sections: [] })).toMatchObject({ author: '', category: '' });
 });

@@ -1,5 +1,5 @@
 /**
- * `npm run support`: what readers wrote to the support desk and what looked as if no person had written it. It runs beside the serving
+ * `npm run support`: what readers wrote to the support inbox and what looked as if no person had written it. It runs beside the serving
  * process, on the same settings; that one mails what is released.
  */
 import type { HeldMessage, Support } from '../../lib/support/service.ts';
@@ -11,7 +11,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** What is held, newest first. @throws as {@link releaseMessage} */
 export const listHeld = (env: Env): Promise<readonly HeldMessage[]> =>
-  withDesk(env, (support) => support.heldMessages());
+  withSupport(env, (support) => support.heldMessages());
 
 /**
  * Hands one to the mail.
@@ -20,9 +20,9 @@ export const listHeld = (env: Env): Promise<readonly HeldMessage[]> =>
  * @throws ConfigError, or Error with a sentence that says what to do
  */
 export const releaseMessage = (env: Env, id: string): Promise<boolean> =>
-  withDesk(env, (support) => support.release(id));
+  withSupport(env, (support) => support.release(id));
 
-async function withDesk<T>(env: Env, work: (support: Support) => Promise<T>): Promise<T> {
+async function withSupport<T>(env: Env, work: (support: Support) => Promise<T>): Promise<T> {
   const config = parseConfig(env);
   const house = await compose(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'));
   try {

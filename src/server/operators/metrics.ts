@@ -191,7 +191,7 @@ const billingSamples = (billing: BillingStats): Sample[] => [
 ];
 
 const supportSamples = ({ held }: SupportStats): Sample[] => [
-  gauge('broadsheet_support_held', 'Messages to the support desk that were kept and not mailed.', held),
+  gauge('broadsheet_support_held', 'Messages to the support inbox that were kept and not mailed.', held),
 ];
 
 const cspReportSamples = (reports: CspReportStats): Sample[] => [

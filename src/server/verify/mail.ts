@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js';
 import { isLoopback } from '../../lib/loopback.ts';
-import { type MailSettings, openCarrier, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
+import { type MailSettings, openTransport, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
 import { type Check, type Step, Trouble } from './checks.ts';
 import { reason } from './http.ts';
 
@@ -92,15 +92,15 @@ function connectionTrouble(error: Error, smtp: SmtpSettings): Trouble {
 }
 
 async function sendTest(mail: MailSettings, to: string): Promise<string> {
-  const carrier = openCarrier(mail, 1);
+  const transport = openTransport(mail, 1);
   try {
     const text = 'Broadsheet can send mail. This message was sent by npm run verify; nothing needs to be done.';
     const message = { subject: 'Broadsheet: test message', text, html: `<p>${text}</p>` };
-    const delivered = await carrier.send(randomUUID(), to, message, AbortSignal.timeout(patienceMs * 4));
+    const delivered = await transport.send(randomUUID(), to, message, AbortSignal.timeout(patienceMs * 4));
     if (delivered.kind === 'sent') return 'accepted for delivery; look whether it arrives, and not as spam';
     const came = 'detail' in delivered ? `${delivered.kind}: ${delivered.detail}` : delivered.problem;
     throw new Trouble(came, 'check that the server may send as MAIL_FROM, and the address after --mail-to');
   } finally {
-    carrier.close();
+    transport.close();
   }
 }

@@ -75,7 +75,7 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
     .execute();
   const outbox = openOutbox({
     database,
-    carrier: null,
+    transport: null,
     secret,
     log,
     paper: {

@@ -48,7 +48,11 @@ export interface AccountsOptions {
 
 /** Tables of the accounts themselves: what each is for is in tables.ts. */
 export const accountTables = {
-  ...{ users: 'kept', sessions: 'gone', identities: 'gone', profiles: 'gone', extended_profiles: 'gone' },
+  users: 'kept',
+  sessions: 'gone',
+  identities: 'gone',
+  profiles: 'gone',
+  extended_profiles: 'gone',
   // The trail says that it was another who came before.
   audit: 'kept',
 } as const satisfies PersonalData['tables'];
@@ -65,7 +69,17 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
   const { access, grantFor = async () => registeredGrant } = options;
   const sessions = createSessions({ database, people, keyed, access, grantFor, secure, now });
   const parts: Parts = {
-    ...{ database, keyed, people, audit, profiles, sessions, outbox, siteUrl, log, now, others },
+    database,
+    keyed,
+    people,
+    audit,
+    profiles,
+    sessions,
+    outbox,
+    siteUrl,
+    log,
+    now,
+    others,
     limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
     proofs: createProofs(keyed, now),
     verification: options.verification,

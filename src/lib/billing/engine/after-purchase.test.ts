@@ -148,7 +148,9 @@ onBothEngines('a running subscription', (engines) => {
     const { session } = await subscribed();
     const until = (await opens(session))?.until;
     expect(paid(await house.billing.cancel(session, 'too much to read'))).toMatchObject({
-      ...{ cancelAtPeriodEnd: true, nextBillingDate: null, status: 'active' },
+      cancelAtPeriodEnd: true,
+      nextBillingDate: null,
+      status: 'active',
     });
     expect(await opens(session)).toMatchObject({ until });
     await house.deliver();
@@ -234,7 +236,8 @@ onBothEngines('a running subscription', (engines) => {
     const refusal = { type: 'card_error', code: 'authentication_required', message: 'Your card was declined.' };
     house.stripe.faults.add({ path: `/v1/invoices/${invoice?.id}/pay`, status: 402, error: refusal, times: 1 });
     const { id: asks } = await house.dashboard.paymentMethods.create({
-      ...{ type: 'card', card: { token: 'tok_authenticationRequired' } },
+      type: 'card',
+      card: { token: 'tok_authenticationRequired' },
     });
     const waits = paid(await house.billing.usePaymentMethod(session, asks));
     expect(waits.paymentIntentStatus).toBe('requires_action');
@@ -331,7 +334,12 @@ onBothEngines('a running subscription', (engines) => {
     const { data } = await house.dashboard.subscriptions.list({ status: 'all' });
     expect(data.map(({ status }) => status)).toEqual(['canceled']);
     expect(await house.billing.exportData(session.userId)).toEqual({
-      ...{ customer: null, shipping: null, subscriptions: [], invoices: [], cancellations: [], purchases: [] },
+      customer: null,
+      shipping: null,
+      subscriptions: [],
+      invoices: [],
+      cancellations: [],
+      purchases: [],
     });
     const kept = await house.database.db.selectFrom('purchases').selectAll().execute();
     expect(kept).toMatchObject([{ user_id: null, payment_method: null, attempt: null, subscription: id }]);

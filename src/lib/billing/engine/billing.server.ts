@@ -91,14 +91,36 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const customers = createCustomers(stripe, database, questions, now);
   const purchases = createPurchases(database, now);
   const mirror = createMirror({
-    ...{ stripe, database, outbox, catalogue, customers, purchases, questions, rules, log, now },
+    stripe,
+    database,
+    outbox,
+    catalogue,
+    customers,
+    purchases,
+    questions,
+    rules,
+    log,
+    now,
   });
   const keyed = createKeyed(secret);
   const promotions = createPromotions(database, keyed, now);
   const limiter = createLimiter(database, keyed, options.limits ?? defaultLimits, now);
   const parts: Parts = {
-    ...{ stripe, database, outbox, limiter, catalogue, customers, purchases, promotions, mirror, questions },
-    ...{ rules, siteUrl, tax: access.tax ?? false, log, now },
+    stripe,
+    database,
+    outbox,
+    limiter,
+    catalogue,
+    customers,
+    purchases,
+    promotions,
+    mirror,
+    questions,
+    rules,
+    siteUrl,
+    tax: access.tax ?? false,
+    log,
+    now,
   };
   const inTurn = createTurns();
   const findCoupon = createCoupons(stripe, limiter, now, rules.stay?.coupon ?? null);
@@ -273,7 +295,11 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         subscriptions: (await mirror.ofUser(userId)).map(({ state }) => subscriptionOf(state, now(), rules.graceDays)),
         invoices: (await mirror.ofUser(userId)).flatMap(({ state }) =>
           state.invoices.map(({ id, status, due, paid, currency, created }) => ({
-            ...{ id, status, due, paid, currency },
+            id,
+            status,
+            due,
+            paid,
+            currency,
             created: iso(created),
           })),
         ),

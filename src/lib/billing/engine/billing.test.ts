@@ -17,7 +17,12 @@ onBothEngines('buying a subscription', (engines) => {
   it('lists what Stripe sells, cheapest first, promotions behind their price', async () => {
     const { billing } = await open();
     expect(billing.prices().map(({ zephrPlanId }) => zephrPlanId)).toEqual([
-      ...['reader-monthly', 'reader-yearly', 'reader-penny', 'member-monthly', 'member-yearly', 'member-print-yearly'],
+      'reader-monthly',
+      'reader-yearly',
+      'reader-penny',
+      'member-monthly',
+      'member-yearly',
+      'member-print-yearly',
     ]);
     expect(billing.prices()[2]).toMatchObject({
       unit_amount: 12_000,
@@ -54,7 +59,10 @@ onBothEngines('buying a subscription', (engines) => {
     expect(granted).toMatchObject({ product, print: plan.includes('print'), trialing: plan === 'reader-penny' });
     expect(Math.abs((granted?.until ?? 0) - quote.renewalDate)).toBeLessThan(5000);
     expect(await billing.subscription(session)).toMatchObject({
-      ...{ id: answer.subscriptionId, planId: plan, productId: product, price: quote.dueAfterRenewal },
+      id: answer.subscriptionId,
+      planId: plan,
+      productId: product,
+      price: quote.dueAfterRenewal,
       nextBillingDate: new Date(granted?.until ?? 0).toISOString(),
     });
     expect(mail.map(({ kind }) => kind).toSorted()).toEqual(['receipt', 'welcome-tier']);
@@ -103,7 +111,8 @@ onBothEngines('buying a subscription', (engines) => {
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 402), 429]);
     // Nor with a good card: whether it is one would be told.
     expect(await billing.subscribe(session, yearly, '198.51.100.99')).toMatchObject({
-      ...{ ok: false, status: 429 },
+      ok: false,
+      status: 429,
       error: { retryAfter: expect.any(Number) },
     });
     expect((await dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was)).toEqual([]);
@@ -131,8 +140,12 @@ onBothEngines('buying a subscription', (engines) => {
     expect(paid(await billing.subscribe(session, asks)).paymentIntentStatus).toBe('requires_action');
     const old = await dashboard.prices.retrieve('price_reader_yearly');
     await dashboard.prices.create({
-      ...{ currency: 'usd', unit_amount: 13_000, recurring: { interval: 'year' }, metadata: old.metadata },
-      ...{ product: old.product as string, nickname: 'Yearly' },
+      currency: 'usd',
+      unit_amount: 13_000,
+      recurring: { interval: 'year' },
+      metadata: old.metadata,
+      product: old.product as string,
+      nickname: 'Yearly',
     });
     await dashboard.prices.update(old.id, { active: false });
     await billing.refresh();

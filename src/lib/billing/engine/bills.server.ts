@@ -40,7 +40,8 @@ export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress'
         if (customer === null) return ok({ bills: [], next: null });
         try {
           const page = await stripe.invoices.list({
-            ...{ customer, limit: pageSize },
+            customer,
+            limit: pageSize,
             ...(after !== null && { starting_after: after }),
           });
           const last = page.data.at(-1)?.id ?? null;
@@ -86,7 +87,11 @@ function billOf(invoice: Stripe.Invoice): Bill | null {
   if (!id || !status || status === 'draft' || status === 'void') return null;
   if (status !== 'paid' && reason === 'subscription_create') return null;
   return {
-    ...{ id, number, currency, status: status as Bill['status'], amount: total },
+    id,
+    number,
+    currency,
+    status: status as Bill['status'],
+    amount: total,
     date: new Date(created * 1000).toISOString(),
     file: Boolean(file),
   };

@@ -21,7 +21,9 @@ onBothEngines('coupons', (engines) => {
   it('are answered with what they take off', async () => {
     const { billing } = await open();
     expect(paid(await billing.coupon('SUNSHINE20', 'reader-yearly', nobody))).toEqual({
-      ...{ discount_code: 'SUNSHINE20', percent_off: 20, amount_off: null },
+      discount_code: 'SUNSHINE20',
+      percent_off: 20,
+      amount_off: null,
     });
     expect(paid(await billing.coupon('TENOFF', 'reader-yearly', nobody))).toMatchObject({ amount_off: 1000 });
   });
@@ -105,7 +107,9 @@ onBothEngines('coupons', (engines) => {
     await house.dashboard.promotionCodes.update(id, { active: false });
     const promotion = { type: 'coupon', coupon: 'half' } as const;
     await house.dashboard.promotionCodes.create({
-      ...{ code: 'NEW', promotion, restrictions: { first_time_transaction: true } },
+      code: 'NEW',
+      promotion,
+      restrictions: { first_time_transaction: true },
     });
     const known = await billing.coupon('NEW', 'reader-yearly', { ...nobody, session: eve });
     expect(known).toMatchObject({ ok: false, error: { message: couponSaid.firstTime } });
@@ -217,7 +221,9 @@ onBothEngines('coupons', (engines) => {
     const session = await readers.join('ada@example.com');
     const free = { ...yearly, discount_code: 'FREEYEAR', expected: 0 };
     expect(await billing.subscribe(session, { ...free, payment_method: 'pm_card_visa_chargeDeclined' })).toMatchObject({
-      ...{ ok: false, status: 402, error: { code: 'card_declined' } },
+      ok: false,
+      status: 402,
+      error: { code: 'card_declined' },
     });
     const answer = paid(await billing.subscribe(session, free));
     expect(answer).toMatchObject({ paymentIntentStatus: 'succeeded', grant_id: expect.any(String) });
@@ -244,7 +250,9 @@ onBothEngines('coupons', (engines) => {
     const { billing, readers } = await open();
     await house.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);
     await house.dashboard.promotionCodes.create({
-      ...{ code: 'MINE', promotion: { type: 'coupon', coupon: 'MINE' }, max_redemptions: 1 },
+      code: 'MINE',
+      promotion: { type: 'coupon', coupon: 'MINE' },
+      max_redemptions: 1,
     });
     const session = await readers.join('ada@example.com');
     const mine = { ...yearly, discount_code: 'MINE', expected: today };

@@ -72,8 +72,15 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
     await db
       .insertInto('cancellations')
       .values({
-        ...{ id, user_id: userId, subscription: state.id, plan: state.price.plan, ...said },
-        ...{ offer: offer && JSON.stringify(offer), outcome: 'open', created: now(), updated: now() },
+        id,
+        user_id: userId,
+        subscription: state.id,
+        plan: state.price.plan,
+        ...said,
+        offer: offer && JSON.stringify(offer),
+        outcome: 'open',
+        created: now(),
+        updated: now(),
       })
       .execute();
     return id;
@@ -160,7 +167,8 @@ export function createLeaving(parts: Parts, running: Pick<Running, 'cancel' | 'r
       return rows.map(
         ({ reason, outcome, count }): LeavingCount => ({
           reason: leavingReason(reason) ?? (reason === null ? 'skipped' : 'other'),
-          ...{ outcome, count: Number(count) },
+          outcome,
+          count: Number(count),
         }),
       );
     },
@@ -173,7 +181,11 @@ const leavingSaid = { over: 'This offer is not open any more. Your subscription 
 export async function leavingOf(db: Queries, userId: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows = await db.selectFrom('cancellations').selectAll().where('user_id', '=', userId).execute();
   return rows.map(({ plan, reason, words, offer, outcome, created }) => ({
-    ...{ plan, reason, words, outcome, offered: offer !== null },
+    plan,
+    reason,
+    words,
+    outcome,
+    offered: offer !== null,
     time: new Date(created).toISOString(),
   }));
 }

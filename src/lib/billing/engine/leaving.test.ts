@@ -82,7 +82,9 @@ onBothEngines('leaving', (engines) => {
     paid(await billing.cancel(session));
     paid(await billing.beginLeaving(session, { reason: 'too-expensive', words: null }));
     expect(house.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
-      ...{ comment: 'The other paper has more chess.', feedback: 'switched_service', reason: 'cancellation_requested' },
+      comment: 'The other paper has more chess.',
+      feedback: 'switched_service',
+      reason: 'cancellation_requested',
     });
     expect(await kept()).toMatchObject([{ outcome: 'cancelled', reason: 'elsewhere' }]);
     expect(await billing.leavingCounts(0)).toEqual([{ reason: 'elsewhere', outcome: 'cancelled', count: 1 }]);

@@ -85,9 +85,16 @@ export function createMirror(options: MirrorOptions): Mirror {
     const row = await db
       .insertInto('subscriptions')
       .values({
-        ...{ id, customer: '', user_id: null, grant_id: randomUUID(), state: null },
-        ...{ digest: null, renews: null },
-        ...{ asked: 1, answered: 0, updated: now() },
+        id,
+        customer: '',
+        user_id: null,
+        grant_id: randomUUID(),
+        state: null,
+        digest: null,
+        renews: null,
+        asked: 1,
+        answered: 0,
+        updated: now(),
       })
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet((is) => ({ asked: is('subscriptions.asked', '+', 1) })),
@@ -182,8 +189,12 @@ export function createMirror(options: MirrorOptions): Mirror {
       const row = await tx
         .updateTable('subscriptions')
         .set({
-          ...{ customer: state.customer, state: JSON.stringify(state), answered: asked, updated: now() },
-          ...{ digest: digestOf(state), renews: renewsAt(state) },
+          customer: state.customer,
+          state: JSON.stringify(state),
+          answered: asked,
+          updated: now(),
+          digest: digestOf(state),
+          renews: renewsAt(state),
           // Somebody who was forgotten meanwhile stays forgotten.
           user_id: userId,
         })

@@ -52,7 +52,9 @@ const settleMs = 250;
 export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' | 'mirror' | 'siteUrl'>): Paying {
   // Other ways to pay than cards lead away from the site and come back there.
   const confirmation = (paymentMethod: string) => ({
-    ...{ payment_method: paymentMethod, use_stripe_sdk: true, return_url: `${siteUrl}/thankyou` },
+    payment_method: paymentMethod,
+    use_stripe_sdk: true,
+    return_url: `${siteUrl}/thankyou`,
   });
 
   async function setUp(customer: string, paymentMethod: string): Promise<string | null> {
@@ -61,7 +63,9 @@ export function createPaying({ stripe, mirror, siteUrl }: Pick<Parts, 'stripe' |
       status,
       payment_method: kept,
     } = await stripe.setupIntents.create({
-      ...{ customer, usage: 'off_session', confirm: true },
+      customer,
+      usage: 'off_session',
+      confirm: true,
       allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
       ...confirmation(paymentMethod),
     });

@@ -4,8 +4,13 @@ import { registerDomain } from './payment-domains.server.ts';
 
 const active = { status: 'active' };
 const domain = (change: object = {}) => ({
-  ...{ id: 'pmd_1', object: 'payment_method_domain', domain_name: 'thesun.example', enabled: true },
-  ...{ apple_pay: active, google_pay: active, link: active },
+  id: 'pmd_1',
+  object: 'payment_method_domain',
+  domain_name: 'thesun.example',
+  enabled: true,
+  apple_pay: active,
+  google_pay: active,
+  link: active,
   ...change,
 });
 
@@ -22,7 +27,10 @@ function bench(known: readonly object[], checked: object = domain()) {
 it('registers a domain once, and says which wallets it may show', async () => {
   const fresh = bench([]);
   expect(await registerDomain(fresh.stripe, 'https://thesun.example/')).toEqual({
-    ...{ domain: 'thesun.example', active: ['Apple Pay', 'Google Pay', 'Link'], problems: [], registered: true },
+    domain: 'thesun.example',
+    active: ['Apple Pay', 'Google Pay', 'Link'],
+    problems: [],
+    registered: true,
   });
   expect(fresh.domains.create).toHaveBeenCalledExactlyOnceWith({ domain_name: 'thesun.example' });
   const known = bench([domain()]);
@@ -35,7 +43,8 @@ it('switches one on that is off, and says what Stripe says against it', async ()
   const apple_pay = { status: 'inactive', status_details: { error_message: 'The file could not be fetched.' } };
   const { stripe, domains } = bench([domain({ enabled: false })], domain({ apple_pay }));
   expect(await registerDomain(stripe, 'https://thesun.example')).toMatchObject({
-    ...{ active: ['Google Pay', 'Link'], problems: ['Apple Pay: The file could not be fetched.'] },
+    active: ['Google Pay', 'Link'],
+    problems: ['Apple Pay: The file could not be fetched.'],
   });
   expect(domains.update).toHaveBeenCalledExactlyOnceWith('pmd_1', { enabled: true });
 });

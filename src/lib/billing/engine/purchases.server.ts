@@ -44,8 +44,14 @@ export function createPurchases(database: Database, now: () => number): Purchase
     async begin({ userId, subscription = null, before = null, ...rest }) {
       const at = now();
       const row: Purchase = {
-        ...{ id: randomUUID(), user_id: userId, state: 'open', round: 1, subscription, before },
-        ...{ created: at, updated: at },
+        id: randomUUID(),
+        user_id: userId,
+        state: 'open',
+        round: 1,
+        subscription,
+        before,
+        created: at,
+        updated: at,
         ...rest,
       };
       return database.transaction(async (tx) => {

@@ -27,8 +27,15 @@ type CancellationDetails = ReturnType<typeof detailsOf>;
 
 /** Notes of the screens (spec section 3, "Subscription metadata"); ours stay as they are. */
 const noted = [
-  ...['created_with', 'query_url', 'query_utm_campaign', 'query_utm_content', 'query_utm_medium', 'query_utm_source'],
-  ...['device_type', 'geo_city', 'geo_country'],
+  'created_with',
+  'query_url',
+  'query_utm_campaign',
+  'query_utm_content',
+  'query_utm_medium',
+  'query_utm_source',
+  'device_type',
+  'geo_city',
+  'geo_country',
 ];
 
 export function createRunning(

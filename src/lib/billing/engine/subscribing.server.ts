@@ -204,8 +204,13 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
         refuse(409, checkoutSaid.changed, { due, code: 'amount_changed' });
       }
       purchase ??= await purchases.begin({
-        ...{ userId, kind: 'subscribe', plan: price.zephrPlanId, price: price.id, coupon: code },
-        ...{ attempt: body.attempt ?? null, payment_method: body.payment_method },
+        userId,
+        kind: 'subscribe',
+        plan: price.zephrPlanId,
+        price: price.id,
+        coupon: code,
+        attempt: body.attempt ?? null,
+        payment_method: body.payment_method,
       });
       if (!purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
       const offer = { price, found, free: due === 0 };
@@ -214,7 +219,8 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
     }
     const { id, subscription } = purchase;
     await purchases.change(id, {
-      ...{ subscription, payment_method: body.payment_method },
+      subscription,
+      payment_method: body.payment_method,
       ...(body.attempt !== undefined && { attempt: body.attempt }),
     });
     const till = await paying.till(subscription ?? '');

@@ -66,8 +66,12 @@ export function createSwitching(
   }
 
   const granted = (kept: Kept, effective: SwitchAnswer['effective']): SwitchAnswer => ({
-    ...{ subscriptionId: kept.state.id, paymentIntentStatus: 'succeeded', clientSecret: null },
-    ...{ paymentType: 'recurring', grant_id: kept.grantId, effective },
+    subscriptionId: kept.state.id,
+    paymentIntentStatus: 'succeeded',
+    clientSecret: null,
+    paymentType: 'recurring',
+    grant_id: kept.grantId,
+    effective,
   });
 
   async function unplan({ schedule }: StripeState): Promise<void> {
@@ -96,8 +100,15 @@ export function createSwitching(
     // Paid at the last moment, in another tab: what is shown here is not what there is.
     if (open && (await abandon(open)) === 'done') refuse(409, checkoutSaid.changed, { code: 'amount_changed' });
     const purchase = await purchases.begin({
-      ...{ userId: session.userId, kind: 'switch', plan: price.zephrPlanId, price: price.id, coupon: null },
-      ...{ attempt: ask.attempt ?? null, payment_method: null, subscription: state.id, before: state.price.plan },
+      userId: session.userId,
+      kind: 'switch',
+      plan: price.zephrPlanId,
+      price: price.id,
+      coupon: null,
+      attempt: ask.attempt ?? null,
+      payment_method: null,
+      subscription: state.id,
+      before: state.price.plan,
     });
     return purchase ?? refuse(409, checkoutSaid.busy, { retryAfter: 5 });
   }

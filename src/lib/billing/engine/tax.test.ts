@@ -17,8 +17,12 @@ async function open(tax: boolean): Promise<Session> {
   house = await billingBench(await engines.open());
   if (tax) {
     const access = {
-      ...{ secretKey: house.stripe.keys.secret, publishableKey: house.stripe.keys.publishable, tax },
-      ...{ webhookSecret: 'whsec_x', apiUrl: 'http://stripe.test', scriptUrl: 'http://stripe.test/stripe.js' },
+      secretKey: house.stripe.keys.secret,
+      publishableKey: house.stripe.keys.publishable,
+      tax,
+      webhookSecret: 'whsec_x',
+      apiUrl: 'http://stripe.test',
+      scriptUrl: 'http://stripe.test/stripe.js',
     } satisfies BillingOptions['access'];
     Object.assign(house, { billing: await house.another({ access }) });
   }
@@ -54,7 +58,8 @@ it('tells the tax of a first cheap time and of what follows, and of a coupon', a
   const ask = { planId: 'reader-penny', address: newYork };
   // 60 cents and 5 of tax; then $120 and $9.90.
   expect(paid(await house.billing.quote(session, ask))).toMatchObject({
-    ...{ dueToday: 65, dueAfterRenewal: 12_990 },
+    dueToday: 65,
+    dueAfterRenewal: 12_990,
     tax: { today: { amount: 5, included: false }, renewal: { amount: 990, included: false } },
   });
   const coupon = { planId: 'reader-monthly', address: newYork, couponCode: 'SUNSHINE20' };
@@ -101,7 +106,9 @@ it('sells in the currency of a country, and keeps to it through switches and ren
     house.billing.plans(null).currency,
   ]).toEqual(['eur', 'usd', 'usd']);
   expect(prices.find(({ zephrPlanId }) => zephrPlanId === 'reader-monthly')).toMatchObject({
-    ...{ unit_amount: 1200, currency: 'usd', currencies: { gbp: 1000, eur: 1100 } },
+    unit_amount: 1200,
+    currency: 'usd',
+    currencies: { gbp: 1000, eur: 1100 },
   });
   const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', currency: 'gbp' }));
   expect(quote).toMatchObject({ currency: 'gbp', dueToday: 1000, dueAfterRenewal: 1000 });
@@ -121,7 +128,8 @@ it('sells in the currency of a country, and keeps to it through switches and ren
 it('is paid in its own currency where a price has no other', async () => {
   const session = await open(false);
   expect(paid(await house.billing.quote(session, { planId: 'reader-monthly', currency: 'jpy' }))).toMatchObject({
-    ...{ currency: 'usd', dueToday: 1200 },
+    currency: 'usd',
+    dueToday: 1200,
   });
 });
 

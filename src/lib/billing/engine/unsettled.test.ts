@@ -60,7 +60,9 @@ onBothEngines('a first bill of 0', (engines) => {
     const session = await begin();
     // The bank says yes to the card alone, and no a moment later.
     house.stripe.faults.add({
-      ...{ path: '/v1/setup_intents/seti_', status: 402, times: 2 },
+      path: '/v1/setup_intents/seti_',
+      status: 402,
+      times: 2,
       error: { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' },
     });
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };

@@ -164,7 +164,10 @@ onBothEngines('webhooks', (engines) => {
     const { dashboard } = house;
     const product = await dashboard.products.create({ name: 'Mugs' });
     const price = await dashboard.prices.create({
-      ...{ product: product.id, currency: 'usd', unit_amount: 900, recurring: { interval: 'month' } },
+      product: product.id,
+      currency: 'usd',
+      unit_amount: 900,
+      recurring: { interval: 'month' },
     });
     const customer = await dashboard.customers.create({ email: 'mug@example.com' });
     const card = await dashboard.paymentMethods.attach('pm_card_visa', { customer: customer.id });

@@ -1,16 +1,16 @@
-/** The comments service: puts its parts together over the accounts' database and WordPress. */
+/** The comments service: puts its dependencies together over the accounts' database and WordPress. */
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
 import type { AccountsTransaction } from '../../database.ts';
 import { createLimiter } from '../../limits/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../limits/model.ts';
 import type { Comments } from '../service.ts';
 import { cleanComment } from '../text.ts';
+import { type CommentDependencies, done, failed } from './dependencies.ts';
 import { createOwn } from './own.server.ts';
-import { type CommentParts, done, failed } from './parts.ts';
 import { claimMs, createPosting } from './posting.server.ts';
 import { createTasks, type Tasks } from './tasks.server.ts';
 
-export interface CommentsOptions extends Omit<CommentParts, 'limiter' | 'now'> {
+export interface CommentsOptions extends Omit<CommentDependencies, 'limiter' | 'now'> {
   /** As that of the accounts. */
   readonly secret: string;
   readonly limits?: Limits;
@@ -30,10 +30,10 @@ export interface RunningComments extends Comments {
 export function createComments(options: CommentsOptions): RunningComments {
   const { database, secret, limits = defaultLimits, now = Date.now } = options;
   const limiter = createLimiter(database, createKeyed(secret), limits, now);
-  const parts: CommentParts = { ...options, limiter, now };
-  const posting = createPosting(parts);
-  const own = createOwn(parts);
-  const tasks = createTasks(parts, posting);
+  const dependencies: CommentDependencies = { ...options, limiter, now };
+  const posting = createPosting(dependencies);
+  const own = createOwn(dependencies);
+  const tasks = createTasks(dependencies, posting);
 
   /** Takes a user's name away from what was written, at WordPress by a task. */
   async function takeAway(tx: AccountsTransaction, userId: string): Promise<void> {
@@ -105,8 +105,12 @@ export function createComments(options: CommentsOptions): RunningComments {
         .execute();
       return {
         written: comments.map((row) => ({
-          ...{ article: Number(row.article_id), answers: Number(row.parent_id) || null, name: row.name },
-          ...{ text: row.content, state: row.state, time: iso(row.created) },
+          article: Number(row.article_id),
+          answers: Number(row.parent_id) || null,
+          name: row.name,
+          text: row.content,
+          state: row.state,
+          time: iso(row.created),
         })),
         reported: reports.map((row) => ({ comment: Number(row.comment_id), time: iso(row.at) })),
       };

@@ -1,6 +1,6 @@
 /** The comments service on both engines, over the wire of a WordPress in memory. */
 import { expect, it } from 'vitest';
-import { commentDesk } from '../../../../tests/fixtures/comment-desk.ts';
+import { moderationStandIn } from '../../../../tests/fixtures/comment-moderation.ts';
 import { fakeWordPress, restError } from '../../../../tests/fixtures/wordpress.ts';
 import { bench, caller, elsewhere, got, secret } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -9,8 +9,8 @@ import { defaultLimits } from '../../limits/model.ts';
 import { silent } from '../../logging.ts';
 import type { CommentOutcome, Draft } from '../service.ts';
 import { createComments } from './comments.server.ts';
-import { createDesk } from './desk.server.ts';
-import type { CommentRules } from './parts.ts';
+import type { CommentRules } from './dependencies.ts';
+import { createModeration } from './moderation.server.ts';
 
 const usual: CommentRules = {
   level: 'registered',
@@ -30,41 +30,51 @@ onBothEngines('comments', (engines) => {
   async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = []) {
     const database = await engines.open();
     const own = await bench(database);
-    const desk = commentDesk(fakeWordPress());
+    const moderation = moderationStandIn(fakeWordPress());
     const paying = new Set<string>();
     /** What the way to WordPress waits for. */
     const slow: { wait: (() => Promise<void>) | null } = { wait: null };
     const way: typeof fetch = async (...asked) => {
       await slow.wait?.();
-      return desk.fetch(...asked);
+      return moderation.fetch(...asked);
     };
     const comments = createComments({
-      ...{ database, secret, log: silent, rules: { ...usual, ...rules }, now: () => own.clock.now },
+      database,
+      secret,
+      log: silent,
+      rules: { ...usual, ...rules },
+      now: () => own.clock.now,
       accounts: own.accounts,
-      desk: createDesk({ url: 'https://desk.example', user: 'site', password: 'x', fetch: way }),
+      moderation: createModeration({ url: 'https://moderation.example', user: 'site', password: 'x', fetch: way }),
       isPaying: async ({ userId }) => paying.has(userId),
       reservedNames: () => reserved,
     });
     const { session } = await own.join('ada@example.com');
     const draft = (more: Partial<Draft> = {}): Draft => ({
-      ...{ place: { articleId: 7, open: true, parentId: 0 }, content: 'Well said.', name: 'Ada Lovelace' },
+      place: { articleId: 7, open: true, parentId: 0 },
+      content: 'Well said.',
+      name: 'Ada Lovelace',
       ...more,
     });
     const post = (more: Partial<Draft> = {}, who: Session = session) => comments.post(who, draft(more), caller());
     const mine = async (who: Session = session) =>
-      comments.mine(who, 7, (id) => desk.all().some((each) => each.id === id && each.status === 'approved'));
-    return { ...own, database, comments, desk, session, post, mine, paying, slow };
+      comments.mine(who, 7, (id) => moderation.all().some((each) => each.id === id && each.status === 'approved'));
+    return { ...own, database, comments, moderation, session, post, mine, paying, slow };
   }
 
   it('hands a comment to WordPress as spec section 7 has it, and tells its author alone', async () => {
-    const { post, desk, mine, clock, join } = await open();
+    const { post, moderation, mine, clock, join } = await open();
     const comment = value(
       await post({ content: ' <b>Well</b> said.\n\n\nIndeed. ', place: { articleId: 7, open: true, parentId: 3 } }),
     );
-    expect(desk.all()).toMatchObject([
+    expect(moderation.all()).toMatchObject([
       {
-        ...{ post: 7, parent: 3, author_name: 'Ada Lovelace', author_email: 'ada@example.com' },
-        ...{ author_ip: '203.0.113.1', raw: '&lt;b&gt;Well&lt;/b&gt; said.\n\nIndeed.' },
+        post: 7,
+        parent: 3,
+        author_name: 'Ada Lovelace',
+        author_email: 'ada@example.com',
+        author_ip: '203.0.113.1',
+        raw: '&lt;b&gt;Well&lt;/b&gt; said.\n\nIndeed.',
         date: new Date(clock.now).toISOString().slice(0, 19),
       },
     ]);
@@ -81,48 +91,48 @@ onBothEngines('comments', (engines) => {
   });
 
   it('is one comment for one draft, however many send it', async () => {
-    const { post, desk } = await open();
+    const { post, moderation } = await open();
     const all = await Promise.all([1, 2, 3, 4].map(() => post({ draft: 'draft-one' })));
-    expect(desk.all()).toHaveLength(1);
+    expect(moderation.all()).toHaveLength(1);
     expect(all.filter(({ ok }) => ok).length).toBeGreaterThan(0);
     expect(all.filter(({ ok }) => !ok).map(failure)).toSatisfy((kinds: unknown[]) =>
       kinds.every((kind) => kind === 'busy'),
     );
-    expect(value(await post({ draft: 'draft-one' })).commentId).toBe(desk.all()[0]?.id);
+    expect(value(await post({ draft: 'draft-one' })).commentId).toBe(moderation.all()[0]?.id);
     // Without a number of its own, the words in their place are the draft.
     value(await post({ content: 'Again.' }));
     value(await post({ content: 'Again.' }));
-    expect(desk.all()).toHaveLength(2);
+    expect(moderation.all()).toHaveLength(2);
     expect(failure(await post({ content: 'Again.', draft: 'draft-two' }))).toBe('duplicate');
-    expect(desk.all()).toHaveLength(2);
+    expect(moderation.all()).toHaveLength(2);
   });
 
   it('loses nothing while WordPress is away, and posts nothing twice when its answer is lost', async () => {
-    const { post, desk, mine } = await open();
-    desk.trouble = 'down';
-    expect(failure(await post({ draft: 'draft-one' }))).toBe('away');
+    const { post, moderation, mine } = await open();
+    moderation.trouble = 'down';
+    expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
     expect((await mine()).comments).toEqual([]);
-    desk.trouble = 'lost';
-    expect(failure(await post({ draft: 'draft-one' }))).toBe('away');
-    desk.trouble = 'none';
+    moderation.trouble = 'lost';
+    expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
+    moderation.trouble = 'none';
     // Taken, and not known: the words may have been mended since.
     const found = value(await post({ draft: 'draft-one', content: 'Well said, indeed.' }));
-    expect(desk.all()).toHaveLength(1);
-    expect(desk.all()[0]).toMatchObject({ id: found.commentId, raw: 'Well said, indeed.' });
-    expect(desk.asked.filter((each) => each === 'POST /wp/v2/comments')).toHaveLength(1 + 1);
+    expect(moderation.all()).toHaveLength(1);
+    expect(moderation.all()[0]).toMatchObject({ id: found.commentId, raw: 'Well said, indeed.' });
+    expect(moderation.asked.filter((each) => each === 'POST /wp/v2/comments')).toHaveLength(1 + 1);
     for (const trouble of [500, 503, 429]) {
-      desk.trouble = () => new Response('<h1>Bad gateway</h1>', { status: trouble });
-      expect(failure(await post({ draft: `draft-${trouble}`, content: `Words ${trouble}` }))).toBe('away');
+      moderation.trouble = () => new Response('<h1>Bad gateway</h1>', { status: trouble });
+      expect(failure(await post({ draft: `draft-${trouble}`, content: `Words ${trouble}` }))).toBe('unavailable');
     }
   });
 
   it('finds out by itself what became of a draft whose author went away', async () => {
-    const { post, desk, comments, clock, mine, database } = await open();
-    desk.trouble = 'lost';
+    const { post, moderation, comments, clock, mine, database } = await open();
+    moderation.trouble = 'lost';
     await post({ draft: 'draft-one' });
-    desk.trouble = 'down';
+    moderation.trouble = 'down';
     await post({ draft: 'draft-two', content: 'Never taken.' });
-    desk.trouble = 'none';
+    moderation.trouble = 'none';
     clock.pass(180);
     await comments.tasks.round();
     expect((await mine()).comments.map(({ content }) => content)).toEqual(['Well said.']);
@@ -135,18 +145,18 @@ onBothEngines('comments', (engines) => {
   });
 
   it('keeps a draft that WordPress may have for as long as it does not say that it has not', async () => {
-    const { post, desk, comments, clock, mine } = await open();
-    desk.trouble = 'lost';
+    const { post, moderation, comments, clock, mine } = await open();
+    moderation.trouble = 'lost';
     await post({ draft: 'draft-one' });
     for (const [code, status] of [
       ['rest_forbidden', 401],
       ['rest_no_route', 404],
     ] as const) {
-      desk.trouble = () => Response.json({ code }, { status });
+      moderation.trouble = () => Response.json({ code }, { status });
       clock.pass(2 * 86_400);
       await comments.tasks.round();
     }
-    desk.trouble = 'none';
+    moderation.trouble = 'none';
     clock.pass(180);
     await comments.tasks.round();
     expect((await mine()).comments).toHaveLength(1);
@@ -154,18 +164,18 @@ onBothEngines('comments', (engines) => {
   });
 
   it('stops after the question that is under way, however many there are', async () => {
-    const { post, desk, comments, clock, slow } = await open();
-    desk.trouble = 'lost';
+    const { post, moderation, comments, clock, slow } = await open();
+    moderation.trouble = 'lost';
     for (const one of ['one', 'two', 'three']) await post({ draft: `draft-${one}`, content: one });
     clock.pass(180);
-    const before = desk.asked.length;
+    const before = moderation.asked.length;
     let stopping: Promise<void> | undefined;
     slow.wait = async () => {
       stopping ??= comments.stop();
     };
     await comments.tasks.round();
     await stopping;
-    expect(desk.asked.slice(before)).toEqual(['GET /newsroom/v1/comments']);
+    expect(moderation.asked.slice(before)).toEqual(['GET /newsroom/v1/comments']);
   });
 
   it.each([
@@ -175,17 +185,17 @@ onBothEngines('comments', (engines) => {
     ['rest_comment_invalid_post_id', 403, 'gone'],
     ['rest_comment_content_invalid', 400, 'invalid'],
     ['newsroom_busy', 409, 'busy'],
-    ['rest_comment_invalid_author_ip', 403, 'away'],
+    ['rest_comment_invalid_author_ip', 403, 'unavailable'],
   ])('says what WordPress means by %s', async (code, status, kind) => {
-    const { post, desk } = await open();
-    desk.trouble = () => Response.json({ code, message: 'secret@example.com', data: { status } }, { status });
+    const { post, moderation } = await open();
+    moderation.trouble = () => Response.json({ code, message: 'secret@example.com', data: { status } }, { status });
     const outcome = await post({ draft: 'draft-one' });
     expect(failure(outcome)).toBe(kind);
     expect(JSON.stringify(outcome)).not.toContain('secret');
   });
 
   it('checks words, name, place and standing before anything is sent', async () => {
-    const { post, desk, paying, session } = await open({ level: 'subscriber' });
+    const { post, moderation, paying, session } = await open({ level: 'subscriber' });
     expect(failure(await post())).toBe('subscribers-only');
     paying.add(session.userId);
     expect(failure(await post({ place: null }))).toBe('gone');
@@ -194,26 +204,26 @@ onBothEngines('comments', (engines) => {
       expect(await post({ content })).toMatchObject({ failure: { kind: 'invalid', field: 'content' } });
     for (const name of ['', 'ada@example.com', undefined])
       expect(await post({ name })).toMatchObject({ failure: { kind: 'invalid', field: 'name' } });
-    expect(desk.asked).toEqual([]);
+    expect(moderation.asked).toEqual([]);
     expect((await post({ content: '👍' })).ok).toBe(true);
   });
 
   it('takes the name of the profile, and a chosen one before it; never the address', async () => {
-    const { post, accounts, session, mine, desk } = await open();
+    const { post, accounts, session, mine, moderation } = await open();
     expect((await mine()).name).toBe('');
     await accounts.saveProfile(session, { first_name: 'Ada', last_name: 'King' }, 'merge');
     expect((await mine()).name).toBe('Ada King');
     value(await post({ name: undefined, content: 'One.' }));
     value(await post({ name: 'Countess', content: 'Two.' }));
     value(await post({ name: undefined, content: 'Three.' }));
-    expect(desk.all().map((each) => each.author_name)).toEqual(['Ada King', 'Countess', 'Countess']);
+    expect(moderation.all().map((each) => each.author_name)).toEqual(['Ada King', 'Countess', 'Countess']);
     expect((await accounts.profile(session)).display_name).toBe('Countess');
   });
 
   it('may be changed and taken back by its author for five minutes, and by nobody else', async () => {
-    const { post, comments, session, join, desk, clock, mine } = await open();
+    const { post, comments, session, join, moderation, clock, mine } = await open();
     const { id, commentId } = value(await post());
-    desk.moderate(commentId ?? 0, 'approved');
+    moderation.moderate(commentId ?? 0, 'approved');
     expect((await mine()).comments[0]?.status).toBe('published');
     const { session: ben } = await join('ben@example.com');
     expect(failure(await comments.edit(ben, id, 'Mine now.', caller()))).toBe('gone');
@@ -223,39 +233,39 @@ onBothEngines('comments', (engines) => {
       content: 'Better & said.',
       status: 'waiting',
     });
-    expect(desk.all()[0]).toMatchObject({ raw: 'Better &amp; said.', status: 'hold' });
+    expect(moderation.all()[0]).toMatchObject({ raw: 'Better &amp; said.', status: 'hold' });
     expect(failure(await comments.edit(session, id, '', caller()))).toBe('invalid');
-    desk.trouble = 'down';
-    expect(failure(await comments.edit(session, id, 'Lost.', caller()))).toBe('away');
+    moderation.trouble = 'down';
+    expect(failure(await comments.edit(session, id, 'Lost.', caller()))).toBe('unavailable');
     expect((await mine()).comments[0]?.content).toBe('Better & said.');
-    desk.trouble = 'none';
+    moderation.trouble = 'none';
     clock.pass(1);
     expect(failure(await comments.edit(session, id, 'Too late.', caller()))).toBe('too-late');
     expect(failure(await comments.remove(session, id))).toBe('too-late');
     const second = value(await post({ content: 'Second.' }));
     expect((await comments.remove(session, second.id)).ok).toBe(true);
-    expect(desk.all()[1]?.status).toBe('trash');
+    expect(moderation.all()[1]?.status).toBe('trash');
     expect((await mine()).comments.map(({ id: each }) => each)).toEqual([id]);
   });
 
   it('tells WordPress whose browser it was, and settles what a spam filter has dropped', async () => {
-    const { post, desk, mine } = await open();
+    const { post, moderation, mine } = await open();
     value(await post({ content: 'Kept.' }));
-    expect(desk.all()[0]?.author_user_agent).toBe(caller().userAgent);
-    desk.trouble = () => restError(403, 'newsroom_comment_discarded');
+    expect(moderation.all()[0]?.author_user_agent).toBe(caller().userAgent);
+    moderation.trouble = () => restError(403, 'newsroom_comment_discarded');
     const dropped = { content: 'Buy now.', draft: 'draft-that-is-spam' };
     expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
-    const before = desk.asked.length;
+    const before = moderation.asked.length;
     // Sent again, nobody is asked again.
     expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
-    expect(desk.asked).toHaveLength(before);
+    expect(moderation.asked).toHaveLength(before);
     expect((await mine()).comments.map(({ status }) => status).sort()).toEqual(['declined', 'waiting']);
   });
 
   it('learns what the editors did with what waits, and stops showing it after its days', async () => {
-    const { post, comments, desk, clock, mine } = await open();
+    const { post, comments, moderation, clock, mine } = await open();
     const { commentId } = value(await post());
-    desk.moderate(commentId ?? 0, 'trash');
+    moderation.moderate(commentId ?? 0, 'trash');
     expect((await mine()).comments[0]?.status).toBe('waiting');
     clock.pass(301);
     await mine();
@@ -266,10 +276,10 @@ onBothEngines('comments', (engines) => {
   });
 
   it('asks for few at once, and for each in the end', async () => {
-    const { post, comments, desk, clock, mine } = await open();
+    const { post, comments, moderation, clock, mine } = await open();
     for (let index = 0; index < 7; index++) value(await post({ content: `Thought ${index}.` }));
     clock.pass(301);
-    const looks = () => desk.asked.filter((each) => /^GET \/wp\/v2\/comments\/\d+$/.test(each));
+    const looks = () => moderation.asked.filter((each) => /^GET \/wp\/v2\/comments\/\d+$/.test(each));
     await mine();
     expect(looks()).toHaveLength(5);
     await comments.stop();
@@ -279,54 +289,54 @@ onBothEngines('comments', (engines) => {
   });
 
   it('counts a reader’s report once, and tells the editors until they have heard', async () => {
-    const { post, comments, session, join, desk, mine, clock, database } = await open();
+    const { post, comments, session, join, moderation, mine, clock, database } = await open();
     const { commentId } = value(await post());
     const id = commentId ?? 0;
-    desk.moderate(id, 'approved');
+    moderation.moderate(id, 'approved');
     expect(failure(await comments.report(session, id, caller()))).toBe('own');
     const unconfirmed = { ...session, userId: 'made-by-the-dozen', emailVerified: false };
     expect(failure(await comments.report(unconfirmed, id, caller()))).toBe('unconfirmed');
-    desk.trouble = 'down';
+    moderation.trouble = 'down';
     const { session: ben } = await join('ben@example.com');
     const { session: cleo } = await join('cleo@example.com');
     for (const who of [ben, ben, cleo]) expect((await comments.report(who, id, caller())).ok).toBe(true);
     await comments.tasks.round();
-    desk.trouble = 'none';
+    moderation.trouble = 'none';
     clock.pass(3600);
     await comments.tasks.round();
-    expect(desk.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
+    expect(moderation.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
     expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
     expect((await mine(ben)).reported).toEqual([id]);
     await comments.stop();
   });
 
   it('takes words that were mended after all was settled for a change, and later for another comment', async () => {
-    const { post, comments, desk, clock, mine } = await open();
+    const { post, comments, moderation, clock, mine } = await open();
     const lose = async (draft: string, content: string) => {
-      desk.trouble = 'lost';
-      expect(failure(await post({ draft, content }))).toBe('away');
-      desk.trouble = 'none';
+      moderation.trouble = 'lost';
+      expect(failure(await post({ draft, content }))).toBe('unavailable');
+      moderation.trouble = 'none';
       clock.pass(180);
       await comments.tasks.round();
     };
     await lose('draft-one', 'Well said.');
     expect(value(await post({ draft: 'draft-one', content: 'Well said, indeed.' })).content).toBe('Well said, indeed.');
-    expect(desk.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.']);
+    expect(moderation.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.']);
     await lose('draft-two', 'Once more.');
     clock.pass(300);
     expect(value(await post({ draft: 'draft-two', content: 'Once more, please.' })).content).toBe('Once more, please.');
-    expect(desk.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.', 'Once more.', 'Once more, please.']);
+    expect(moderation.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.', 'Once more.', 'Once more, please.']);
     expect((await mine()).comments).toHaveLength(3);
     await comments.stop();
   });
 
   it('that was taken back can be said again, and counts again', async () => {
-    const { post, comments, session, desk, mine } = await open();
+    const { post, comments, session, moderation, mine } = await open();
     const first = value(await post());
     expect((await comments.remove(session, first.id)).ok).toBe(true);
     const again = value(await post());
     expect(again.id).not.toBe(first.id);
-    expect(desk.all().map(({ status }) => status)).toEqual(['trash', 'hold']);
+    expect(moderation.all().map(({ status }) => status)).toEqual(['trash', 'hold']);
     expect((await mine()).comments.map(({ id }) => id)).toEqual([again.id]);
     const most = defaultLimits.comment.email?.most ?? 0;
     const kinds: unknown[] = [];
@@ -339,23 +349,23 @@ onBothEngines('comments', (engines) => {
   });
 
   it('is not taken before the address is confirmed, neither a new one nor a change', async () => {
-    const { post, comments, desk, session } = await open();
+    const { post, comments, moderation, session } = await open();
     const unconfirmed = { ...session, emailVerified: false };
     expect(failure(await post({}, unconfirmed))).toBe('unconfirmed');
-    expect(desk.all()).toEqual([]);
+    expect(moderation.all()).toEqual([]);
     const { id } = value(await post());
     expect(failure(await comments.edit(unconfirmed, id, 'Other words.', caller()))).toBe('unconfirmed');
   });
 
   it('is not taken under the name of the paper or of an author, however it is spelled', async () => {
-    const { post, desk, accounts, session } = await open({}, ['The Sun', 'Grace Miller']);
+    const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller']);
     for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
       expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
     }
     // Nor where the profile has it already.
     await accounts.saveProfile(session, { first_name: 'Grace', last_name: 'Miller' }, 'replace');
     expect(failure(await post({ name: undefined }))).toBe('invalid');
-    expect(desk.all()).toEqual([]);
+    expect(moderation.all()).toEqual([]);
     expect(value(await post({ name: 'Grace Hopper' })).author).toBe('Grace Hopper');
   });
 
@@ -369,18 +379,18 @@ onBothEngines('comments', (engines) => {
   });
 
   it('counts no reports of accounts whose address nobody has shown to be theirs', async () => {
-    const { post, comments, accounts, desk, database } = await open();
+    const { post, comments, accounts, moderation, database } = await open();
     const { commentId } = value(await post());
-    desk.moderate(commentId ?? 0, 'approved');
-    const before = desk.asked.length;
+    moderation.moderate(commentId ?? 0, 'approved');
+    const before = moderation.asked.length;
     for (const number of [1, 2, 3]) {
       const made = got(await accounts.create(`made-up-${number}@example.com`, elsewhere(number), '/', 'enter'));
       const stranger = made.signedIn?.session as Session;
       expect(failure(await comments.report(stranger, commentId ?? 0, elsewhere(number)))).toBe('unconfirmed');
     }
     await comments.tasks.round();
-    expect(desk.asked).toHaveLength(before);
-    expect(desk.all()).toMatchObject([{ status: 'approved' }]);
+    expect(moderation.asked).toHaveLength(before);
+    expect(moderation.all()).toMatchObject([{ status: 'approved' }]);
     expect(await database.db.selectFrom('comment_reports').selectAll().execute()).toEqual([]);
     await comments.stop();
   });
@@ -399,9 +409,9 @@ onBothEngines('comments', (engines) => {
   });
 
   it('gives a reader everything, and forgets them at WordPress too, even when it is away at first', async () => {
-    const { post, comments, session, desk, clock, database } = await open();
+    const { post, comments, session, moderation, clock, database } = await open();
     value(await post({ content: 'Kept words.' }));
-    desk.trouble = 'lost';
+    moderation.trouble = 'lost';
     await post({ content: 'Taken unseen.', draft: 'draft-two' });
     await comments.report(session, 4711, caller());
     const { written, reported } = await comments.exportData(session.userId);
@@ -410,16 +420,18 @@ onBothEngines('comments', (engines) => {
       { text: 'Taken unseen.', state: 'sending' },
     ]);
     expect(reported).toMatchObject([{ comment: 4711 }]);
-    desk.trouble = 'down';
+    moderation.trouble = 'down';
     await comments.forget(session.userId);
     expect(await comments.exportData(session.userId)).toEqual({ written: [], reported: [] });
-    desk.trouble = 'none';
+    moderation.trouble = 'none';
     for (let hour = 0; hour < 3; hour++) {
       clock.pass(3600);
       await comments.tasks.round();
     }
     expect(
-      desk.all().map(({ raw, author_name, author_email, author_ip }) => [raw, author_name, author_email, author_ip]),
+      moderation
+        .all()
+        .map(({ raw, author_name, author_email, author_ip }) => [raw, author_name, author_email, author_ip]),
     ).toEqual([
       ['Kept words.', 'A former reader', '', ''],
       ['Taken unseen.', 'A former reader', '', ''],
@@ -429,7 +441,7 @@ onBothEngines('comments', (engines) => {
   });
 
   it('forgets them at WordPress too where a comment was still on its way when they left', async () => {
-    const { post, comments, session, desk, clock, slow } = await open();
+    const { post, comments, session, moderation, clock, slow } = await open();
     const arrived = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     slow.wait = async () => {
@@ -445,7 +457,7 @@ onBothEngines('comments', (engines) => {
     await posting;
     clock.pass(3600);
     await comments.tasks.round();
-    expect(desk.all()).toMatchObject([{ author_name: 'A former reader', author_email: '', author_ip: '' }]);
+    expect(moderation.all()).toMatchObject([{ author_name: 'A former reader', author_email: '', author_ip: '' }]);
     await comments.stop();
   });
 });

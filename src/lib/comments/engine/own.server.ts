@@ -4,7 +4,7 @@ import type { CommentOutcome } from '../service.ts';
 import type { CommentPostsTable } from '../tables.ts';
 import { asMarkup } from '../text.ts';
 import type { MineAnswer, OwnComment } from '../wire.ts';
-import { type CommentParts, changeableUntil, done, failed, failureOf, ownOf, stateOf } from './parts.ts';
+import { type CommentDependencies, changeableUntil, done, failed, failureOf, ownOf, stateOf } from './dependencies.ts';
 import { checkedWords, nameOf } from './posting.server.ts';
 
 const day = 24 * 60 * 60 * 1000;
@@ -23,8 +23,8 @@ export interface Own {
   idle(): Promise<void>;
 }
 
-export function createOwn(parts: CommentParts): Own {
-  const { database, desk, limiter, rules, log, now } = parts;
+export function createOwn(dependencies: CommentDependencies): Own {
+  const { database, moderation, limiter, rules, log, now } = dependencies;
   const looking = new Map<string, Promise<void>>();
 
   const change = (id: string, values: Partial<CommentPostsTable>) =>
@@ -46,7 +46,7 @@ export function createOwn(parts: CommentParts): Own {
     if (row.wordpress_id === null || Number(row.checked) > now() - lookAgainMs || looking.has(row.id)) return;
     if (looking.size >= mostLooking) return;
     const work = async (): Promise<void> => {
-      const answer = await desk.look(Number(row.wordpress_id));
+      const answer = await moderation.look(Number(row.wordpress_id));
       const values: Partial<CommentPostsTable> = { checked: now() };
       if (answer.ok) values.state = stateOf(answer.status);
       else if (answer.kind === 'refused' && answer.status === 404) values.state = 'declined';
@@ -92,8 +92,8 @@ export function createOwn(parts: CommentParts): Own {
       for (const { row, comment } of own) if (comment.status === 'waiting') lookLater(row);
       const showSince = time - rules.showWaitingDays * day;
       return {
-        name: await nameOf(parts, session),
-        mayWrite: rules.level === 'registered' || (await parts.isPaying(session)),
+        name: await nameOf(dependencies, session),
+        mayWrite: rules.level === 'registered' || (await dependencies.isPaying(session)),
         comments: own
           .filter(({ row, comment }) => comment.status === 'published' || Number(row.created) > showSince)
           .map(({ comment }) => comment),
@@ -111,8 +111,8 @@ export function createOwn(parts: CommentParts): Own {
       if (words.value === row.content) return done(ownOf(row, rules, now()));
       const over = await limiter.count('comment', { address: caller.address, email: session.email });
       if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
-      const answer = await desk.edit(row.wordpress_id, asMarkup(words.value));
-      if (!answer.ok) return failed(answer.kind === 'away' ? { kind: 'away' } : failureOf(answer));
+      const answer = await moderation.edit(row.wordpress_id, asMarkup(words.value));
+      if (!answer.ok) return failed(answer.kind === 'unavailable' ? { kind: 'unavailable' } : failureOf(answer));
       const state = stateOf(answer.status);
       const values = { content: words.value, edited: now(), checked: now(), state } as const;
       await change(row.id, values);
@@ -122,9 +122,9 @@ export function createOwn(parts: CommentParts): Own {
     async remove(session, id) {
       const found = await changeable(session, id);
       if (!found.ok) return found;
-      const answer = await desk.remove(found.value.wordpress_id);
+      const answer = await moderation.remove(found.value.wordpress_id);
       if (!answer.ok) {
-        if (answer.kind === 'away') return failed({ kind: 'away' });
+        if (answer.kind === 'unavailable') return failed({ kind: 'unavailable' });
         const failure = failureOf(answer);
         if (failure.kind !== 'gone') return failed(failure);
       }

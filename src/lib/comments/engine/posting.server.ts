@@ -2,27 +2,27 @@
  * Posting: checked, noted here, handed to WordPress, and noted what came of it. A draft has a number, so that one that is sent
  * again is the same comment: also when WordPress took it and its answer was lost.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller, Session } from '../../accounts/service.ts';
 import { impersonates } from '../impersonation.ts';
+import { commentInvalid, commentRefused, tooLong } from '../messages.ts';
 import type { CommentFailure, CommentOutcome, Draft } from '../service.ts';
 import type { CommentPostsTable } from '../tables.ts';
 import { asMarkup, cleanComment, cleanName, lengthOf, nameProblem } from '../text.ts';
 import type { OwnComment } from '../wire.ts';
-import type { DeskAnswer } from './desk.server.ts';
-import { type CommentParts, done, failed, failureOf, ownOf, stateOf } from './parts.ts';
+import { type CommentDependencies, done, failed, failureOf, ownOf, stateOf } from './dependencies.ts';
+import type { ModerationAnswer } from './moderation.server.ts';
 
-/** Longer than the desk waits for an answer: after it nobody is sending the draft any more. */
+/** Longer than the moderation waits for an answer: after it nobody is sending the draft any more. */
 export const claimMs = 30_000;
 const day = 24 * 60 * 60 * 1000;
-
-const reservedName = 'This name belongs to our newsroom or looks like it. Please use your own name.';
 
 /** Profile attribute of the name that a reader has chosen for comments. */
 export const nameAttribute = 'display_name';
 
 /** Name above a reader's comments: the chosen one, else first and last name; never the e-mail address. '' where there is none. */
-export async function nameOf({ accounts }: Pick<CommentParts, 'accounts'>, session: Session): Promise<string> {
+export async function nameOf({ accounts }: Pick<CommentDependencies, 'accounts'>, session: Session): Promise<string> {
   const profile = await accounts.profile(session);
   const text = (key: string): string => cleanName(String(profile[key] ?? ''));
   const name = text(nameAttribute) || cleanName(`${text('first_name')} ${text('last_name')}`);
@@ -34,11 +34,8 @@ export function checkedWords(content: string, longest: number): CommentOutcome<s
   const words = cleanComment(content);
   const length = lengthOf(words);
   const wrong = (message: string) => failed({ kind: 'invalid', field: 'content', message });
-  if (!/[\p{L}\p{N}\p{S}\p{P}]/u.test(words)) return wrong('Please write something first.');
-  if (length > longest) {
-    const by = (length - longest).toLocaleString('en-US');
-    return wrong(`Please shorten your comment by ${by} character${length - longest === 1 ? '' : 's'}.`);
-  }
+  if (!/[\p{L}\p{N}\p{S}\p{P}]/u.test(words)) return wrong(commentInvalid.empty);
+  if (length > longest) return wrong(tooLong(length - longest));
   return done(words);
 }
 
@@ -50,25 +47,25 @@ type Claimed =
 export interface Posting {
   post(session: Session, draft: Draft, caller: Caller): Promise<CommentOutcome<OwnComment>>;
   /** Notes that WordPress has a comment that nothing was known of. */
-  settle(row: CommentPostsTable, answer: Extract<DeskAnswer, { ok: true }>): Promise<CommentPostsTable>;
+  settle(row: CommentPostsTable, answer: Extract<ModerationAnswer, { ok: true }>): Promise<CommentPostsTable>;
 }
 
-export function createPosting(parts: CommentParts): Posting {
-  const { database, desk, limiter, rules, accounts, log, now } = parts;
+export function createPosting(dependencies: CommentDependencies): Posting {
+  const { database, moderation, limiter, rules, accounts, log, now } = dependencies;
 
   function isReserved(name: string): boolean {
-    const taken = impersonates(name, parts.reservedNames?.() ?? []);
+    const taken = impersonates(name, dependencies.reservedNames?.() ?? []);
     if (taken) log.warn({ name }, 'A comment under the name of the paper or of an author was refused');
     return taken;
   }
 
   async function chosenName(session: Session, given: string | undefined): Promise<CommentOutcome<string>> {
-    const kept = await nameOf(parts, session);
+    const kept = await nameOf(dependencies, session);
     const name = given === undefined ? kept : cleanName(given);
     if (name === kept && name !== '' && !isReserved(name)) return done(name);
     const problem = nameProblem(name);
     if (problem !== null) return failed({ kind: 'invalid', field: 'name', message: problem });
-    if (isReserved(name)) return failed({ kind: 'invalid', field: 'name', message: reservedName });
+    if (isReserved(name)) return failed({ kind: 'invalid', field: 'name', message: commentRefused.reservedName });
     await accounts.saveProfile(session, { [nameAttribute]: name }, 'merge');
     return done(name);
   }
@@ -134,7 +131,7 @@ export function createPosting(parts: CommentParts): Posting {
     });
   }
 
-  async function settle(row: CommentPostsTable, answer: Extract<DeskAnswer, { ok: true }>) {
+  async function settle(row: CommentPostsTable, answer: Extract<ModerationAnswer, { ok: true }>) {
     const state = stateOf(answer.status);
     const change = { state, wordpress_id: answer.id, claimed: 0, checked: now() } as const;
     await database.db.updateTable('comment_posts').set(change).where('id', '=', row.id).execute();
@@ -146,24 +143,30 @@ export function createPosting(parts: CommentParts): Posting {
     database.db.updateTable('comment_posts').set({ claimed: 0 }).where('id', '=', id).execute();
   const drop = (id: string) => database.db.deleteFrom('comment_posts').where('id', '=', id).execute();
 
-  async function send(row: CommentPostsTable, session: Session, caller: Caller, again: boolean): Promise<DeskAnswer> {
+  async function send(
+    row: CommentPostsTable,
+    session: Session,
+    caller: Caller,
+    again: boolean,
+  ): Promise<ModerationAnswer> {
     const content = asMarkup(row.content);
     if (again) {
-      const taken = await desk.find(row.id);
+      const taken = await moderation.find(row.id);
       // Taken the first time, perhaps with other words.
-      if (taken.ok) return desk.edit(taken.id, content);
-      if (taken.kind === 'away') return taken;
+      if (taken.ok) return moderation.edit(taken.id, content);
+      if (taken.kind === 'unavailable') return taken;
     }
-    return desk.post({
-      ...{ articleId: Number(row.article_id), parentId: Number(row.parent_id), name: row.name, email: session.email },
-      ...{
-        address: caller.address,
-        userAgent: caller.userAgent,
-        content,
-        date: Number(row.created),
-        key: row.id,
-        confirmed: session.emailVerified,
-      },
+    return moderation.post({
+      articleId: Number(row.article_id),
+      parentId: Number(row.parent_id),
+      name: row.name,
+      email: session.email,
+      address: caller.address,
+      userAgent: caller.userAgent,
+      content,
+      date: Number(row.created),
+      key: row.id,
+      confirmed: session.emailVerified,
     });
   }
 
@@ -174,7 +177,8 @@ export function createPosting(parts: CommentParts): Posting {
       if (place === null) return failed({ kind: 'gone' });
       if (!place.open) return failed({ kind: 'closed' });
       if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
-      if (rules.level === 'subscriber' && !(await parts.isPaying(session))) return failed({ kind: 'subscribers-only' });
+      if (rules.level === 'subscriber' && !(await dependencies.isPaying(session)))
+        return failed({ kind: 'subscribers-only' });
       const words = checkedWords(draft.content, rules.longest);
       if (!words.ok) return words;
       const name = await chosenName(session, draft.name);
@@ -189,9 +193,19 @@ export function createPosting(parts: CommentParts): Posting {
       }
       const time = now();
       const claimed = await claim({
-        ...{ id: randomUUID(), user_id: session.userId, draft: key, name: name.value, content: words.value },
-        ...{ article_id: place.articleId, parent_id: place.parentId, state: 'sending', wordpress_id: null },
-        ...{ claimed: time, created: time, edited: null, checked: time },
+        id: randomUUID(),
+        user_id: session.userId,
+        draft: key,
+        name: name.value,
+        content: words.value,
+        article_id: place.articleId,
+        parent_id: place.parentId,
+        state: 'sending',
+        wordpress_id: null,
+        claimed: time,
+        created: time,
+        edited: null,
+        checked: time,
       });
       if (claimed.kind === 'failed') {
         // What was said already is no further comment.
@@ -203,10 +217,10 @@ export function createPosting(parts: CommentParts): Posting {
       const { row, again } = claimed;
       const answer = await send(row, session, caller, again);
       if (answer.ok) return done(ownOf(await settle(row, answer), rules, now()));
-      if (answer.kind === 'away') {
+      if (answer.kind === 'unavailable') {
         await release(row.id);
-        log.warn({ why: answer.why }, 'A comment could not be handed to WordPress; its author has been told');
-        return failed({ kind: 'away' });
+        log.warn({ why: answer.why }, 'A comment could not be sent to WordPress; its author was asked to try again');
+        return failed({ kind: 'unavailable' });
       }
       // A spam filter dropped it without a trace: it is settled, and sending it again changes nothing.
       if (answer.code === 'newsroom_comment_discarded') {
@@ -230,7 +244,7 @@ export function createPosting(parts: CommentParts): Posting {
         return done(ownOf(kept, rules, now()));
       }
       await drop(row.id);
-      if (failure.kind === 'away') {
+      if (failure.kind === 'unavailable') {
         log.error({ status: answer.status, code: answer.code }, 'WordPress refuses comments from the site');
       }
       return failed(failure);

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction } from '../../database.ts';
 import { backOff } from '../../jobs/retry.ts';
 import type { CommentTasksTable } from '../tables.ts';
-import type { DeskAnswer } from './desk.server.ts';
-import type { CommentParts } from './parts.ts';
+import type { CommentDependencies } from './dependencies.ts';
+import type { ModerationAnswer } from './moderation.server.ts';
 import type { Posting } from './posting.server.ts';
 
 const minute = 60_000;
@@ -33,28 +33,28 @@ export interface Tasks {
 }
 
 /** WordPress has no such comment. A refusal for any other reason, such as a password that was changed, says nothing of it. */
-const isMissing = (answer: DeskAnswer): boolean =>
+const isMissing = (answer: ModerationAnswer): boolean =>
   !answer.ok && answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route';
 
-export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'settle'>): Tasks {
-  const { database, desk, rules, log, now } = parts;
+export function createTasks(dependencies: CommentDependencies, { settle }: Pick<Posting, 'settle'>): Tasks {
+  const { database, moderation, rules, log, now } = dependencies;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let asked = false;
   let stopped = false;
 
-  async function perform({ kind, subject }: CommentTasksTable): Promise<DeskAnswer> {
+  async function perform({ kind, subject }: CommentTasksTable): Promise<ModerationAnswer> {
     if (kind === 'erase-draft') {
-      const found = await desk.find(subject);
-      return found.ok ? desk.erase(found.id) : found;
+      const found = await moderation.find(subject);
+      return found.ok ? moderation.erase(found.id) : found;
     }
-    if (kind === 'erase') return desk.erase(Number(subject));
+    if (kind === 'erase') return moderation.erase(Number(subject));
     const { count } = await database.db
       .selectFrom('comment_reports')
       .select((rows) => rows.fn.countAll<number>().as('count'))
       .where('comment_id', '=', Number(subject))
       .executeTakeFirstOrThrow();
-    return desk.report(Number(subject), Number(count), rules.reportsToHold);
+    return moderation.report(Number(subject), Number(count), rules.reportsToHold);
   }
 
   async function work(task: CommentTasksTable): Promise<void> {
@@ -72,7 +72,7 @@ export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'sett
       await same('done');
       return;
     }
-    const why = answer.kind === 'away' ? answer.why : `${answer.status} ${answer.code}`;
+    const why = answer.kind === 'unavailable' ? answer.why : `${answer.status} ${answer.code}`;
     log.warn(
       { kind: task.kind, why, tries: task.tries + 1 },
       'WordPress could not be told about a comment; it is tried again',
@@ -95,7 +95,7 @@ export function createTasks(parts: CommentParts, { settle }: Pick<Posting, 'sett
     for (const row of rows) {
       // WordPress may take long over each.
       if (stopped) return;
-      const answer = await desk.find(row.id);
+      const answer = await moderation.find(row.id);
       if (answer.ok) await settle(row, answer);
       else if (isMissing(answer) && Number(row.created) < time - day) {
         await database.db.deleteFrom('comment_posts').where('id', '=', row.id).execute();

@@ -1,18 +1,18 @@
 /** Mail about a subscription: welcome, receipt, renewal, failed payment, end. */
 import { formatMoney, formatTaxed } from '../../money.ts';
 import type { Message } from '../service.ts';
-import type { Letter } from './letter.ts';
-import type { Paper } from './paper.ts';
+import type { MailContent } from './layout.ts';
+import type { Publisher } from './publisher.ts';
 
 type Of<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
 export type BillingMessage = Of<'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier'>;
 
-const host = (paper: Paper): string => new URL(paper.siteUrl).host;
-const because = (paper: Paper): string =>
+const host = (paper: Publisher): string => new URL(paper.siteUrl).host;
+const because = (paper: Publisher): string =>
   `You get this message because there is a subscription with your e-mail address at ${host(paper)}.`;
-const questions = (paper: Paper): string => `Questions? Write to ${paper.contact}, and a person answers.`;
+const questions = (paper: Publisher): string => `Questions? Write to ${paper.contact}, and a person answers.`;
 
-function date(paper: Paper, at: number): string {
+function date(paper: Publisher, at: number): string {
   const parts = { timeZone: paper.timeZone, year: 'numeric', month: 'long', day: 'numeric' } as const;
   return new Intl.DateTimeFormat(paper.language, parts).format(at);
 }
@@ -24,7 +24,7 @@ const money = (amount: number, currency: string): string => formatMoney(amount, 
 const taxed = (amount: number, tax: Parameters<typeof formatTaxed>[1], currency: string): string =>
   tax ? `${money(amount, currency)} (${formatTaxed(amount, tax, currency)})` : money(amount, currency);
 
-export function billingLetter(message: BillingMessage, paper: Paper): Letter {
+export function billingMail(message: BillingMessage, paper: Publisher): MailContent {
   switch (message.kind) {
     case 'receipt':
       return receipt(message, paper);
@@ -39,7 +39,7 @@ export function billingLetter(message: BillingMessage, paper: Paper): Letter {
   }
 }
 
-function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'>, paper: Paper): Letter {
+function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'>, paper: Publisher): MailContent {
   const sum = money(amount, currency);
   return {
     subject: `Your receipt from ${paper.name}: ${sum}`,
@@ -57,7 +57,7 @@ function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'
   };
 }
 
-function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, paper: Paper): Letter {
+function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, paper: Publisher): MailContent {
   const [sum, day] = [money(amount, currency), date(paper, at)];
   return {
     subject: `Your subscription to ${paper.name} renews on ${day}`,
@@ -73,7 +73,7 @@ function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, pape
   };
 }
 
-function failed({ plan, amount, currency, nextAttempt, until }: Of<'payment-failed'>, paper: Paper): Letter {
+function failed({ plan, amount, currency, nextAttempt, until }: Of<'payment-failed'>, paper: Publisher): MailContent {
   const sum = money(amount, currency);
   return {
     subject: `Your payment to ${paper.name} did not go through`,
@@ -94,7 +94,7 @@ function failed({ plan, amount, currency, nextAttempt, until }: Of<'payment-fail
   };
 }
 
-function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Paper): Letter {
+function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publisher): MailContent {
   return {
     subject: `Your subscription to ${paper.name} is cancelled`,
     preview: 'Nothing more will be charged.',
@@ -122,7 +122,7 @@ const tiers: Readonly<Record<string, { readonly name: string; readonly brings: s
   },
 };
 
-function welcome({ product, plan, print }: Of<'welcome-tier'>, paper: Paper): Letter {
+function welcome({ product, plan, print }: Of<'welcome-tier'>, paper: Publisher): MailContent {
   const { name, brings } = tiers[product] ?? { name: plan, brings: 'Every story is now open to you.' };
   return {
     subject: `Welcome to ${paper.name}: you are a ${name}`,

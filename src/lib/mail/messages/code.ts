@@ -1,12 +1,12 @@
 /** The message with a six-digit code. */
 import type { Message } from '../service.ts';
-import { type Letter, minutesInWords } from './letter.ts';
-import type { Paper } from './paper.ts';
+import { type MailContent, minutesInWords } from './layout.ts';
+import type { Publisher } from './publisher.ts';
 
 export type CodeMessage = Extract<Message, { kind: 'code' }>;
 
 /** The code begins the subject, so that it can be read from a notice. @param minutes that the code still lives */
-export function codeLetter({ code }: CodeMessage, paper: Paper, minutes: number): Letter {
+export function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): MailContent {
   return {
     subject: `${code} is your code for ${paper.name}`,
     preview: `Type it where you began. It works for ${minutesInWords(minutes)}.`,

@@ -3,7 +3,7 @@
  * and nothing fetched. Everything that matters is in `style` attributes, for many programs drop the sheet in the head;
  * the sheet adds the dark colours and the narrow window.
  */
-import type { Paper } from './paper.ts';
+import type { Publisher } from './publisher.ts';
 
 /** HTML that is ready to be sent; only {@link html} makes it. */
 export interface Markup {
@@ -92,7 +92,7 @@ ${darkRules.map((rule) => rule.replace(/(^|[},])\./gu, '$1[data-ogsc] .')).join(
 
 /** The whole message around its body. */
 export function frame(
-  { paper, title, preview, reason }: { paper: Paper; title: string; preview: string; reason: Markup },
+  { paper, title, preview, reason }: { paper: Publisher; title: string; preview: string; reason: Markup },
   body: Markup,
 ): string {
   // Without filling, a mailbox goes on into the message after a short preview.

@@ -1,12 +1,12 @@
 /** The message with a link to sign in, to register, or to complete a registration by. */
 import type { Message } from '../service.ts';
-import { type Letter, minutesInWords } from './letter.ts';
-import type { Paper } from './paper.ts';
+import { type MailContent, minutesInWords } from './layout.ts';
+import type { Publisher } from './publisher.ts';
 
 export type LinkMessage = Extract<Message, { kind: 'link' }>;
 
 /** @param minutes that the link still lives */
-export function linkLetter({ url, purpose }: LinkMessage, paper: Paper, minutes: number): Letter {
+export function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: number): MailContent {
   const lives = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
   const ignore = 'If you did not ask for this, you need not do anything: without the link nobody gets in.';
   const reason = `You get this message because somebody typed your e-mail address at ${new URL(paper.siteUrl).host}.`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../service.ts';
-import type { Paper } from './paper.ts';
+import type { Publisher } from './publisher.ts';
 import { renderMessage } from './render.ts';
 
-const paper: Paper = {
+const paper: Publisher = {
   name: 'The Sun',
   motto: 'It Shines for All',
   language: 'en-US',
@@ -13,7 +13,11 @@ const paper: Paper = {
 };
 const url = 'https://sun.example/blaize/token-exchange?token=aB-c_1&x=2';
 const link = (purpose: 'login' | 'register' | 'completeRegistration', change = {}): Message => ({
-  ...{ kind: 'link', to: 'ada@example.com', url, purpose, minutes: 10 },
+  kind: 'link',
+  to: 'ada@example.com',
+  url,
+  purpose,
+  minutes: 10,
   ...change,
 });
 const code: Message = { kind: 'code', to: 'ada@example.com', code: '123456', minutes: 10 };
@@ -21,13 +25,23 @@ const welcome = (firstName: string | null): Message => ({ kind: 'welcome', to: '
 const at = Date.UTC(2027, 0, 20, 3);
 const billing = {
   receipt: {
-    ...{ kind: 'receipt', to: 'ada@example.com', plan: 'Yearly', amount: 60, currency: 'usd', paidAt: at },
+    kind: 'receipt',
+    to: 'ada@example.com',
+    plan: 'Yearly',
+    amount: 60,
+    currency: 'usd',
+    paidAt: at,
     nextBill: { at, amount: 12_000 },
   },
   renewal: { kind: 'renewal-notice', to: 'ada@example.com', plan: 'Yearly', amount: 12_000, currency: 'usd', at },
   failed: {
-    ...{ kind: 'payment-failed', to: 'ada@example.com', plan: 'Yearly', amount: 12_000, currency: 'usd' },
-    ...{ nextAttempt: at, until: at },
+    kind: 'payment-failed',
+    to: 'ada@example.com',
+    plan: 'Yearly',
+    amount: 12_000,
+    currency: 'usd',
+    nextAttempt: at,
+    until: at,
   },
   cancelled: { kind: 'cancelled', to: 'ada@example.com', plan: 'Yearly', until: at },
   reader: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-reader', plan: 'Yearly', print: false },
@@ -35,7 +49,11 @@ const billing = {
   founder: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-founder', plan: 'Founder', print: false },
 } as const satisfies Record<string, Message>;
 const all: Message[] = [
-  ...[link('login'), link('register'), link('completeRegistration'), code, welcome('Ada')],
+  link('login'),
+  link('register'),
+  link('completeRegistration'),
+  code,
+  welcome('Ada'),
   ...Object.values(billing),
 ];
 const render = (message: Message, minutes = 10) => renderMessage(message, paper, minutes);

@@ -1,13 +1,13 @@
 /** A newsletter: the stories of a day as the paper sets them, and a way out that takes one click (RFC 8058). */
-import type { LetterStory, Message } from '../service.ts';
+import type { Message, NewsletterStory } from '../service.ts';
 import { frame, html, type Markup } from './frame.ts';
-import { type Rendered, unbroken, wrap } from './letter.ts';
-import type { Paper } from './paper.ts';
+import { type Rendered, unbroken, wrap } from './layout.ts';
+import type { Publisher } from './publisher.ts';
 
 type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
 
 /** @throws Error when its way out is no web address, or it has no story */
-export function renderNewsletter(message: NewsletterMessage, paper: Paper): Rendered {
+export function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendered {
   const { letter, slug, stories, unsubscribe } = message;
   const [lead, ...others] = stories;
   if (!lead) throw new Error('A newsletter has no story.');
@@ -26,13 +26,13 @@ export function renderNewsletter(message: NewsletterMessage, paper: Paper): Rend
   };
 }
 
-const choices = (paper: Paper): string => `${paper.siteUrl}/dashboard/newsletters`;
+const choices = (paper: Publisher): string => `${paper.siteUrl}/dashboard/newsletters`;
 
 function asHtml(
   { letter, day, unsubscribe }: NewsletterMessage,
-  lead: LetterStory,
-  others: readonly LetterStory[],
-  paper: Paper,
+  lead: NewsletterStory,
+  others: readonly NewsletterStory[],
+  paper: Publisher,
   host: string,
 ): string {
   const reason = html`You get this message because you chose ${letter} at ${host}.<br><a class="away" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="away" href="${choices(paper)}">Choose your letters</a>`;
@@ -47,13 +47,13 @@ ${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper)
   );
 }
 
-const row = (story: LetterStory, size: 'lead' | 'story', paper: Paper): Markup =>
+const row = (story: NewsletterStory, size: 'lead' | 'story', paper: Publisher): Markup =>
   html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${unbroken(story.title)}</a></h2>${story.standfirst ? html`<p class="standfirst">${unbroken(story.standfirst)}</p>` : []}<p class="byline">${small(story)}</p></td></tr>`;
 
-const small = ({ byline, minutes }: LetterStory): string =>
+const small = ({ byline, minutes }: NewsletterStory): string =>
   [...(byline ? [`By ${byline}`] : []), `${minutes} min read`].join(' · ');
 
-function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper: Paper, host: string): string {
+function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper: Publisher, host: string): string {
   const parts = [
     `${paper.name}\n${letter} · ${day}`,
     ...stories.map((story) =>

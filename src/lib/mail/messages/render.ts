@@ -1,34 +1,34 @@
 /** A message by its kind, set in the paper's type. */
 import type { Message } from '../service.ts';
-import { billingLetter } from './billing.ts';
-import { codeLetter } from './code.ts';
-import { type Rendered, setLetter } from './letter.ts';
-import { linkLetter } from './link.ts';
+import { billingMail } from './billing.ts';
+import { codeMail } from './code.ts';
+import { layOut, type Rendered } from './layout.ts';
+import { linkMail } from './link.ts';
 import { renderNewsletter } from './newsletter.ts';
-import type { Paper } from './paper.ts';
+import type { Publisher } from './publisher.ts';
 import { renderSupport } from './support.ts';
-import { welcomeLetter } from './welcome.ts';
+import { welcomeMail } from './welcome.ts';
 
 /**
  * @param minutes that a link or a code still lives, which after a delay is less than it was made for
  * @throws Error when a link or a code could not stand in a message as it is
  */
-export function renderMessage(message: Message, paper: Paper, minutes: number): Rendered {
+export function renderMessage(message: Message, paper: Publisher, minutes: number): Rendered {
   switch (message.kind) {
     case 'link':
       if (!URL.canParse(message.url) || !/^https?:\/\/[\x21-\x7e]+$/.test(message.url))
         throw new Error('A link to be mailed is no web address.');
-      return setLetter(linkLetter(message, paper, minutes), paper);
+      return layOut(linkMail(message, paper, minutes), paper);
     case 'code':
       if (!/^[0-9A-Z]{4,12}$/.test(message.code)) throw new Error('A code to be mailed has other signs than digits.');
-      return setLetter(codeLetter(message, paper, minutes), paper);
+      return layOut(codeMail(message, paper, minutes), paper);
     case 'newsletter':
       return renderNewsletter(message, paper);
     case 'support':
       return renderSupport(message, paper);
     case 'welcome':
-      return setLetter(welcomeLetter(message, paper), paper);
+      return layOut(welcomeMail(message, paper), paper);
     default:
-      return setLetter(billingLetter(message, paper), paper);
+      return layOut(billingMail(message, paper), paper);
   }
 }

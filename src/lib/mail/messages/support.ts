@@ -1,9 +1,9 @@
-/** What a reader wrote through the support form, as the desk gets it: an answer goes to the reader. */
+/** What a reader wrote through the support form, as the support inbox gets it: an answer goes to the reader. */
 import { isAddress, oneLine } from '../address.ts';
 import type { Message } from '../service.ts';
 import { frame, html } from './frame.ts';
-import { type Rendered, wrap } from './letter.ts';
-import type { Paper } from './paper.ts';
+import { type Rendered, wrap } from './layout.ts';
+import type { Publisher } from './publisher.ts';
 
 type SupportMessage = Extract<Message, { kind: 'support' }>;
 
@@ -11,12 +11,14 @@ type SupportMessage = Extract<Message, { kind: 'support' }>;
 const longestName = 60;
 
 /** @throws Error when there would be nobody to answer */
-export function renderSupport(message: SupportMessage, paper: Paper): Rendered {
+export function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
   const { email, known } = message;
-  if (!isAddress(email)) throw new Error('A message to the support desk has no address to answer.');
+  if (!isAddress(email)) throw new Error('A message to the support inbox has no address to answer.');
   const name = oneLine(message.name).slice(0, longestName);
   const when = new Intl.DateTimeFormat(paper.language, {
-    ...{ timeZone: paper.timeZone, dateStyle: 'long', timeStyle: 'short' },
+    timeZone: paper.timeZone,
+    dateStyle: 'long',
+    timeStyle: 'short',
   }).format(message.at);
   const facts = [
     ['Name', oneLine(message.name)],

@@ -1,11 +1,11 @@
 /** The message to a new registered reader. */
 import type { Message } from '../service.ts';
-import type { Letter } from './letter.ts';
-import type { Paper } from './paper.ts';
+import type { MailContent } from './layout.ts';
+import type { Publisher } from './publisher.ts';
 
 export type WelcomeMessage = Extract<Message, { kind: 'welcome' }>;
 
-export function welcomeLetter({ firstName }: WelcomeMessage, paper: Paper): Letter {
+export function welcomeMail({ firstName }: WelcomeMessage, paper: Publisher): MailContent {
   const name = greetable(firstName);
   return {
     subject: `Welcome to ${paper.name}`,

@@ -8,15 +8,16 @@ import { readForm } from '../../../lib/http/body.server.ts';
 import { seeOther } from '../../../lib/http/form.server.ts';
 import { comesFromHere } from '../../../lib/http/origin.ts';
 import { allowOnly, jsonRoute } from '../../../lib/http/routes.server.ts';
-import { contactPage, supportSaid } from '../../../lib/support/form.ts';
+import { contactPage } from '../../../lib/support/form.ts';
 import { longestBody, sendSupport } from '../../../lib/support/http.server.ts';
+import { supportMessages } from '../../../lib/support/messages.ts';
 import { type SupportAnswer, supportBody } from '../../../lib/support/wire.ts';
 
 const call = jsonRoute(
   supportBody,
   async ({ body, context }) => {
     const sent = await sendSupport(context, (name) => (body as Record<string, unknown>)[name]);
-    if (sent.ok) return { status: 200, body: { message: supportSaid.sent } satisfies SupportAnswer };
+    if (sent.ok) return { status: 200, body: { message: supportMessages.sent } satisfies SupportAnswer };
     const { status, message, errors, retryAfter } = sent;
     const answer = refuse(status, message, retryAfter === undefined ? {} : { retryAfter });
     return errors ? { ...answer, body: { message, errors } } : answer;

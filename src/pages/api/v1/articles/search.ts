@@ -6,8 +6,8 @@ import { allowOnly, callerOf, getRoute } from '../../../../lib/http/routes.serve
 import { pageNumber } from '../../../../lib/paging.ts';
 import { answerOf } from '../../../../lib/search/answer.ts';
 import { busyFor, isSearchBusy } from '../../../../lib/search/busy.ts';
+import { searchMessages } from '../../../../lib/search/messages.ts';
 import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
-import { searchTexts } from '../../../../lib/search/texts.ts';
 import { publication } from '../../../../publication.ts';
 
 const mostHits = 20;
@@ -35,7 +35,7 @@ export const GET = getRoute(async (context) => {
     });
     return { status: 200, body: answerOf(found, query, page - 1, limit) };
   } catch (error) {
-    if (isSearchBusy(error)) return refuse(503, searchTexts.failed, { retryAfter: busyFor });
+    if (isSearchBusy(error)) return refuse(503, searchMessages.failed, { retryAfter: busyFor });
     throw error;
   }
 });

@@ -13,6 +13,6 @@ export const PATCH = commentCall(
   },
 );
 export const DELETE = commentCall({}, async ({ comments, session, context }) =>
-  answerOf(await comments.remove(session, context.params.id ?? ''), 200, () => ({ message: 'Comment taken back' })),
+  answerOf(await comments.remove(session, context.params.id ?? ''), 200, () => ({ message: 'Comment deleted' })),
 );
 export const ALL = allowOnly('PATCH', 'DELETE');

@@ -1,6 +1,6 @@
 /** What the reader has written and reported under an article. */
 
-import { personal } from '../../../../../lib/comments/answers.ts';
+import { privateAnswer } from '../../../../../lib/comments/answers.ts';
 import { commentCall, isPublished } from '../../../../../lib/comments/http.server.ts';
 import { commentNumber } from '../../../../../lib/comments/paging.ts';
 import { refuse } from '../../../../../lib/http/answer.ts';
@@ -10,6 +10,6 @@ export const GET = commentCall({}, async ({ comments, session, context }) => {
   const article = commentNumber(context.url.searchParams.get('article') ?? '');
   if (article === null) return refuse(400, 'article is missing or not valid.');
   const body = await comments.mine(session, article, isPublished(context.locals.content));
-  return personal({ status: 200, body });
+  return privateAnswer({ status: 200, body });
 });
 export const ALL = allowOnly('GET');

@@ -1,14 +1,15 @@
-/** What the parts of the comments share. */
+/** What the modules of the comments depend on, and how WordPress’s answers become results. */
 
 import type { Accounts, Session } from '../../accounts/service.ts';
 import type { WalledLevel } from '../../content/model.ts';
 import type { Database } from '../../database.ts';
 import type { Limiter } from '../../limits/limiter.server.ts';
 import type { Logger } from '../../logging.ts';
+import { commentRefused } from '../messages.ts';
 import type { CommentFailure, CommentOutcome } from '../service.ts';
 import type { CommentPostsTable } from '../tables.ts';
 import type { OwnComment } from '../wire.ts';
-import type { Desk, DeskAnswer, DeskStatus } from './desk.server.ts';
+import type { Moderation, ModerationAnswer, ModerationStatus } from './moderation.server.ts';
 
 /** The paper's rules, `publication.comments`. */
 export interface CommentRules {
@@ -19,9 +20,9 @@ export interface CommentRules {
   readonly showWaitingDays: number;
 }
 
-export interface CommentParts {
+export interface CommentDependencies {
   readonly database: Database;
-  readonly desk: Desk;
+  readonly moderation: Moderation;
   readonly limiter: Limiter;
   readonly rules: CommentRules;
   readonly accounts: Pick<Accounts, 'profile' | 'saveProfile'>;
@@ -41,11 +42,11 @@ export const failed = (failure: CommentFailure): { readonly ok: false; readonly 
 export const done = <T>(value: T): CommentOutcome<T> => ({ ok: true, value });
 
 /** What a state at WordPress is called here. Spam says nothing to who wrote it. */
-export const stateOf = (status: DeskStatus): 'waiting' | 'published' | 'declined' =>
+export const stateOf = (status: ModerationStatus): 'waiting' | 'published' | 'declined' =>
   status === 'approved' ? 'published' : status === 'trash' ? 'declined' : 'waiting';
 
 /** WordPress's refusal as a failure; `away` where it is no reader's doing. */
-export function failureOf(refused: Extract<DeskAnswer, { kind: 'refused' }>): CommentFailure {
+export function failureOf(refused: Extract<ModerationAnswer, { kind: 'refused' }>): CommentFailure {
   const { code } = refused;
   if (/duplicate/.test(code)) return { kind: 'duplicate' };
   if (code === 'newsroom_busy') return { kind: 'busy' };
@@ -58,13 +59,13 @@ export function failureOf(refused: Extract<DeskAnswer, { kind: 'refused' }>): Co
     return {
       kind: 'invalid',
       field: 'content',
-      message: 'WordPress does not take this text. Please change it a little.',
+      message: commentRefused.text,
     };
   }
   if (/author_column_length|author_data_required/.test(code)) {
-    return { kind: 'invalid', field: 'name', message: 'Please enter another name.' };
+    return { kind: 'invalid', field: 'name', message: commentRefused.anotherName };
   }
-  return { kind: 'away' };
+  return { kind: 'unavailable' };
 }
 
 /** End of the time in which its author may change a comment, epoch milliseconds. */

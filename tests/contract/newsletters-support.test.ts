@@ -3,7 +3,7 @@
  * out of them (RFC 8058), and the end of an account. Forms are posted as a browser posts them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { supportSaid } from '../../src/lib/support/form.ts';
+import { supportMessages } from '../../src/lib/support/messages.ts';
 import type { SupportBody } from '../../src/lib/support/wire.ts';
 import { type AccountSite, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { formOf } from './fixtures/accounts.ts';
@@ -30,9 +30,9 @@ describe('POST /api/forms/support (spec section 7)', () => {
   const mailed = (text: string) =>
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
 
-  it('takes the four fields of anybody, and mails them to the desk', async () => {
+  it('takes the four fields of anybody, and mails them to the support inbox', async () => {
     const answer = await site.browser().post('/api/forms/support', { ...body, message: 'From nobody in particular' });
-    expect([answer.status, answer.json()]).toEqual([200, { message: supportSaid.sent }]);
+    expect([answer.status, answer.json()]).toEqual([200, { message: supportMessages.sent }]);
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(mailed('From nobody')).toMatchObject([{ email: 'ada@example.com', known: false }]);
   });
@@ -58,7 +58,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
   it('is held off where one address writes on and on, and where no person writes', async () => {
     const browser = site.browser();
     const sent = await browser.post('/api/forms/support', { ...body, message: 'In the trap', website: 'x' });
-    expect(sent.json()).toEqual({ message: supportSaid.sent });
+    expect(sent.json()).toEqual({ message: supportMessages.sent });
     expect(mailed('In the trap')).toEqual([]);
     for (let tries = 1; tries < 5; tries++) await browser.post('/api/forms/support', body);
     const over = await browser.post('/api/forms/support', body);
@@ -81,7 +81,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     expect(formOf(wrong.text, /<form[^>]*action="\/contact"[\s\S]*?<\/form>/).stamp).toBe(form.stamp);
     const sent = await browser.submit('/contact', { ...body, message: 'By a plain form' });
     expect([sent.status, sent.headers.location]).toEqual([303, '/contact?state=sent']);
-    expect((await browser.get('/contact?state=sent')).text).toContain(supportSaid.sent);
+    expect((await browser.get('/contact?state=sent')).text).toContain(supportMessages.sent);
     expect(mailed('By a plain form')).toHaveLength(1);
     const direct = await browser.submit('/api/forms/support', { ...body, message: 'To the call itself' });
     expect([direct.status, direct.headers.location]).toEqual([303, '/contact?state=sent']);
@@ -103,9 +103,9 @@ describe('POST /api/forms/support (spec section 7)', () => {
     try {
       const browser = broken.browser();
       const answer = await browser.post('/api/forms/support', body);
-      expect([answer.status, answer.json<{ message: string }>().message]).toEqual([503, supportSaid.failed]);
+      expect([answer.status, answer.json<{ message: string }>().message]).toEqual([503, supportMessages.failed]);
       const page = await browser.submit('/contact', { ...body });
-      expect([page.status, page.text.includes(supportSaid.failed)]).toEqual([503, true]);
+      expect([page.status, page.text.includes(supportMessages.failed)]).toEqual([503, true]);
       expect(page.text).toContain('Where is my paper?');
     } finally {
       await broken.stop();
@@ -127,7 +127,7 @@ describe('the choice of newsletters', () => {
     const saved = await browser.submit('/account/mail', { choice: ['morning', 'offers'] });
     expect([saved.status, saved.headers.location]).toEqual([303, '/dashboard/newsletters?state=saved']);
     expect(await choicesOf(browser)).toEqual(['morning', 'offers']);
-    expect((await browser.get('/dashboard/newsletters?state=saved')).text).toContain('Your choice has been saved.');
+    expect((await browser.get('/dashboard/newsletters?state=saved')).text).toContain('Your choices are saved.');
     expect(await choicesOf(site.browser())).toBeUndefined();
     const foreign = await browser.submit('/account/mail', {}, { headers: { origin: 'https://evil.example' } });
     expect([foreign.status, await choicesOf(browser)]).toEqual([403, ['morning', 'offers']]);
@@ -173,10 +173,10 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     expect((await person.ask(path, { method: 'HEAD' })).status).toBe(200);
     expect(await choicesOf(browser)).toEqual(['morning', 'evening']);
     const done = await person.submit(path, {});
-    expect(done.text).toContain('You are unsubscribed');
+    expect(done.text).toContain('You’re unsubscribed');
     expect(await choicesOf(browser)).toEqual(['evening']);
     const back = await person.submit(path, { again: 'yes' });
-    expect(back.text).toContain('You are subscribed again');
+    expect(back.text).toContain('You’re subscribed again');
     expect(await choicesOf(browser)).toEqual(['morning', 'evening']);
   });
 
@@ -184,7 +184,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     const { browser, path } = await reader();
     for (const forged of ['/account/unsubscribe', '/account/unsubscribe?t=x', `${path.slice(0, -2)}AA`]) {
       const answer = await site.browser().submit(forged, {}, { headers: noBrowser });
-      expect([answer.status, answer.text.includes('This link is not good any more')]).toEqual([404, true]);
+      expect([answer.status, answer.text.includes('This link has expired')]).toEqual([404, true]);
     }
     expect(await choicesOf(browser)).toEqual(['morning', 'evening']);
   });

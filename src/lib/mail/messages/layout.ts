@@ -2,10 +2,10 @@
 
 import type { Sender } from '../address.ts';
 import { button, codeBox, frame, html, type Markup } from './frame.ts';
-import type { Paper } from './paper.ts';
+import type { Publisher } from './publisher.ts';
 
 /** A message without its looks. Texts are plain; each paragraph stands by itself. */
-export interface Letter {
+export interface MailContent {
   readonly subject: string;
   /** What a mailbox shows beside the subject. */
   readonly preview: string;
@@ -31,11 +31,11 @@ export interface Rendered {
 }
 
 /** Sets a letter in both of its forms. */
-export function setLetter(letter: Letter, paper: Paper): Rendered {
+export function layOut(letter: MailContent, paper: Publisher): Rendered {
   return { subject: letter.subject, html: asHtml(letter, paper), text: asText(letter, paper) };
 }
 
-function asHtml(letter: Letter, paper: Paper): string {
+function asHtml(letter: MailContent, paper: Publisher): string {
   const paragraphs = (texts: readonly string[]): Markup[] =>
     texts.map((text) => html`<p class="text">${unbroken(text)}</p>`);
   return frame(
@@ -51,7 +51,7 @@ ${paragraphs(letter.closing)}`,
 /** Keeps `e-mail` in one line. */
 export const unbroken = (text: string): string => text.replace(/\be-mail\b/gu, 'e\u2011mail');
 
-function asText(letter: Letter, paper: Paper): string {
+function asText(letter: MailContent, paper: Publisher): string {
   const parts = [
     paper.name,
     letter.heading,

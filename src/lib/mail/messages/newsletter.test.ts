@@ -1,24 +1,38 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../service.ts';
-import type { Paper } from './paper.ts';
+import type { Publisher } from './publisher.ts';
 import { renderMessage } from './render.ts';
 
-const paper: Paper = {
-  ...{ name: 'The Sun', motto: 'It Shines for All', language: 'en-US', timeZone: 'America/New_York' },
-  ...{ siteUrl: 'https://sun.example', contact: 'support@sun.example' },
+const paper: Publisher = {
+  name: 'The Sun',
+  motto: 'It Shines for All',
+  language: 'en-US',
+  timeZone: 'America/New_York',
+  siteUrl: 'https://sun.example',
+  contact: 'support@sun.example',
 };
 const render = (message: Message) => renderMessage(message, paper, 60);
 
 describe('a newsletter', () => {
   const unsubscribe = 'https://sun.example/account/unsubscribe?t=aB-c_1';
   const story = (number: number, change = {}) => ({
-    ...{ title: `Story ${number}`, standfirst: 'Why & how.', path: `/article/story-${number}`, kicker: 'Politics' },
-    ...{ byline: 'Ada Whitlock', minutes: 4 },
+    title: `Story ${number}`,
+    standfirst: 'Why & how.',
+    path: `/article/story-${number}`,
+    kicker: 'Politics',
+    byline: 'Ada Whitlock',
+    minutes: 4,
     ...change,
   });
   const letter = (change = {}): Message => ({
-    ...{ kind: 'newsletter', to: 'ada@example.com', letter: 'Morning Sun', slug: 'morning', unsubscribe, minutes: 720 },
-    ...{ day: 'Friday, November 20, 2026', stories: [story(1), story(2), story(3)] },
+    kind: 'newsletter',
+    to: 'ada@example.com',
+    letter: 'Morning Sun',
+    slug: 'morning',
+    unsubscribe,
+    minutes: 720,
+    day: 'Friday, November 20, 2026',
+    stories: [story(1), story(2), story(3)],
     ...change,
   });
 
@@ -73,10 +87,17 @@ describe('a newsletter', () => {
   });
 });
 
-describe('a message to the support desk', () => {
+describe('a message to the support inbox', () => {
   const message = (change = {}): Message => ({
-    ...{ kind: 'support', to: 'desk@sun.example', name: 'Ada Whitlock', email: 'ada@example.com', phone: '2125550183' },
-    ...{ message: 'One.\n\nTwo <b>bold</b>.', at: Date.UTC(2026, 10, 20, 14), known: true, minutes: 60 },
+    kind: 'support',
+    to: 'desk@sun.example',
+    name: 'Ada Whitlock',
+    email: 'ada@example.com',
+    phone: '2125550183',
+    message: 'One.\n\nTwo <b>bold</b>.',
+    at: Date.UTC(2026, 10, 20, 14),
+    known: true,
+    minutes: 60,
     ...change,
   });
 

@@ -1,5 +1,5 @@
 /** The newspaper, as its mail presents it. */
-export interface Paper {
+export interface Publisher {
   readonly name: string;
   readonly motto: string;
   /** BCP 47. */

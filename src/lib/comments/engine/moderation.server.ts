@@ -1,11 +1,11 @@
 /**
- * The editors' desk: WordPress, as the store of comments (spec section 7; vendors.md 2.3; docs/content-api.md). What comes back
+ * Client of WordPress's comment moderation: WordPress is the store of comments (spec section 7; vendors.md 2.3; docs/content-api.md). What comes back
  * in its edit context holds addresses; only a comment's number and state are read out of it.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-export interface DeskSettings {
+export interface ModerationSettings {
   /** Address of WordPress without a slash at its end. */
   readonly url: string;
   readonly user: string;
@@ -15,14 +15,14 @@ export interface DeskSettings {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-export type DeskStatus = 'approved' | 'hold' | 'spam' | 'trash';
+export type ModerationStatus = 'approved' | 'hold' | 'spam' | 'trash';
 
-export type DeskAnswer =
-  | { readonly ok: true; readonly id: number; readonly status: DeskStatus }
+export type ModerationAnswer =
+  | { readonly ok: true; readonly id: number; readonly status: ModerationStatus }
   /** WordPress says no; `code` is its own word for why. */
   | { readonly ok: false; readonly kind: 'refused'; readonly status: number; readonly code: string }
   /** No answer, or none that makes sense: it may have been done all the same. */
-  | { readonly ok: false; readonly kind: 'away'; readonly why: string };
+  | { readonly ok: false; readonly kind: 'unavailable'; readonly why: string };
 
 export interface NewComment {
   readonly articleId: number;
@@ -42,20 +42,20 @@ export interface NewComment {
   readonly key: string;
 }
 
-export interface Desk {
-  post(comment: NewComment): Promise<DeskAnswer>;
+export interface Moderation {
+  post(comment: NewComment): Promise<ModerationAnswer>;
   /** Changes the words; whether it has to be approved anew is WordPress's to say. */
-  edit(id: number, content: string): Promise<DeskAnswer>;
+  edit(id: number, content: string): Promise<ModerationAnswer>;
   /** Puts it into the bin. */
-  remove(id: number): Promise<DeskAnswer>;
+  remove(id: number): Promise<ModerationAnswer>;
   /** The comment with our own number; refused with 404 where WordPress has none. */
-  find(key: string): Promise<DeskAnswer>;
+  find(key: string): Promise<ModerationAnswer>;
   /** What became of a comment. */
-  look(id: number): Promise<DeskAnswer>;
+  look(id: number): Promise<ModerationAnswer>;
   /** Says how many readers have reported it; from `holdAt` reports on that no editor has seen, it waits for approval again. */
-  report(id: number, count: number, holdAt: number): Promise<DeskAnswer>;
+  report(id: number, count: number, holdAt: number): Promise<ModerationAnswer>;
   /** Takes name, e-mail and network address from it. */
-  erase(id: number): Promise<DeskAnswer>;
+  erase(id: number): Promise<ModerationAnswer>;
 }
 
 const usualPatienceMs = 12_000;
@@ -64,18 +64,18 @@ const longestAnswer = 512 * 1024;
 
 const answered = z.object({
   id: z.int().positive(),
-  status: z.string().transform((status): DeskStatus => {
+  status: z.string().transform((status): ModerationStatus => {
     if (status === 'approved' || status === 'approve' || status === '1') return 'approved';
     return status === 'spam' || status === 'trash' ? status : 'hold';
   }),
 });
 
 /** Talks to one WordPress. */
-export function createDesk(settings: DeskSettings): Desk {
+export function createModeration(settings: ModerationSettings): Moderation {
   const { url, user, password, patienceMs = usualPatienceMs, fetch = globalThis.fetch } = settings;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<DeskAnswer> {
+  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<ModerationAnswer> {
     let response: Response;
     let text: string;
     try {
@@ -93,19 +93,19 @@ export function createDesk(settings: DeskSettings): Desk {
       });
       text = await response.text();
     } catch (error) {
-      return { ok: false, kind: 'away', why: reason(error) };
+      return { ok: false, kind: 'unavailable', why: reason(error) };
     }
-    if (text.length > longestAnswer) return { ok: false, kind: 'away', why: 'the answer is too long' };
+    if (text.length > longestAnswer) return { ok: false, kind: 'unavailable', why: 'the answer is too long' };
     const json = parse(text);
     if (response.ok) {
       const read = answered.safeParse(json);
       if (read.success) return { ok: true, ...read.data };
-      return { ok: false, kind: 'away', why: `status ${response.status} without a comment` };
+      return { ok: false, kind: 'unavailable', why: `status ${response.status} without a comment` };
     }
     const code = z.object({ code: z.string() }).safeParse(json);
     // Only WordPress itself has codes: anything else stands in its way.
     if (!code.success || response.status >= 500 || response.status === 429) {
-      return { ok: false, kind: 'away', why: `status ${response.status}` };
+      return { ok: false, kind: 'unavailable', why: `status ${response.status}` };
     }
     return { ok: false, kind: 'refused', status: response.status, code: code.data.code };
   }
