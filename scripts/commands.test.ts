@@ -29,7 +29,7 @@ const access: SandboxAccess = {
   mailbox: { smtpUrl: 'smtp://u:p@127.0.0.1:2', url: 'http://127.0.0.1:3' },
   google: { issuer: 'http://127.0.0.1:4', ...client },
   facebook: { wwwUrl: 'http://127.0.0.1:5', graphUrl: 'http://127.0.0.1:5', ...client },
-  verifier: { url: 'http://127.0.0.1:6/v1/verify', key: 'key' },
+  verifier: { url: 'http://127.0.0.1:6/v1/verify', kickboxUrl: 'http://127.0.0.1:6/v2/verify', key: 'key' },
   stripe: {
     ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
     ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
@@ -143,7 +143,8 @@ describe('settings of the sandbox', () => {
       SMTP_URL: 'smtp://u:p@127.0.0.1:2',
       GOOGLE_ISSUER_URL: 'http://127.0.0.1:4',
       FACEBOOK_GRAPH_URL: 'http://127.0.0.1:5',
-      EMAIL_VERIFIER_URL: 'http://127.0.0.1:6/v1/verify',
+      EMAIL_VERIFIER: 'kickbox',
+      EMAIL_VERIFIER_URL: 'http://127.0.0.1:6/v2/verify',
       STRIPE_API_URL: 'http://127.0.0.1:7',
       STRIPE_JS_URL: 'http://127.0.0.1:7/stripe.js',
     });

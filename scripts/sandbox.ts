@@ -151,7 +151,11 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
     // The paper's own pages for leaving are what is shown, unless the widget is asked for.
     ...(env.CHURNKEY_APP_ID?.trim() &&
       unless('CHURNKEY_API_KEY', { CHURNKEY_API_KEY: retention.apiKey, CHURNKEY_SCRIPT_URL: retention.scriptUrl })),
-    ...unless('EMAIL_VERIFIER_URL', { EMAIL_VERIFIER_URL: verifier.url, EMAIL_VERIFIER_KEY: verifier.key }),
+    ...unless('EMAIL_VERIFIER_URL', {
+      EMAIL_VERIFIER: 'kickbox',
+      EMAIL_VERIFIER_URL: verifier.kickboxUrl,
+      EMAIL_VERIFIER_KEY: verifier.key,
+    }),
     ...unless('QUOTES_KEY', { QUOTES_URL: quotes.url, QUOTES_KEY: quotes.key }),
   };
 }

@@ -19,8 +19,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, json, listenWeb, text } from '../web.ts';
 
 export interface VerifierAccess {
-  /** Where to ask, without a query; Kickbox's is at `/v2/verify`. */
+  /** Where to ask as our own contract says, without a query. */
   readonly url: string;
+  /** Where to ask as Kickbox is asked. */
+  readonly kickboxUrl: string;
   readonly key: string;
 }
 
@@ -48,7 +50,8 @@ export async function startVerifier({ port = 0 }: { readonly port?: number } = {
     ],
     { port, name: "the sandbox's e-mail verifier" },
   );
-  return { access: { url: `${server.url}/v1/verify`, key }, stop: server.close };
+  const access = { url: `${server.url}/v1/verify`, kickboxUrl: `${server.url}/v2/verify`, key };
+  return { access, stop: server.close };
 }
 
 /** Kickbox takes no key in a header, and no other parameters. */

@@ -24,11 +24,11 @@ function verify(only: string, changes: Record<string, string> = {}): Promise<{ c
   });
 }
 
-it('passes WordPress, mail, Google and Facebook with the settings that work', async () => {
-  const { code, text } = await verify('wordpress,mail,google,facebook');
+it('passes every service of the sandbox with the settings that work', async () => {
+  const { code, text } = await verify('wordpress,mail,google,facebook,verifier,market');
   expect(text).not.toContain('failed  ');
   expect(text).toContain('version 1.');
-  expect(text).toMatch(/\n10 ok, 0 failed, 0 not asked\n$/);
+  expect(text).toMatch(/\n13 ok, 0 failed, 0 not asked\n$/);
   expect(code).toBe(0);
 });
 
@@ -46,7 +46,10 @@ it('names a wrong application password and a wrong secret of an app, and repeats
 it('lists what it would ask where nothing is configured', async () => {
   const settings = Object.keys(sandboxEnvironment(testSandbox(), {}));
   const none = Object.fromEntries(settings.map((name) => [name, '']));
-  const { code, text } = await verify('wordpress,mail,google,facebook,algolia,cdn,tags,stripe', none);
+  const { code, text } = await verify(
+    'wordpress,mail,google,facebook,algolia,cdn,verifier,market,zephr,tags,stripe',
+    none,
+  );
   expect(code).toBe(0);
   expect(text).toMatch(/\n0 ok, 0 failed, \d\d not asked\n$/);
   expect(text).toContain('set STRIPE_SECRET_KEY');

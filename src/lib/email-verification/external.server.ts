@@ -66,35 +66,36 @@ const vendors: Readonly<
 const breaker = { failures: 5, restMs: 30_000 };
 const unknown: ExternalAnswer = { result: 'unknown', suggestion: null };
 
+/** Asks about one address. @throws for anything that is no verdict; {@link problemOf} says what it was, without the address and the key */
+export async function askVerifier(
+  { vendor: name, url, key }: ExternalSettings,
+  email: string,
+  patienceMs: number,
+): Promise<ExternalAnswer> {
+  const vendor = vendors[name];
+  const place = new URL(url);
+  place.searchParams.set('email', email);
+  const headers = new Headers({ accept: 'application/json', ...vendor.ask(place, key, patienceMs) });
+  const response = await fetch(place, { headers, redirect: 'error', signal: AbortSignal.timeout(patienceMs) });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`it answers ${response.status}`);
+  }
+  return vendor.answer.parse(await response.json());
+}
+
 /** @returns a function that never throws; `unknown` when the service is away */
 export function createExternalCheck(options: ExternalOptions): (email: string) => Promise<ExternalAnswer> {
-  const { url, key, log, patienceMs = 2000, now = Date.now } = options;
-  const vendor = vendors[options.vendor];
+  const { log, patienceMs = 2000, now = Date.now } = options;
   let failures = 0;
   let restsUntil = 0;
-
-  async function ask(email: string): Promise<ExternalAnswer> {
-    const place = new URL(url);
-    place.searchParams.set('email', email);
-    const headers = new Headers({ accept: 'application/json', ...vendor.ask(place, key, patienceMs) });
-    const response = await fetch(place, {
-      headers,
-      redirect: 'error',
-      signal: AbortSignal.timeout(patienceMs),
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new Error(`it answers ${response.status}`);
-    }
-    return vendor.answer.parse(await response.json());
-  }
 
   return async (email) => {
     if (now() < restsUntil) return unknown;
     // One question at a time tries a service that has rested; the others do not wait for it.
     if (failures >= breaker.failures) restsUntil = now() + breaker.restMs;
     try {
-      const result = await ask(email);
+      const result = await askVerifier(options, email, patienceMs);
       if (failures >= breaker.failures) log.info({}, 'The e-mail verifier answers again');
       failures = 0;
       restsUntil = 0;
@@ -105,7 +106,7 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
         restsUntil = now() + breaker.restMs;
         // The address, and with Kickbox the key, stand in the URL of the request: only the kind of trouble is told.
         log.warn(
-          { problem: reason(error) },
+          { problem: problemOf(error) },
           'The e-mail verifier is left alone for a while; addresses count as verified',
         );
       }
@@ -114,7 +115,8 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
   };
 }
 
-function reason(error: unknown): string {
+/** What kept a verifier from a verdict. */
+export function problemOf(error: unknown): string {
   if (error instanceof z.ZodError) return 'its answer has another form';
   if (error instanceof SyntaxError) return 'its answer is no JSON';
   const { name, message, cause } = error as Error & { cause?: { code?: string } };

@@ -3,16 +3,20 @@ import { graphVersion } from '../../lib/accounts/engine/social-providers.server.
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
+import { publication } from '../../publication.ts';
 import type { Config } from '../config/config.ts';
 import { cdnCheck } from './cdn.ts';
 import type { Check } from './checks.ts';
 import { mailCheck } from './mail.ts';
+import { marketCheck } from './market.ts';
 import { searchCheck } from './search.ts';
 import { facebookCheck, googleCheck } from './sign-in.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
 import { tagsCheck } from './tags.ts';
+import { verifierCheck } from './verifier.ts';
 import { wordpressCheck } from './wordpress.ts';
+import { zephrCheck } from './zephr.ts';
 
 export interface VerifyOptions {
   readonly config: Config;
@@ -36,7 +40,13 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
     facebookCheck(config.accounts.facebook, graphVersion),
     searchCheck(config.algolia, log),
     cdnCheck(config.cdn, log),
-    ...tagsCheck(config.thirdParties),
+    verifierCheck(config.emailVerifier, publication.contact.email),
+    marketCheck(
+      config.market,
+      publication.market.symbols.map(({ symbol }) => symbol),
+    ),
+    zephrCheck(config.zephrUrl),
+    ...tagsCheck(config.thirdParties, config.consentPlatform, config.retention?.scriptUrl),
     ...stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl: settings?.scriptUrl ?? '', plans }),
     ...stripeSalesChecks(stripe && settings ? { stripe, settings, siteUrl, log } : null, missing),
   ];

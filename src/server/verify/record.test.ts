@@ -36,12 +36,17 @@ describe('recording', () => {
     const text = readFileSync(file, 'utf8');
     for (const gone of ['reader', 'abcdef', 'Ada', 'Main', '10001', 'tok_1', 'key=abc', 'session', 'pass', 'secret_2'])
       expect(text).not.toContain(gone === 'pass' ? 'pass/word' : gone === 'reader' ? 'reader@' : gone);
-    expect(JSON.parse(text)).toMatchObject([
-      {
-        request: { method: 'POST' },
-        response: { status: 200, headers: { 'retry-after': '3' }, body: { id: 'cus_1', object: 'customer' } },
-      },
-    ]);
+    expect(JSON.parse(text)).toMatchObject({
+      service: 'stripe',
+      recorded: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      hosts: ['api.example.com'],
+      exchanges: [
+        {
+          request: { method: 'POST' },
+          response: { status: 200, headers: { 'retry-after': '3' }, body: { id: 'cus_1', object: 'customer' } },
+        },
+      ],
+    });
   });
 
   it('leaves numbers, ids and the shape of lists alone', () => {

@@ -15,11 +15,23 @@ export interface Exchange {
   };
 }
 
+/** What a file of `sandbox/recorded` holds: the exchanges with one service. */
+export interface Recording {
+  readonly service: string;
+  /** Day on which it was asked, `2026-11-23`. */
+  readonly recorded: string;
+  /** Hosts that answered; the sandbox's own are 127.0.0.1. */
+  readonly hosts: readonly string[];
+  readonly exchanges: readonly Exchange[];
+}
+
 export interface Recorder {
   /** A `fetch` that keeps every exchange. */
   readonly fetch: typeof globalThis.fetch;
   /** Names the service that is asked from now on. */
   begin(service: string): void;
+  /** What was kept, one recording for each service that was asked. */
+  recordings(): Recording[];
   /** Writes one file for each service and returns their paths. */
   save(folder: string): string[];
 }
@@ -32,6 +44,13 @@ const longestBody = 256 * 1024;
 export function createRecorder(inner: typeof globalThis.fetch, secrets: readonly string[]): Recorder {
   const kept = new Map<string, Exchange[]>();
   let service = 'other';
+  const recordings = (): Recording[] =>
+    [...kept].map(([name, exchanges]) => ({
+      service: name,
+      recorded: new Date().toISOString().slice(0, 10),
+      hosts: [...new Set(exchanges.map(({ request }) => new URL(request.url).hostname))].toSorted(),
+      exchanges,
+    }));
   return {
     begin(name) {
       service = name;
@@ -48,11 +67,12 @@ export function createRecorder(inner: typeof globalThis.fetch, secrets: readonly
       kept.set(service, [...(kept.get(service) ?? []), redact(exchange, secrets) as Exchange]);
       return response;
     },
+    recordings,
     save(folder) {
       mkdirSync(folder, { recursive: true });
-      return [...kept].map(([name, exchanges]) => {
-        const file = join(folder, `${name}.json`);
-        writeFileSync(file, `${JSON.stringify(exchanges, null, 2)}\n`);
+      return recordings().map((recording) => {
+        const file = join(folder, `${recording.service}.json`);
+        writeFileSync(file, `${JSON.stringify(recording, null, 2)}\n`);
         return file;
       });
     },

@@ -4,6 +4,8 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
+import { startQuotes } from '../../../sandbox/quotes/quotes.ts';
+import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
 import { freePort } from '../../../scripts/setup/ports.mjs';
 import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
 import { silent } from '../../lib/logging.ts';
@@ -11,9 +13,12 @@ import type { MailSettings } from '../../lib/mail/smtp.server.ts';
 import { cdnCheck } from './cdn.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
 import { mailCheck } from './mail.ts';
+import { marketCheck } from './market.ts';
 import { searchCheck } from './search.ts';
 import { facebookCheck, googleCheck } from './sign-in.ts';
+import { verifierCheck } from './verifier.ts';
 import { wordpressCheck } from './wordpress.ts';
+import { zephrCheck } from './zephr.ts';
 
 const siteUrl = 'https://www.example.com';
 const run = (check: Check): Promise<Line[]> => runChecks([check]);
@@ -71,7 +76,7 @@ describe('Google and Facebook', () => {
   const redirectUri = `${siteUrl}/blaize/oauth/google/callback`;
 
   it('know the app by its id and secret', async () => {
-    expect(outcomes(await run(googleCheck(googleSettings(), redirectUri)))).toEqual(['ok', 'ok']);
+    expect(outcomes(await run(googleCheck(googleSettings(), redirectUri)))).toEqual(['ok', 'ok', 'ok']);
     expect(outcomes(await run(facebookCheck(facebookSettings(), graphVersion)))).toEqual(['ok', 'ok']);
   });
 
@@ -81,6 +86,43 @@ describe('Google and Facebook', () => {
     const other = await failure(facebookCheck({ ...facebookSettings(), clientSecret: 'fb-wrong' }, graphVersion));
     expect(other.came).toContain('Error validating client secret');
     for (const { came, remedy } of [wrong, other]) expect(came + remedy).not.toMatch(/gocspx-wrong|fb-wrong/);
+  });
+
+  it('say that the return address is not registered, or the client is switched off', async () => {
+    const unknown = await failure(
+      googleCheck(googleSettings(), 'https://other.example.com/blaize/oauth/google/callback'),
+    );
+    expect([unknown.asks, unknown.came]).toEqual([
+      'GET the authorization endpoint with our return address',
+      'redirect_uri_mismatch',
+    ]);
+    expect(unknown.remedy).toContain('https://other.example.com/blaize/oauth/google/callback');
+    // As Google itself says it: a redirect to a page of errors, the code within Base64.
+    for (const code of ['redirect_uri_mismatch', 'disabled_client']) {
+      const authError = Buffer.from(`\n\x15${code}\x12\x0fYou can't sign in`, 'latin1').toString('base64');
+      const location = `https://accounts.google.com/signin/oauth/error?authError=${encodeURIComponent(authError)}`;
+      let issuer = '';
+      issuer = await vendor(({ url }) => {
+        if (url?.startsWith('/auth')) return { status: 302, headers: { location } };
+        if (url === '/token') return { status: 400, json: { error: 'invalid_grant' } };
+        return { json: { issuer, token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/auth` } };
+      });
+      expect((await failure(googleCheck({ ...googleSettings(), url: issuer }, redirectUri))).came).toBe(code);
+    }
+  });
+
+  it('say that the app is not there for its own token', async () => {
+    const graphUrl = await vendor(({ url }) =>
+      url?.includes('/oauth/access_token')
+        ? { json: { access_token: 'app|token' } }
+        : {
+            status: 400,
+            json: { error: { type: 'GraphMethodException', code: 100, message: 'Unsupported get request.' } },
+          },
+    );
+    const { came, remedy } = await failure(facebookCheck({ ...facebookSettings(), graphUrl }, graphVersion));
+    expect(came).toContain('GraphMethodException 100');
+    expect(remedy).toContain(graphVersion);
   });
 
   it('are told apart from something else at their address', async () => {
@@ -130,6 +172,16 @@ describe('mail', () => {
     const { asks, remedy, came } = await failure(mailCheck(mail(port, user), null));
     expect([asks, remedy]).toEqual(['AUTH as the user in SMTP_URL', expect.stringContaining('SMTP_URL')]);
     expect(came + remedy).not.toContain('hush');
+  });
+
+  it('says why a test message is refused', async () => {
+    const answers = { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '235 welcome', RCPT: '550 5.1.1 no such user' };
+    const { asks, came, remedy } = await failure(
+      mailCheck(mail(await smtp('220 hello', answers), user), 'editor@example.com'),
+    );
+    expect(asks).toBe('a message to editor@example.com');
+    expect(came).toContain('550');
+    expect(remedy).toContain('MAIL_FROM');
   });
 
   it('says that nothing answers, and that TLS was expected', async () => {
@@ -249,5 +301,67 @@ describe('WordPress', () => {
     const line = await failure(await check(changes));
     expect(line.remedy).toContain(remedy);
     expect(line.came + line.remedy).not.toContain('app pass word');
+  });
+});
+
+it('WordPress without an account is told what to set', async () => {
+  const url = await vendor(({ url: path }) =>
+    path === '/wp-json/newsroom/v1/status'
+      ? { json: { plugin: '1.0.0', site_url: siteUrl, credentials: true } }
+      : { json: { name: 'The Sun', namespaces: ['newsroom/v1'] } },
+  );
+  const { came, remedy } = await failure(wordpressCheck({ url }, siteUrl, '1.0.0'));
+  expect([came, remedy]).toEqual(['no account is set', expect.stringContaining('WORDPRESS_APP_PASSWORD')]);
+});
+
+describe('the e-mail verifier', () => {
+  let verifier: Verifier;
+  beforeAll(async () => {
+    verifier = await startVerifier();
+  });
+  afterAll(() => verifier.stop());
+  const settings = () => ({ vendor: 'kickbox', url: verifier.access.kickboxUrl, key: verifier.access.key }) as const;
+
+  it('knows the address of the paper', async () => {
+    const lines = await run(verifierCheck(settings(), 'news@example.com'));
+    expect(lines.map(({ came }) => came)).toEqual(['deliverable']);
+  });
+
+  it('refuses another key, answers as another vendor, or not at all, and no key is printed', async () => {
+    for (const [other, came] of [
+      [{ ...settings(), key: 'live_wrong' }, 'it answers 403'],
+      [{ ...settings(), url: verifier.access.url, vendor: 'plain', key: 'live_wrong' }, 'it answers 401'],
+      [{ ...settings(), url: await vendor(() => ({ json: { ok: true } })) }, 'its answer has another form'],
+    ] as const) {
+      const line = await failure(verifierCheck(other, 'news@example.com'));
+      expect(line.came).toBe(came);
+      expect(line.came + line.remedy).not.toContain('live_wrong');
+    }
+  });
+});
+
+describe('the provider of prices', () => {
+  it('has the first symbol, or says what is wrong', async () => {
+    const { access, stop } = await startQuotes();
+    try {
+      expect((await run(marketCheck(access, ['SPX', 'DJI']))).map(({ came }) => came)).toEqual([
+        expect.stringMatching(/^SPX at \d/),
+      ]);
+      const { came, remedy } = await failure(marketCheck({ ...access, key: 'wrong-key' }, ['SPX']));
+      expect(came).toMatch(/^it answers 401/);
+      expect(remedy).toContain('QUOTES_KEY');
+    } finally {
+      await stop();
+    }
+  });
+});
+
+it('a Zephr tenant answers who is not signed in, and nothing else does', async () => {
+  const tenant = await vendor(() => ({ status: 401 }));
+  expect(outcomes(await run(zephrCheck(tenant)))).toEqual(['ok']);
+  const other = await vendor(() => ({ status: 404 }));
+  expect(await failure(zephrCheck(other))).toMatchObject({
+    came: 'status 404',
+    remedy: expect.stringContaining('ZEPHR_URL'),
   });
 });

@@ -4,13 +4,14 @@ import { type Check, Trouble } from './checks.ts';
 import { fields, type Reply, request } from './http.ts';
 
 /**
- * Asks Google's discovery document, and its token endpoint with a code that can't be valid: `invalid_grant` says that the client id
- * and the secret are right, `invalid_client` that they aren't (RFC 6749, section 5.2).
+ * Asks Google's discovery document, its token endpoint with a code that can't be valid (`invalid_grant` says that the client id and the
+ * secret are right, `invalid_client` that they aren't: RFC 6749, section 5.2), and its authorization endpoint with our return address.
  *
  * @param redirectUri the return address that the site sends
  */
 export function googleCheck(google: GoogleSettings | null, redirectUri: string): Check {
   let endpoint = '';
+  let authorization = '';
   return {
     service: 'google',
     missing: google ? null : 'set GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
@@ -20,8 +21,12 @@ export function googleCheck(google: GoogleSettings | null, redirectUri: string):
         run: async () => {
           const base = google?.url ?? '';
           const reply = await request(`${base}/.well-known/openid-configuration`, 'GOOGLE_ISSUER_URL');
-          const { issuer, token_endpoint } = fields(reply.json);
-          if (reply.status !== 200 || typeof token_endpoint !== 'string') {
+          const { issuer, token_endpoint, authorization_endpoint } = fields(reply.json);
+          if (
+            reply.status !== 200 ||
+            typeof token_endpoint !== 'string' ||
+            typeof authorization_endpoint !== 'string'
+          ) {
             throw new Trouble(
               said(reply),
               `GOOGLE_ISSUER_URL must be an OpenID Connect issuer; leave it out for Google's`,
@@ -31,6 +36,7 @@ export function googleCheck(google: GoogleSettings | null, redirectUri: string):
             throw new Trouble(`issuer ${String(issuer)}`, 'set GOOGLE_ISSUER_URL to this issuer, or leave it out');
           }
           endpoint = token_endpoint;
+          authorization = authorization_endpoint;
           return `issuer ${String(issuer)}`;
         },
       },
@@ -57,8 +63,44 @@ export function googleCheck(google: GoogleSettings | null, redirectUri: string):
           );
         },
       },
+      {
+        asks: 'GET the authorization endpoint with our return address',
+        run: async () => {
+          const query = new URLSearchParams({
+            client_id: google?.clientId ?? '',
+            redirect_uri: redirectUri,
+            response_type: 'code',
+            scope: 'openid email profile',
+            state: 'broadsheet-verify',
+          });
+          const reply = await request(`${authorization}?${query}`, 'GOOGLE_ISSUER_URL');
+          const refusal = refusedAuthorization(reply);
+          if (refusal === null) return `${redirectUri} is registered`;
+          const remedy =
+            refusal === 'redirect_uri_mismatch'
+              ? `add ${redirectUri} to the authorized redirect URIs of the client in the Google Cloud console`
+              : 'see the client and its consent screen in the Google Cloud console';
+          throw new Trouble(refusal, remedy);
+        },
+      },
     ],
   };
+}
+
+const authorizationErrors =
+  /\b(?:redirect_uri_mismatch|(?:deleted|disabled|invalid|unauthorized)_client|invalid_(?:request|scope)|org_internal|admin_policy_enforced|access_denied)\b/;
+
+/**
+ * Why Google does not ask the person for consent; `null`: it does, or asks who they are first. A refusal is a page of an error status, or a
+ * redirect to a page of errors with the code in `authError`, in Base64.
+ */
+function refusedAuthorization({ status, headers, text }: Reply): string | null {
+  const target = URL.parse(headers.get('location') ?? '', 'https://accounts.google.com');
+  const coded = target?.searchParams.get('authError') ?? '';
+  const refused = status >= 400 || coded !== '' || target?.pathname.endsWith('/oauth/error') === true;
+  if (!refused) return null;
+  const words = `${Buffer.from(coded, 'base64').toString('latin1')} ${target?.search ?? ''} ${text}`;
+  return authorizationErrors.exec(words)?.[0] ?? `status ${status}`;
 }
 
 /** Asks Facebook for an app's access token, which only the right id and secret get, and for the app's name with it. */

@@ -59,6 +59,42 @@ describe('the account', () => {
   });
 });
 
+describe('what Stripe answers of the domain and the script', () => {
+  const answering =
+    (path: RegExp, body: unknown, status = 200): Fetch =>
+    (input, init) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : String(input));
+      return path.test(pathname) ? Promise.resolve(Response.json(body, { status })) : fetch(input, init);
+    };
+
+  it('names what keeps a wallet off the site', async () => {
+    const wallet = (status: string, message?: string) => ({
+      status,
+      status_details: message === undefined ? null : { error_message: message },
+    });
+    const checked = {
+      id: 'pmd_1',
+      apple_pay: wallet('inactive', 'The domain could not be verified.'),
+      google_pay: wallet('active'),
+      link: wallet('active'),
+    };
+    const lines = await runChecks(checks(answering(/payment_method_domains\/[^/]+\/validate$/, checked)).account);
+    const [failed, ...others] = failures(lines);
+    expect(failed?.came).toBe('Apple Pay: The domain could not be verified.');
+    expect(failed?.remedy).toContain('https://www.example.com/');
+    expect(others).toEqual([]);
+  });
+
+  it('says that STRIPE_JS_URL is no script', async () => {
+    const { access } = running;
+    const options = { missing: null, siteUrl, scriptUrl: `${access.apiUrl}/v1/prices`, plans: [] };
+    const lines = await runChecks(stripeAccountCheck({ stripe: openStripe(access), ...options }));
+    expect(failures(lines).map(({ asks, remedy }) => [asks, remedy])).toEqual([
+      ['GET Stripe.js', expect.stringContaining('STRIPE_JS_URL')],
+    ]);
+  });
+});
+
 describe('sales on test clocks', { timeout: 120_000 }, () => {
   it('are made, renewed, declined, rescued, switched, refunded and disputed, and leave nothing behind', async () => {
     const lines = await runChecks(checks().sales);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { runChecks } from './checks.ts';
 import { isAllowed, tagsCheck } from './tags.ts';
@@ -42,6 +43,29 @@ describe('third-party scripts', () => {
     expect(line?.came).toContain('collect.example.org, pixel.example.net');
     expect(line?.remedy).toContain('TAG_HOSTS');
     expect(await check(['pixel.example.net', 'collect.example.org'])).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('looks at a consent platform and at the widget for leaving, and says which hosts a platform names', async () => {
+    type = 'text/javascript';
+    container = 'load("https://cdn.choices.example/ui.js")';
+    const platform = { scriptUrl: `${origin}/choice.js?id=1`, hosts: [] };
+    const line = async (name: string, settings: ConsentPlatform = platform) => {
+      const lines = await runChecks(tagsCheck(noThirdParties, settings, `${origin}/app.js`));
+      return lines.find(({ asks }) => asks === `the script of ${name}`);
+    };
+    expect(await line('the consent platform')).toMatchObject({
+      outcome: 'ok',
+      came: expect.stringContaining('cdn.choices.example'),
+    });
+    const allowed = { ...platform, hosts: ['*.choices.example'] };
+    expect((await line('the consent platform', allowed))?.came).toBe('1 kB of script');
+    expect(await line('Churnkey')).toMatchObject({ outcome: 'ok', came: '1 kB of script' });
+    type = 'text/html';
+    for (const [name, setting] of [
+      ['the consent platform', 'CONSENT_PLATFORM_URL'],
+      ['Churnkey', 'CHURNKEY_APP_ID'],
+    ] as const)
+      expect(await line(name)).toMatchObject({ outcome: 'failed', remedy: expect.stringContaining(setting) });
   });
 
   it('fails where something else than a script comes', async () => {

@@ -1,4 +1,5 @@
 /** Third-party scripts: that each one answers, and that our content security policy lets it load what it names. */
+import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import {
   type ThirdParties,
   type ThirdPartyName,
@@ -6,7 +7,7 @@ import {
   thirdPartyPurposes,
 } from '../../lib/third-party/settings.ts';
 import { type Sources, thirdPartySources } from '../../lib/third-party/sources.ts';
-import { type Check, type Step, Trouble } from './checks.ts';
+import { type Check, Trouble } from './checks.ts';
 import { request } from './http.ts';
 
 interface Script {
@@ -14,20 +15,42 @@ interface Script {
   readonly setting: string;
   /** Its address as pages load it; `null` where it is off. */
   readonly url: string | null;
+  /** Setting for hosts that it names and our policy blocks; without one its names are not looked at. */
+  readonly hosts?: 'TAG_HOSTS' | 'CONSENT_PLATFORM_HOSTS';
 }
 
-/** @param settings of the third parties whose scripts pages load */
-export function tagsCheck(settings: ThirdParties): Check[] {
-  const sources = thirdPartySources(settings);
+/**
+ * @param settings of the third parties whose scripts pages load
+ * @param platform that asks for consent
+ * @param retention address of the script of the widget through which readers cancel
+ */
+export function tagsCheck(
+  settings: ThirdParties,
+  platform: ConsentPlatform | null = null,
+  retention: string | null = null,
+): Check[] {
+  const sources = thirdPartySources(settings, platform);
   const scripts = scriptsOf(settings);
-  return thirdPartyNames.flatMap((name) => {
-    const script = scripts[name];
-    if (!script) return [];
-    const steps: Step[] = [
-      { asks: `the script of ${thirdPartyPurposes[name].name}`, run: () => load(script, sources) },
-    ];
-    return [{ service: 'tags', missing: script.url === null ? `set ${script.setting}` : null, steps }];
+  const check = (name: string, script: Script, allowed: readonly string[]): Check => ({
+    service: 'tags',
+    missing: script.url === null ? `set ${script.setting}` : null,
+    steps: [{ asks: `the script of ${name}`, run: () => load(script, sources, allowed) }],
   });
+  const own: Script = {
+    setting: 'CONSENT_PLATFORM_URL',
+    url: platform?.scriptUrl ?? null,
+    hosts: 'CONSENT_PLATFORM_HOSTS',
+  };
+  const leaving: Script = { setting: 'CHURNKEY_APP_ID', url: retention };
+  return [
+    ...thirdPartyNames.flatMap((name) => {
+      const script = scripts[name];
+      return script ? [check(thirdPartyPurposes[name].name, script, sources['script-src'])] : [];
+    }),
+    check('the consent platform', own, sources['script-src']),
+    // The policy follows its address (server/security.ts).
+    check('Churnkey', leaving, retention === null ? [] : [new URL(retention).origin]),
+  ];
 }
 
 function scriptsOf(settings: ThirdParties): Partial<Record<ThirdPartyName, Script>> {
@@ -36,6 +59,7 @@ function scriptsOf(settings: ThirdParties): Partial<Record<ThirdPartyName, Scrip
     tagManager: {
       setting: 'GTM_CONTAINER',
       url: tagManager && withQuery(tagManager.scriptUrl, 'id', tagManager.container),
+      hosts: 'TAG_HOSTS',
     },
     audience: { setting: 'MARFEEL_ACCOUNT', url: audience && withQuery(audience.scriptUrl, 'id', audience.account) },
     webPush: { setting: 'ONESIGNAL_APP_ID', url: webPush && `${webPush.sdkUrl}/OneSignalSDK.page.js` },
@@ -51,9 +75,9 @@ function withQuery(address: string, name: string, value: string): string {
   return url.href;
 }
 
-async function load({ url, setting }: Script, sources: Sources): Promise<string> {
+async function load({ url, setting, hosts }: Script, sources: Sources, allowed: readonly string[]): Promise<string> {
   const address = url ?? '';
-  if (!isAllowed(address, sources['script-src'])) {
+  if (!isAllowed(address, allowed)) {
     throw new Trouble(
       `our policy blocks ${new URL(address).origin}`,
       'report this: the policy must follow the script address',
@@ -67,11 +91,15 @@ async function load({ url, setting }: Script, sources: Sources): Promise<string>
       `check ${setting}: copy the id again from the vendor's settings`,
     );
   }
-  const blocked = hostsIn(reply.text).filter((host) => !isNamed(host, sources));
+  const blocked = hosts ? hostsIn(reply.text).filter((host) => !isNamed(host, sources)) : [];
   const size = `${Math.ceil(reply.text.length / 1024)} kB of script`;
-  if (setting !== 'GTM_CONTAINER' || blocked.length === 0) return size;
+  if (blocked.length === 0) return size;
+  const named = `${blocked.slice(0, 8).join(', ')}${blocked.length > 8 ? ` and ${blocked.length - 8} more` : ''}`;
+  // A platform names each of its vendors' pages; only a browser shows what it really loads.
+  if (hosts === 'CONSENT_PLATFORM_HOSTS')
+    return `${size}; it names ${named}: those that it loads from belong in ${hosts}`;
   throw new Trouble(
-    `the container names ${blocked.slice(0, 8).join(', ')}${blocked.length > 8 ? ` and ${blocked.length - 8} more` : ''}, which our policy blocks`,
+    `the container names ${named}, which our policy blocks`,
     'put the hosts that your tags really use into TAG_HOSTS; the operators’ page shows what browsers report as blocked',
   );
 }

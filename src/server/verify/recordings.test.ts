@@ -1,0 +1,133 @@
+/** Stand-ins of the sandbox against recordings of their services, where there are some (sandbox/recorded/README.md). */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startFacebook } from '../../../sandbox/facebook/facebook.ts';
+import { startGoogle } from '../../../sandbox/google/google.ts';
+import { startStripe } from '../../../sandbox/stripe/stripe.ts';
+import { startVerifier } from '../../../sandbox/verifier/verifier.ts';
+import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
+import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
+import { silent } from '../../lib/logging.ts';
+import { offerOf } from '../../lib/plans/model.ts';
+import { type Check, runChecks } from './checks.ts';
+import { createRecorder, type Exchange, type Recording } from './record.ts';
+import { differences } from './recordings.ts';
+import { facebookCheck, googleCheck } from './sign-in.ts';
+import { stripeAccountCheck } from './stripe-account.ts';
+import { stripeSalesChecks } from './stripe-sales.ts';
+import { verifierCheck } from './verifier.ts';
+
+const folder = join(import.meta.dirname, '../../../sandbox/recorded');
+const siteUrl = 'https://www.example.com';
+
+/** The checks of each service against its stand-in. */
+const standIns: Readonly<Record<string, () => Promise<{ checks: Check[]; stop: () => Promise<void> }>>> = {
+  async google() {
+    const { access, stop } = await startGoogle({ siteUrl });
+    const { issuer: url, clientId, clientSecret } = access;
+    return { checks: [googleCheck({ url, clientId, clientSecret }, `${siteUrl}/blaize/oauth/google/callback`)], stop };
+  },
+  async facebook() {
+    const { access, stop } = await startFacebook({ siteUrl });
+    const { wwwUrl: url, graphUrl, clientId, clientSecret } = access;
+    return { checks: [facebookCheck({ url, graphUrl, clientId, clientSecret }, graphVersion)], stop };
+  },
+  async verifier() {
+    const { access, stop } = await startVerifier();
+    const { kickboxUrl: url, key } = access;
+    return { checks: [verifierCheck({ vendor: 'kickbox', url, key }, 'news@example.com')], stop };
+  },
+  async stripe() {
+    const { access, stop } = await startStripe({ siteUrl });
+    const through: typeof fetch = (input, init) => globalThis.fetch(input, init);
+    const stripe = openStripe(access, undefined, through);
+    const plans = offerOf([]).plans.map(({ id }) => id);
+    const account = { stripe, missing: null, siteUrl, scriptUrl: access.scriptUrl, plans };
+    const sales = { stripe, settings: { ...access, tax: false }, siteUrl, log: silent };
+    return { checks: [...stripeAccountCheck(account), ...stripeSalesChecks(sales, null)], stop };
+  },
+};
+
+/** What a stand-in answers to the checks of its service. */
+async function recordingOf(service: string): Promise<readonly Exchange[]> {
+  const { checks, stop } = (await standIns[service]?.()) ?? { checks: [], stop: async () => {} };
+  const before = globalThis.fetch;
+  const recorder = createRecorder(before, []);
+  globalThis.fetch = recorder.fetch;
+  try {
+    recorder.begin(service);
+    const lines = await runChecks(checks);
+    expect(lines.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+  } finally {
+    globalThis.fetch = before;
+    await stop();
+  }
+  return recorder.recordings()[0]?.exchanges ?? [];
+}
+
+const fileOf = (service: string): string => join(folder, `${service}.json`);
+const recorded = Object.keys(standIns).filter((service) => existsSync(fileOf(service)));
+
+it.each(recorded)('the stand-in of %s answers as was recorded', { timeout: 120_000 }, async (service) => {
+  const recording = JSON.parse(readFileSync(fileOf(service), 'utf8')) as Recording;
+  expect(recording.service).toBe(service);
+  expect(differences(recording.exchanges, await recordingOf(service))).toEqual([]);
+});
+
+describe('a stand-in that answers otherwise than its service', () => {
+  const asked = (path: string, status: number, body: unknown, type = 'application/json; charset=utf-8'): Exchange => ({
+    request: { method: 'GET', url: `https://api.example.com${path}`, body: null },
+    response: { status, headers: { 'content-type': type }, body },
+  });
+  const service = [
+    asked('/v1/customers/cus_AbC123', 200, {
+      id: 'cus_AbC123',
+      balance: 0,
+      tax: null,
+      tags: [],
+      metadata: {},
+      card: { last4: '4242' },
+    }),
+    asked('/v1/charges', 402, { error: { code: 'card_declined' } }),
+  ];
+  const told = (...standIn: Exchange[]) => differences(service, standIn);
+  const customer = (body: object) => asked('/v1/customers/cus_XyZ987', 200, body);
+
+  it('may say less, know more of what was empty, and have other ids', () => {
+    expect(told(customer({ id: 'cus_XyZ987', tax: { rate: 5 }, tags: ['new'], metadata: { own: 'x' } }))).toEqual([]);
+  });
+
+  it.each([
+    ['another status', asked('/v1/charges', 400, {}), 'GET /v1/charges: the service answers 402, the stand-in 400'],
+    [
+      'another media type',
+      asked('/v1/charges', 402, '', 'text/html'),
+      'GET /v1/charges 402: the service sends application/json, the stand-in text/html',
+    ],
+    ['a field of its own', customer({ nickname: 'x' }), 'GET /v1/customers/* 200: the service has no (body).nickname'],
+    [
+      'a field of its own, deeper',
+      customer({ card: { first6: 'x' } }),
+      'GET /v1/customers/* 200: the service has no (body).card.first6',
+    ],
+    [
+      'another type',
+      customer({ balance: '0' }),
+      'GET /v1/customers/* 200: (body).balance is number at the service, string at the stand-in',
+    ],
+    ['something else altogether', asked('/v2/x', 200, {}), 'The two have no request in common.'],
+  ])('is told of %s', (_, exchange, difference) => {
+    expect(told(exchange)).toContain(difference);
+  });
+
+  it('is found out among real answers', async () => {
+    const [first, ...others] = await recordingOf('google');
+    if (!first) throw new Error('nothing was asked');
+    const { issuer: _, ...rest } = first.response.body as Record<string, unknown>;
+    const changed = { ...first, response: { ...first.response, body: rest } };
+    expect(differences([changed, ...others], [first, ...others])).toEqual([
+      'GET /.well-known/openid-configuration 200: the service has no (body).issuer',
+    ]);
+  });
+});
