@@ -174,7 +174,8 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       copy: createCopyGate(content),
       readiness: () => {
         const sync = content.status();
-        return { complete: sync.complete, features, sync, readers: house.readers() };
+        const wallets = house.billingStats?.().walletProblem ?? null;
+        return { complete: sync.complete, features, sync, readers: house.readers(), wallets };
       },
       traced: config.logLevel === 'debug',
       log,

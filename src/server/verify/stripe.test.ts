@@ -1,6 +1,7 @@
 /** The checks of Stripe against the strict stand-in: all of them pass, and each one can be made to fail. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningStripe, startStripe } from '../../../sandbox/stripe/stripe.ts';
+import { unregisterDomain } from '../../../sandbox/stripe/wallets.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import { silent } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
@@ -48,6 +49,22 @@ describe('the account', () => {
       expect(failed?.came).toContain(came);
       expect(others).toEqual([]);
     }
+  });
+
+  it('needs the domain for wallets: it is registered, and what Stripe has against it is said (S6)', async () => {
+    const { ledger } = running.state;
+    unregisterDomain(ledger, 'www.example.com');
+    const ours = (lines: readonly Line[]) => lines.find(({ asks }) => asks.includes('for wallets'));
+    expect(ours(await runChecks(checks().account))?.came).toBe(
+      'www.example.com is now registered for Apple Pay, Google Pay, Link',
+    );
+    const domain = [...ledger.store.all('payment_method_domain')].find(({ domain_name: n }) => n === 'www.example.com');
+    if (!domain) throw new Error('nothing was registered');
+    domain.apple_pay = { status: 'inactive', status_details: { error_message: 'The file was not found.' } };
+    expect(ours(await runChecks(checks().account))).toMatchObject({
+      ...{ outcome: 'failed', came: 'Apple Pay: The file was not found.' },
+    });
+    unregisterDomain(ledger, 'www.example.com');
   });
 
   it('says which plans the catalogue lacks', async () => {

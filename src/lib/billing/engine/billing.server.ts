@@ -63,6 +63,8 @@ export interface BillingOptions {
 export interface BillingStats extends WorkerStats {
   /** Subscriptions that the last comparison with Stripe found different; `null` before the first. */
   readonly drift: number | null;
+  /** Why readers see no wallets' buttons; `null`: they do, or it isn't known yet. */
+  readonly walletProblem: string | null;
 }
 
 export interface RunningBilling extends Billing {
@@ -326,7 +328,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     async stop() {
       await worker.stop();
     },
-    stats: () => ({ ...worker.stats(), drift: upkeep.drift() }),
+    stats: () => ({ ...worker.stats(), drift: upkeep.drift(), walletProblem: upkeep.walletProblem() }),
     drain: worker.drain,
     recover: upkeep.recover,
     refresh: catalogue.refresh,

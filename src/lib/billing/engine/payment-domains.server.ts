@@ -20,15 +20,38 @@ const wallets = [
   ['Link', 'link'],
 ] as const;
 
+type Domains = Pick<Stripe, 'paymentMethodDomains'>;
+
+const problemsOf = (domain: Stripe.PaymentMethodDomain): readonly string[] =>
+  wallets.flatMap(([name, field]) => {
+    const { status, status_details: details } = domain[field];
+    return status === 'active' ? [] : [`${name}: ${details?.error_message ?? status}`];
+  });
+
+/**
+ * Why readers see no wallets' buttons, or fewer than they could, with the remedy; `null`: all is well. Changes nothing at Stripe.
+ *
+ * @throws StripeError
+ */
+export async function findWalletProblem(stripe: Domains, siteUrl: string): Promise<string | null> {
+  const { hostname: domain, protocol } = new URL(siteUrl);
+  // Browsers have wallets on secure pages alone.
+  if (protocol !== 'https:') return null;
+  const { data } = await stripe.paymentMethodDomains.list({ domain_name: domain, limit: 1 });
+  const [known] = data;
+  const remedy = 'in Stripe under Settings, Payment method domains (npm run verify does it in test mode)';
+  if (!known) return `${domain} is not registered for wallets: add it ${remedy}`;
+  if (!known.enabled) return `${domain} is turned off for wallets: turn it on ${remedy}`;
+  const problems = problemsOf(known);
+  return problems.length === 0 ? null : `${problems.join('; ')}: let Stripe reach ${domain}, and validate it ${remedy}`;
+}
+
 /**
  * Registers the site's domain unless it is, switches it on, and has Stripe look at it.
  *
  * @throws StripeError
  */
-export async function registerDomain(
-  stripe: Pick<Stripe, 'paymentMethodDomains'>,
-  siteUrl: string,
-): Promise<DomainStatus> {
+export async function registerDomain(stripe: Domains, siteUrl: string): Promise<DomainStatus> {
   const domain = new URL(siteUrl).hostname;
   const { data } = await stripe.paymentMethodDomains.list({ domain_name: domain, limit: 1 });
   const [known] = data;
@@ -38,10 +61,7 @@ export async function registerDomain(
   return {
     domain,
     active: wallets.filter(([, field]) => checked[field].status === 'active').map(([name]) => name),
-    problems: wallets.flatMap(([name, field]) => {
-      const { status, status_details: details } = checked[field];
-      return status === 'active' ? [] : [`${name}: ${details?.error_message ?? status}`];
-    }),
+    problems: problemsOf(checked),
     registered: known === undefined,
   };
 }

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { expect, it, vi } from 'vitest';
-import { registerDomain } from './payment-domains.server.ts';
+import { findWalletProblem, registerDomain } from './payment-domains.server.ts';
 
 const active = { status: 'active' };
 const domain = (change: object = {}) => ({
@@ -47,4 +47,26 @@ it('switches one on that is off, and says what Stripe says against it', async ()
     problems: ['Apple Pay: The file could not be fetched.'],
   });
   expect(domains.update).toHaveBeenCalledExactlyOnceWith('pmd_1', { enabled: true });
+});
+
+it.each([
+  ['a domain that is registered', [domain()], null],
+  ['one that is not', [], expect.stringContaining('thesun.example is not registered for wallets: add it in Stripe')],
+  ['one that is off', [domain({ enabled: false })], expect.stringContaining('turned off')],
+  [
+    'one that a wallet refuses',
+    [domain({ link: { status: 'inactive', status_details: { error_message: 'No answer.' } } })],
+    expect.stringContaining('Link: No answer.: let Stripe reach thesun.example'),
+  ],
+])('%s is told to operators as it is, and nothing is changed', async (_what, known, problem) => {
+  const { stripe, domains } = bench(known);
+  expect(await findWalletProblem(stripe, 'https://thesun.example')).toEqual(problem);
+  expect(domains.list).toHaveBeenCalledExactlyOnceWith({ domain_name: 'thesun.example', limit: 1 });
+  for (const change of [domains.create, domains.update, domains.validate]) expect(change).not.toHaveBeenCalled();
+});
+
+it('a site without https has no wallets, and nothing to tell', async () => {
+  const { stripe, domains } = bench([]);
+  expect(await findWalletProblem(stripe, 'http://127.0.0.1:4321')).toBeNull();
+  expect(domains.list).not.toHaveBeenCalled();
 });

@@ -1,10 +1,11 @@
 /** The chores of billing: purchases that were left, renewals to announce, the nightly comparison with Stripe, old rows. */
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import { digest } from '../read-state.ts';
 import type { Billing } from '../service.ts';
 import { isLive } from '../status.ts';
 import { pruneDisputes } from './disputes.server.ts';
 import type { Parts } from './parts.ts';
+import { findWalletProblem } from './payment-domains.server.ts';
 import { prunePromotions } from './promotions.server.ts';
 import { pruneRefusals } from './refusals.server.ts';
 import type { Subscribing } from './subscribing.server.ts';
@@ -34,6 +35,8 @@ export interface Upkeep {
   reconcile: Billing['reconcile'];
   /** Subscriptions that the last comparison found different; `null` before the first. */
   drift(): number | null;
+  /** Why readers see no wallets' buttons, for operators; `null`: they do, or it isn't known yet. */
+  walletProblem(): string | null;
   /** Looks at all open purchases that were left alone. */
   recover(): Promise<void>;
 }
@@ -44,9 +47,10 @@ export function createUpkeep(
   inTurn: InTurn,
   forget: (userId: string) => Promise<void>,
 ): Upkeep {
-  const { stripe, database, catalogue, purchases, mirror, questions, rules, log, now } = parts;
+  const { stripe, database, catalogue, purchases, mirror, questions, rules, siteUrl, log, now } = parts;
   const { db } = database;
   let drift: number | null = null;
+  let walletProblem: string | null = null;
 
   /** Deletions that were cut off after the account was gone: what its reader was buying meanwhile is ended, and refunded. */
   async function forgetLeft(): Promise<void> {
@@ -188,6 +192,17 @@ export function createUpkeep(
     if (at === null || at < now() - 10 * minute) await catalogue.refresh();
   }
 
+  /** Readers pay by card without wallets; it is the operators who have to know. */
+  async function lookAtDomain(): Promise<void> {
+    const problem = await findWalletProblem(stripe, siteUrl).catch((error: unknown) => {
+      if (!(error instanceof Stripe.errors.StripePermissionError)) throw error;
+      return "STRIPE_SECRET_KEY can't read payment method domains: let it, so that wallets can be checked";
+    });
+    if (problem !== null && problem !== walletProblem)
+      log.warn({ problem }, 'Wallets are not offered as they could be');
+    walletProblem = problem;
+  }
+
   return {
     chores: [
       { name: 'catalogue', everyMs: minute / 2, run: freshen },
@@ -195,9 +210,11 @@ export function createUpkeep(
       { name: 'renewals', everyMs: hour, run: announce },
       { name: 'comparison', everyMs: hour / 2, run: nightly },
       { name: 'old rows', everyMs: day, run: prune },
+      { name: 'wallets', everyMs: hour, run: lookAtDomain },
     ],
     reconcile,
     recover,
     drift: () => drift,
+    walletProblem: () => walletProblem,
   };
 }

@@ -1,0 +1,33 @@
+/** What operators are told of the domain that wallets need (S6): against the strict stand-in, as the site does it by itself. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { registerDomain } from '../../../../sandbox/stripe/wallets.ts';
+import { siteUrl } from '../../../../tests/world/accounts.ts';
+import { type BillingBench, billingBench } from '../../../../tests/world/billing.ts';
+import { prepare } from '../../../../tests/world/databases.ts';
+
+const engines = prepare('sqlite');
+let site: BillingBench;
+beforeEach(async () => {
+  site = await billingBench(await engines.open());
+});
+afterEach(() => site.stop());
+
+it('a domain that is not registered is found by the running site, which sells by card meanwhile', async () => {
+  expect(site.billing.stats().walletProblem).toBeNull();
+  site.billing.start();
+  await vi.waitFor(() => expect(site.billing.stats().walletProblem).toContain('paper.example is not registered'));
+  const session = await site.readers.join('ada@example.com');
+  const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
+  expect(await site.billing.subscribe(session, ask)).toMatchObject({ ok: true });
+});
+
+it('a wallet that Stripe refuses there is named, with what Stripe says', async () => {
+  const { ledger } = site.stripe;
+  registerDomain(ledger, new URL(siteUrl).hostname);
+  const domain = [...ledger.store.all('payment_method_domain')].find((one) => one.domain_name === 'paper.example');
+  if (!domain) throw new Error('nothing was registered');
+  domain.apple_pay = { status: 'inactive', status_details: { error_message: 'The file was not found.' } };
+  site.billing.start();
+  await vi.waitFor(() => expect(site.billing.stats().walletProblem).toContain('Apple Pay: The file was not found.'));
+  expect(site.billing.stats().walletProblem).not.toContain('Google Pay');
+});
