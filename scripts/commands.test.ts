@@ -9,6 +9,7 @@ import { machineOf, missingOptional } from './complete-lock.mjs';
 import { compressFolder } from './compress.ts';
 import { type SandboxAccess, sandboxEnvironment } from './sandbox.ts';
 import { sandboxPorts } from './settings.ts';
+import { readOffer } from './stripe-offer.ts';
 import {
   countCheck,
   countPlaywright,
@@ -269,4 +270,34 @@ describe('the lock', () => {
     expect(machineOf('@x/win32-x64-msvc')).toEqual({ os: ['win32'], cpu: ['x64'] });
     expect(machineOf('x-wasm32-wasi')).toEqual({ cpu: ['wasm32'] });
   });
+});
+
+describe('what makes an offer at Stripe', () => {
+  const given = [
+    '--plan',
+    'reader-penny',
+    '--next',
+    'reader-yearly',
+    '--days',
+    '60',
+    '--amount',
+    '60',
+    '--heading',
+    'H',
+  ];
+
+  it('reads what it is to be', () => {
+    expect(readOffer([...given, '--also', 'gbp=60,eur=50'])).toEqual({
+      ...{ plan: 'reader-penny', next: 'reader-yearly', days: 60, amount: 60, heading: 'H', subheading: null },
+      others: { gbp: 60, eur: 50 },
+    });
+  });
+
+  it.each([
+    ['no plan', given.slice(2), /--plan/],
+    ['dollars and cents', given.map((one) => (one === '60' ? '0.60' : one)), /--days: a whole number/],
+    ['a currency without an amount', [...given, '--also', 'gbp'], /"gbp" is not like gbp=60/],
+    ['no days', given.map((one, at) => (at === 5 ? '0' : one)), /from 1 to 1095/],
+    ['an unknown word', [...given, '--weeks', '2'], /--weeks/],
+  ])('says how to say it, given %s', (_, args, problem) => expect(() => readOffer(args)).toThrow(problem));
 });

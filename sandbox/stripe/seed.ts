@@ -1,4 +1,4 @@
-/** What is for sale from the start: products, prices and coupons, with the metadata that the newspaper's plans carry. */
+/** What is for sale from the start: products, prices, Trial Offers and coupons, with the metadata that the newspaper's plans carry. */
 import type { Ledger } from './core/ledger.ts';
 import type { Coupon, Interval } from './core/model.ts';
 import { registerDomain } from './wallets.ts';
@@ -15,6 +15,8 @@ interface Plan {
   readonly name: string;
   readonly amount: number;
   readonly interval: Interval;
+  /** Intervals between two bills; one where nothing is said. */
+  readonly count?: number;
   /** In pounds and in euros. */
   readonly abroad: readonly [gbp: number, eur: number];
   readonly metadata?: Record<string, string>;
@@ -38,13 +40,16 @@ const plans: readonly Plan[] = [
     abroad: [10_000, 11_000],
   },
   {
-    ...{ id: 'reader-penny', product: 'prod_reader', name: 'A penny a day', amount: 12_000, interval: 'year' as const },
-    abroad: [10_000, 11_000],
+    id: 'reader-penny',
+    product: 'prod_reader',
+    name: 'A penny a day',
+    amount: 60,
+    interval: 'day',
+    count: 60,
+    abroad: [60, 60],
     metadata: {
       pennyHeading: 'Read the Sun for a PENNY A DAY',
       pennySubheading: 'Full dues ($120/year) billed after 60 days',
-      promo_days: '60',
-      promo_amount_per_day: '1',
     },
   },
   {
@@ -75,6 +80,9 @@ const plans: readonly Plan[] = [
     metadata: { print: 'true' },
   },
 ];
+
+/** First times for less: the price of each, and the one that follows. */
+const offers = [['to_reader_penny', 'price_reader_penny', 'price_reader_yearly']] as const;
 
 type CouponSeed = Partial<Coupon> & {
   readonly id: string;
@@ -121,7 +129,7 @@ export function seed(ledger: Ledger): void {
         },
       });
     }
-    for (const { id, product, name, amount, interval, abroad, metadata } of plans) {
+    for (const { id, product, name, amount, interval, count, abroad, metadata } of plans) {
       ledger.add('price', {
         ...{
           id: `price_${id.replaceAll('-', '_')}`,
@@ -132,9 +140,27 @@ export function seed(ledger: Ledger): void {
         },
         ...{ custom_unit_amount: null, livemode: false, lookup_key: id, metadata: { zephrPlanId: id, ...metadata } },
         ...{ nickname: name, product, type: 'recurring', unit_amount: amount, unit_amount_decimal: String(amount) },
-        recurring: { interval, interval_count: 1, meter: null, trial_period_days: null, usage_type: 'licensed' },
+        recurring: {
+          interval,
+          interval_count: count ?? 1,
+          meter: null,
+          trial_period_days: null,
+          usage_type: 'licensed',
+        },
         ...{ tax_behavior: 'unspecified', tiers_mode: null, transform_quantity: null },
         _amounts: { gbp: abroad[0], eur: abroad[1] },
+      });
+    }
+    for (const [id, price, next] of offers) {
+      ledger.add('product_catalog.trial_offer', {
+        id,
+        object: 'product_catalog.trial_offer',
+        active: true,
+        duration: { relative: { iterations: 1 }, type: 'relative' },
+        end_behavior: { transition: { price: next }, type: 'transition' },
+        livemode: false,
+        nickname: null,
+        price,
       });
     }
     for (const { code, ...coupon } of coupons) {

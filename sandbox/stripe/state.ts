@@ -114,7 +114,7 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
 
 /** What an older sandbox has kept lacks fields that are required today: it begins anew. */
 function forgetOldShapes(ledger: Ledger): void {
-  const spoken = `${api.sdk} 2`;
+  const spoken = `${api.sdk} 3`;
   if (ledger.store.find('setting', 'shapes')?.spoken === spoken) return;
   if (ledger.store.count('product') > 0) ledger.clear();
   ledger.run(() => ledger.store.add('setting', { id: 'shapes', object: 'setting', spoken }));

@@ -27,7 +27,7 @@ describe('the catalogue', () => {
       ['member-print-yearly', 28_000, 'year', 'sun-member'],
       ['member-yearly', 20_000, 'year', 'sun-member'],
       ['reader-monthly', 1200, 'month', 'sun-reader'],
-      ['reader-penny', 12_000, 'year', 'sun-reader'],
+      ['reader-penny', 60, 'day', 'sun-reader'],
       ['reader-yearly', 12_000, 'year', 'sun-reader'],
     ]);
   });
@@ -112,9 +112,9 @@ describe('a new subscription', () => {
     expect(kept.status).toBe('incomplete');
   });
 
-  it('charges 60 pennies for 60 days, and the year after them', async () => {
+  it('charges 60 pennies for 60 days, and the year after them, in the legacy way of a trial with an item', async () => {
     const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_penny', {
+    const made = await bench.subscribe(id, 'price_reader_yearly', {
       trial_period_days: 60,
       add_invoice_items: [{ price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 }],
     });

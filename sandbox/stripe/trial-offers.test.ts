@@ -55,7 +55,7 @@ describe('an offer', () => {
     expect(found.data.map(({ id }) => id)).toEqual([made.id]);
     expect(found.data[0]?.end_behavior.transition?.price).toMatchObject({ id: yearly, unit_amount: 12_000 });
     expect((await trialOffers.update(made.id, { active: false })).active).toBe(false);
-    expect((await trialOffers.list({ active: true })).data.map(({ id }) => id)).toEqual([other.id]);
+    expect((await trialOffers.list({ active: true })).data.map(({ id }) => id)).toEqual([other.id, 'to_reader_penny']);
     expect(await refusal(trialOffers.update(made.id, { nickname: 'x' } as never))).toMatchObject({
       code: 'parameter_unknown',
     });
@@ -205,4 +205,17 @@ it('refuses what an offer cannot be combined with', async () => {
   bench.state.advance(61 * day);
   // Who has it keeps it.
   expect(itemOf(await stripe.subscriptions.retrieve(made.id)).price.id).toBe(yearly);
+});
+
+it('is not what a trial with an added item is: that goes on at the first price for ever (S8)', async () => {
+  const { id } = await bench.payer();
+  const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
+  const made = (await stripe.subscriptions.create({
+    ...{ customer: id, items: [{ price: 'price_reader_penny' }], trial_period_days: 60, add_invoice_items: [fee] },
+    expand: ['latest_invoice'],
+  })) as Made;
+  expect(made).toMatchObject({ status: 'trialing', latest_invoice: { total: 60 } });
+  bench.state.advance(60 * day + 3600);
+  const later = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
+  expect(later.latest_invoice).toMatchObject({ total: 60 });
 });

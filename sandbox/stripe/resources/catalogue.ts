@@ -2,6 +2,7 @@
 import { ApiError, invalid, noSuch } from '../core/errors.ts';
 import { token } from '../core/ledger.ts';
 import type { Interval } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
 import { promotionActive } from '../core/present.ts';
 import { del, deleted, get, matching, page, post, type Route, setTexts } from './route.ts';
 
@@ -72,6 +73,14 @@ export const products: Route[] = [
 
 const intervals: readonly Interval[] = ['day', 'week', 'month', 'year'];
 
+/** Of `currency_options`, the amounts. */
+function amountsOf(params: Params): Record<string, number> {
+  const options = params.object('currency_options');
+  return Object.fromEntries(
+    (options?.keys() ?? []).map((currency) => [currency, options?.object(currency)?.int('unit_amount') ?? 0]),
+  );
+}
+
 export const prices: Route[] = [
   post('/v1/prices', ({ ledger, params }) => {
     params.allow('expand', 'billing_scheme', 'tax_behavior', 'transfer_lookup_key', 'custom_unit_amount');
@@ -122,6 +131,7 @@ export const prices: Route[] = [
         type: interval ? 'recurring' : 'one_time',
       },
       ...{ unit_amount: amount, unit_amount_decimal: String(amount) },
+      _amounts: amountsOf(params),
     });
   }),
   get('/v1/prices', ({ ledger, params }) => {

@@ -16,7 +16,7 @@ export function Offer({ price, choices, locked, onChoose }: Props) {
   if (price.promotion)
     return (
       <div className={styles.penny} data-offer="penny">
-        <p className={styles.coin}>{perDay(price.promotion.perDay, price.currency)}</p>
+        <p className={styles.coin}>{perDay(price.promotion.amount / price.promotion.days, price.currency)}</p>
         <p>{price.pennySubheading}</p>
       </div>
     );

@@ -42,7 +42,7 @@ export const monthly = price('reader-monthly', 1200);
 export const penny = price('reader-penny', 12_000, {
   pennyHeading: 'Read the Sun for a PENNY A DAY',
   pennySubheading: 'Full dues ($120/year) billed after 60 days',
-  promotion: { days: 60, perDay: 1 },
+  promotion: { offer: 'to_reader_penny', next: 'price_reader-yearly', days: 60, amount: 60 },
 });
 export const member = price('member-yearly', 20_000);
 export const printed = price('member-print-yearly', 28_000, { print: true });

@@ -20,7 +20,7 @@ export interface Asked {
   readonly upcoming?: Stripe.Invoice | null | undefined;
 }
 
-/** A price that is no plan of ours is `null`. */
+/** Of a price or a Trial Offer (`to_…`) the plan that it is. One that is no plan of ours is `null`. */
 export type PriceBook = (id: string) => KnownPrice | null;
 
 const ms = (seconds: number): number => seconds * 1000;
@@ -29,12 +29,13 @@ const msOrNull = (seconds: number | null | undefined): number | null =>
 export const idOf = (value: string | { readonly id: string } | null | undefined): string | null =>
   typeof value === 'string' ? value : (value?.id ?? null);
 
-/** Prices that a {@link readState} will look up. */
+/** Prices, and Trial Offers, that a {@link readState} will look up. */
 export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
   const items = subscription.items.data.map(({ price }) => price.id);
   const lines = invoices.flatMap(({ lines }) => lines.data.filter(isSubscriptionLine).map(priceOfLine));
   const planned = phasesOf(subscription).flatMap(({ items: those }) => those.map(({ price }) => idOf(price)));
-  return [...new Set([...items, ...lines, ...planned].filter((id) => id !== null))];
+  const offers = subscription.items.data.map(({ current_trial: trial }) => trial?.trial_offer ?? null);
+  return [...new Set([...items, ...offers, ...lines, ...planned].filter((id) => id !== null))];
 }
 
 /**
@@ -45,9 +46,11 @@ export function readState(asked: Asked, priceOf: PriceBook, before: StripeState 
   const { subscription, invoices, charges, disputes } = asked;
   const { currency } = subscription;
   const [item] = subscription.items.data;
-  const sold = item && priceOf(item.price.id);
+  const trial = item?.current_trial ?? null;
+  // During an offer the item may name its price or the one that follows: the offer says what was bought.
+  const sold = item && ((trial && priceOf(trial.trial_offer)) ?? priceOf(item.price.id));
   if (!item || !sold) throw new NotOurs(subscription.id);
-  const price = knownIn(sold, currency);
+  const price = { ...knownIn(sold, currency), id: item.price.id };
   const planned = plannedPrice(subscription, priceOf);
   const next = planned && knownIn(planned, currency);
   const read = invoices.map((invoice) => readInvoice(invoice, charges, disputes));
@@ -63,7 +66,8 @@ export function readState(asked: Asked, priceOf: PriceBook, before: StripeState 
     paid: paidTimes(invoices, read, priceOf),
     periodStart: ms(item.current_period_start),
     periodEnd: ms(item.current_period_end),
-    trialEnd: msOrNull(subscription.trial_end),
+    trialEnd: msOrNull(trial?.end_date ?? subscription.trial_end),
+    offer: trial?.trial_offer ?? null,
     cancelAtPeriodEnd: subscription.cancel_at_period_end,
     cancelAt: msOrNull(subscription.cancel_at),
     endedAt: msOrNull(subscription.ended_at),

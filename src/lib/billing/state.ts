@@ -96,7 +96,10 @@ export interface StripeState {
   readonly paid: readonly PaidTime[];
   readonly periodStart: number;
   readonly periodEnd: number;
+  /** End of a first time for less, or for nothing. */
   readonly trialEnd: number | null;
+  /** `to_…` of the Trial Offer that it is in; `null`: none. Absent from old rows, whose trials are Stripe's legacy ones. */
+  readonly offer?: string | null;
   readonly cancelAtPeriodEnd: boolean;
   readonly cancelAt: number | null;
   readonly endedAt: number | null;
@@ -154,6 +157,10 @@ export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelA
 /** Whether the publisher collects nothing at present. It ends by itself at `resumesAt`. */
 export const isPaused = ({ pause }: Pick<StripeState, 'pause'>): boolean => (pause ?? null) !== null;
 
+/** Whether it is in its first time for less. A paid Trial Offer is active for Stripe, a legacy trial is trialing. */
+export const isInTrial = ({ status, trialEnd }: Pick<StripeState, 'status' | 'trialEnd'>, now: number): boolean =>
+  isInGoodStanding({ status }) && trialEnd !== null && now < trialEnd;
+
 /** When a paid time of this subscription ends. */
 const endOf = (state: StripeState, time: PaidTime): number =>
   state.status === 'canceled' && time.free ? Math.min(time.until, state.endedAt ?? time.until) : time.until;
@@ -181,7 +188,7 @@ export function entitlementOf(
 ): Entitlement | null {
   if (!isSettled(state)) return null;
   const ends = state.paid.map((time) => ({ ...time, until: endOf(state, time) }));
-  const trialing = state.status === 'trialing' && state.trialEnd !== null && now < state.trialEnd;
+  const trialing = isInTrial(state, now);
   const grant = ({ product, print, until }: PaidTime): Entitlement => ({ product, print, until, trialing });
   // Of two that are open at once, as after an upgrade, the one that opens more.
   const [best] = ends.filter(({ until }) => now < until).toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
@@ -241,7 +248,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     planName: price.name,
     interval: price.interval,
     print: price.print,
-    status: state.status === 'incomplete_expired' ? 'canceled' : state.status,
+    status: state.status === 'incomplete_expired' ? 'canceled' : isInTrial(state, now) ? 'trialing' : state.status,
     cancelAtPeriodEnd: isEnding(state),
     paidUntil: new Date(until).toISOString(),
     ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
@@ -288,4 +295,10 @@ export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downg
   if (longer !== 0) return longer > 0 ? 'upgrade' : 'downgrade';
   if (from.amount === to.amount && from.currency === to.currency) return 'same';
   return to.amount > from.amount ? 'upgrade' : 'downgrade';
+}
+
+/** As {@link switchKind}, of a subscription: Stripe can plan nothing for the end of a Trial Offer, so that every change begins now. */
+export function switchOf({ price, offer }: Pick<StripeState, 'price' | 'offer'>, to: KnownPrice) {
+  const kind = switchKind(price, to);
+  return kind === 'downgrade' && (offer ?? null) !== null ? 'upgrade' : kind;
 }

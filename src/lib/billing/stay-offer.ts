@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import type { StayOffer } from './leaving.ts';
 import { taxOf } from './read-state.ts';
-import { isEnding, isPaused, type StripeState } from './state.ts';
+import { isEnding, isInTrial, isPaused, type StripeState } from './state.ts';
 
 type OfferedCoupon = Pick<
   Stripe.Coupon,
@@ -15,7 +15,8 @@ type OfferedCoupon = Pick<
  */
 export function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): number | null {
   const { price, nextAmount, status } = state;
-  const plain = status === 'active' && !isEnding(state) && !isPaused(state) && state.schedule === null;
+  const running = status === 'active' && !isInTrial(state, now) && !isPaused(state);
+  const plain = running && !isEnding(state) && state.schedule === null;
   if (!plain || !coupon.valid || nextAmount === 0 || (state.discounts ?? []).length > 0) return 0;
   if (coupon.amount_off !== null && coupon.currency !== price.currency && !coupon.currency_options?.[price.currency])
     return 0;

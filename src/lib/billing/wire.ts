@@ -97,7 +97,20 @@ export interface PlansAnswer {
   readonly tax: boolean;
 }
 
-/** Spec section 3, "Price", from Stripe's catalogue. */
+/** A Trial Offer of Stripe's: a sum for the first days, once in a reader's life; then the price that it leads to. */
+export interface Promotion {
+  /** `to_…`. */
+  readonly offer: string;
+  /** `price_…` that is billed from then on. */
+  readonly next: string;
+  readonly days: number;
+  /** Minor units for all of these days. */
+  readonly amount: number;
+  /** As `currencies` of the price. */
+  readonly currencies?: Readonly<Record<string, number>>;
+}
+
+/** Spec section 3, "Price", from Stripe's catalogue. With a promotion its sums are those of the price that follows. */
 export interface Price {
   readonly id: string;
   readonly name: string;
@@ -111,8 +124,8 @@ export interface Price {
   /** Set for a promotional price: its heading and the line below, for instance "Read the Sun for a PENNY A DAY". */
   readonly pennyHeading: string | null;
   readonly pennySubheading: string | null;
-  /** Days of the promotion and what one of them costs; `null` for ordinary prices. */
-  readonly promotion: { readonly days: number; readonly perDay: number } | null;
+  /** A first time for less, before what the rest of this says is billed; `null` for ordinary prices. */
+  readonly promotion: Promotion | null;
   /** Whether the printed paper comes with it, which takes an address. */
   readonly print: boolean;
   readonly product: {

@@ -72,7 +72,8 @@ describe('the promotion', () => {
   });
 
   it('says when the full dues are billed where its price does not', () => {
-    const silent = promotionOf(offerOf([price('p', 'sun-reader', { promotion: { days: 60, perDay: 1 } })]));
+    const promotion = { offer: 'to_1', next: 'price_1', days: 60, amount: 60 };
+    const silent = promotionOf(offerOf([price('p', 'sun-reader', { promotion })]));
     expect(silent?.promotion.subheading).toBe('Full dues ($120/year) billed after 60 days');
     expect(silent?.promotion.heading).toBe('Sun Reader');
   });

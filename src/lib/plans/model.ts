@@ -36,8 +36,8 @@ export interface Promotion {
   readonly heading: string;
   readonly subheading: string;
   readonly days: number;
-  /** Minor units for each of these days. */
-  readonly perDay: number;
+  /** Minor units for all of these days. */
+  readonly amount: number;
 }
 
 /** What is sold now. */
@@ -132,7 +132,7 @@ function planOf(price: Price): Plan | null {
       heading: price.pennyHeading ?? tiers.find(({ id }) => id === tier)?.name ?? '',
       subheading: price.pennySubheading ?? promotionTerms(plain, promotion.days),
       days: promotion.days,
-      perDay: promotion.perDay,
+      amount: promotion.amount,
     },
   };
 }
@@ -183,16 +183,15 @@ export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
   `${tier(plan.tier).name}${plan.print ? ' with the print edition' : ''}`;
 
 /** "$0.01/Day". */
-export const dailyRate = (plan: Pick<Plan, 'currency'>, { perDay }: Promotion): string =>
-  `${formatMoney(perDay, { currency: plan.currency, cents: true })}/Day`;
+export const dailyRate = (plan: Pick<Plan, 'currency'>, { amount, days }: Promotion): string =>
+  `${formatMoney(amount / days, { currency: plan.currency, cents: true })}/Day`;
 
 /** "Full dues ($120/year) billed after 60 days", where the price says nothing itself. */
 const promotionTerms = (plan: Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>, after: number): string =>
   `Full dues (${priceLabel(plan)}) billed after ${after} days`;
 
 /** Minor units that are charged on the day of joining. */
-export const dueOnJoining = ({ amount, promotion }: Plan): number =>
-  promotion ? promotion.days * promotion.perDay : amount;
+export const dueOnJoining = ({ amount, promotion }: Plan): number => promotion?.amount ?? amount;
 
 /**
  * Minor units saved in a year by paying for it at once and not by the month; 0 when nothing is, or one of the two is missing.

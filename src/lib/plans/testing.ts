@@ -26,7 +26,7 @@ export const catalogue: readonly Price[] = [
   price('reader-penny', 'sun-reader', {
     pennyHeading: 'Read the Sun for a PENNY A DAY',
     pennySubheading: 'Full dues ($120/year) billed after 60 days',
-    promotion: { days: 60, perDay: 1 },
+    promotion: { offer: 'to_reader_penny', next: 'price_reader-yearly', days: 60, amount: 60 },
   }),
   price('member-monthly', 'sun-member', { unit_amount: 2000, recurring: month }),
   price('member-yearly', 'sun-member', { unit_amount: 20_000 }),

@@ -1,6 +1,7 @@
 /** Stripe, what an account must have before anything can be sold: plans, webhook endpoint, domain, script. Nothing but the domain is changed. */
 import type Stripe from 'stripe';
 import { apiVersion } from '../../lib/billing/engine/api-version.ts';
+import { plansOf } from '../../lib/billing/engine/catalogue.server.ts';
 import { registerDomain } from '../../lib/billing/engine/payment-domains.server.ts';
 import { type Check, Trouble } from './checks.ts';
 import { request } from './http.ts';
@@ -34,6 +35,11 @@ export function stripeAccountCheck(options: StripeAccountOptions): Check[] {
       missing,
       steps: [{ asks: 'GET /v1/prices: the plans of the paper', run: () => catalogue(options) }],
     },
+    {
+      service: 'stripe',
+      missing,
+      steps: [{ asks: 'GET /v1/product_catalog/trial_offers: the promotions', run: () => promotions(options) }],
+    },
     { service: 'stripe', missing, steps: [{ asks: 'GET /v1/webhook_endpoints', run: () => endpoint(options) }] },
     { service: 'stripe', missing, steps: [{ asks: "the site's domain, for wallets", run: () => domain(options) }] },
     { service: 'stripe', missing, steps: [{ asks: 'GET Stripe.js', run: () => script(options.scriptUrl) }] },
@@ -56,6 +62,23 @@ async function catalogue({ stripe, plans }: StripeAccountOptions): Promise<strin
     `${found.size} plans; ${lacking.join(', ')} not among them`,
     'give each price in Stripe the metadata zephrPlanId, and its product zephr_product_id: docs/operations.md, "Payments"',
   );
+}
+
+async function promotions({ stripe }: StripeAccountOptions): Promise<string> {
+  if (!stripe) throw new Error('Stripe is not configured');
+  const [prices, offers]: [Stripe.Price[], Stripe.ProductCatalog.TrialOffer[]] = [[], []];
+  const asked = { active: true, limit: 100, expand: ['data.product', 'data.currency_options'] };
+  for await (const price of stripe.prices.list(asked)) prices.push(price);
+  for await (const offer of stripe.productCatalog.trialOffers.list({ limit: 100 })) offers.push(offer);
+  const { sold, unsold } = plansOf(prices, offers);
+  const [first] = unsold;
+  if (first) {
+    const remedy =
+      'make its Trial Offer with npm run stripe:offer, or archive its price: docs/operations.md, "Payments"';
+    throw new Trouble(`${first.plan} is not sold: ${first.why}`, remedy);
+  }
+  const plans = sold.filter(({ promotion }) => promotion !== null).map(({ zephrPlanId }) => zephrPlanId);
+  return plans.length > 0 ? plans.join(', ') : 'none; npm run stripe:offer makes one';
 }
 
 async function endpoint({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {

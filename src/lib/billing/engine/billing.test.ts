@@ -28,7 +28,7 @@ onBothEngines('buying a subscription', (engines) => {
       unit_amount: 12_000,
       pennyHeading: 'Read the Sun for a PENNY A DAY',
       pennySubheading: 'Full dues ($120/year) billed after 60 days',
-      promotion: { days: 60, perDay: 1 },
+      promotion: { offer: 'to_reader_penny', next: 'price_reader_yearly', days: 60, amount: 60 },
       product: { name: 'Sun Reader', metadata: { zephr_product_id: 'sun-reader' } },
     });
   });

@@ -1,10 +1,11 @@
 /**
- * What can be bought, from Stripe's catalogue (spec section 3, "Price"). The last known one is kept in the database: a start without
+ * What can be bought, from Stripe's catalogue (spec section 3, "Price"): its prices, and the Trial Offers that make one a promotion. The last known one is kept in the database: a start without
  * Stripe has it, and so has every other process.
  */
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import type { Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
+import { idOf } from '../read-state.ts';
 import { type KnownPrice, rankOf } from '../state.ts';
 import type { Price } from '../wire.ts';
 import { isMissing } from './errors.ts';
@@ -13,7 +14,7 @@ export interface Catalogue {
   prices(): readonly Price[];
   /** A price that is sold now. @param plan `zephrPlanId` */
   plan(plan: string): Price | null;
-  /** Any price that was ever looked up; `null`: no plan of ours, or not looked up yet. */
+  /** Any price or Trial Offer that was ever looked up; `null`: no plan of ours, or not looked up yet. */
   known(id: string): KnownPrice | null;
   /** Looks up prices that have left the catalogue. */
   learn(ids: readonly string[]): Promise<void>;
@@ -34,7 +35,8 @@ export interface CatalogueOptions {
   readonly now: () => number;
 }
 
-const noteKey = 'catalogue';
+/** Another name than in releases without Trial Offers: one that still runs would sell a promotion of this shape for nothing. */
+const noteKey = 'catalogue with trial offers';
 
 export function createCatalogue({ stripe, database, onPrices, log, now }: CatalogueOptions): Catalogue {
   const { db } = database;
@@ -48,8 +50,33 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
     if (value === shown) return;
     shown = value;
     prices = JSON.parse(value) as Price[];
-    for (const price of prices) known.set(price.id, knownPrice(price));
+    for (const price of prices) {
+      known.set(price.id, knownPrice(price));
+      if (price.promotion) known.set(price.promotion.offer, knownPrice(price));
+    }
     onPrices();
+  }
+
+  /** Newest first, archived ones too. */
+  async function listOffers(): Promise<readonly Offer[]> {
+    const offers: Offer[] = [];
+    try {
+      for await (const offer of stripe.productCatalog.trialOffers.list({ limit: 100 })) offers.push(offer);
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripePermissionError)) throw error;
+      // Ordinary plans are sold all the same; what is marked as a promotion is not.
+      log.warn({ err: error }, 'STRIPE_SECRET_KEY may not read Trial Offers: no promotion is sold');
+    }
+    return offers;
+  }
+
+  /** @param id of a price, or of a Trial Offer */
+  async function ask(id: string): Promise<KnownPrice | null> {
+    const whole = (of: string) => stripe.prices.retrieve(of, { expand: ['product', 'currency_options'] });
+    if (!id.startsWith('to_')) return knownOrNull(readPlan(await whole(id)));
+    const offer = await stripe.productCatalog.trialOffers.retrieve(id);
+    const [first, next] = await Promise.all([whole(idOf(offer.price) ?? ''), whole(nextOf(offer) ?? '')]);
+    return knownOrNull(readPromotion(first, next, offer));
   }
 
   return {
@@ -61,8 +88,7 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
       for (const id of ids) {
         if (known.has(id)) continue;
         try {
-          const price = readPrice(await stripe.prices.retrieve(id, { expand: ['product', 'currency_options'] }));
-          known.set(id, price && knownPrice(price));
+          known.set(id, await ask(id));
         } catch (error) {
           if (!isMissing(error)) throw error;
           known.set(id, null);
@@ -74,18 +100,21 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
       if (row && row.at !== fetchedAt) take(row.value, row.at);
     },
     async refresh() {
-      const found: Price[] = [];
+      const listed: Stripe.Price[] = [];
       for await (const price of stripe.prices.list({
         active: true,
         limit: 100,
         expand: ['data.product', 'data.currency_options'],
       })) {
-        const read = readPrice(price);
-        if (read) found.push(read);
+        listed.push(price);
       }
-      const value = JSON.stringify(found.toSorted(inOrder));
+      const { sold, unsold } = plansOf(listed, await listOffers());
+      const value = JSON.stringify(sold.toSorted(inOrder));
       const at = now();
-      if (value !== shown) log.info({ prices: found.length }, 'The catalogue of prices has changed');
+      if (value !== shown) {
+        log.info({ prices: sold.length }, 'The catalogue of prices has changed');
+        for (const { plan, why } of unsold) log.warn({ plan }, `A promotion is not sold: ${why}`);
+      }
       await db
         .insertInto('billing_notes')
         .values({ key: noteKey, value, at })
@@ -96,16 +125,75 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
   };
 }
 
+type Offer = Stripe.ProductCatalog.TrialOffer;
+
+const nextOf = ({ end_behavior: { transition } }: Offer): string | null => idOf(transition?.price);
+/** Days of an interval whose length is fixed. */
+const daysOf: Readonly<Record<string, number>> = { day: 1, week: 7 };
+
+/**
+ * What is sold of all active prices. The price of a Trial Offer is never sold by itself, also when its offer is archived: it would be
+ * the cheap first time for ever.
+ *
+ * @param offers newest first, archived ones too
+ */
+export function plansOf(
+  prices: readonly Stripe.Price[],
+  offers: readonly Offer[],
+): { sold: Price[]; unsold: { plan: string; why: string }[] } {
+  const sold: Price[] = [];
+  const unsold: { plan: string; why: string }[] = [];
+  for (const price of prices) {
+    const own = offers.filter((one) => idOf(one.price) === price.id);
+    if (own.length === 0 && !isPromotional(price)) {
+      const plan = readPlan(price);
+      if (plan) sold.push(plan);
+      continue;
+    }
+    if (!readPlan(price)) continue;
+    const offer = own.find(({ active }) => active);
+    const next = offer && prices.find(({ id }) => id === nextOf(offer));
+    const plan = offer && next ? readPromotion(price, next, offer) : null;
+    const why = !offer
+      ? 'no active Trial Offer has its price'
+      : next
+        ? 'its Trial Offer has to last for one interval of days or weeks'
+        : 'the price that its Trial Offer leads to is not active';
+    if (plan) sold.push(plan);
+    else unsold.push({ plan: price.metadata.zephrPlanId ?? price.id, why });
+  }
+  return { sold, unsold };
+}
+
+/** Whether a price is marked as a cheap first time, by its words or as releases without Trial Offers had it. */
+const isPromotional = ({ metadata }: Stripe.Price): boolean =>
+  metadata.pennyHeading !== undefined || metadata.promo_days !== undefined;
+
+/** A plan with a first time for less; `null` where it can't be sold so. One payment covers the whole of that time. */
+function readPromotion(first: Stripe.Price, next: Stripe.Price, offer: Offer): Price | null {
+  const [plan, full] = [readPlan(first), readPlan({ ...next, metadata: first.metadata })];
+  const days = (daysOf[first.recurring?.interval ?? ''] ?? 0) * (first.recurring?.interval_count ?? 0);
+  if (!plan || !full || days === 0 || offer.duration.relative?.iterations !== 1) return null;
+  return {
+    ...full,
+    id: plan.id,
+    name: plan.name,
+    promotion: { offer: offer.id, next: next.id, days, amount: plan.unit_amount, ...currenciesOf(first) },
+    product: plan.product,
+  };
+}
+
+/** What a promotion leads to; an ordinary price as it is. */
+export const fullPrice = (price: Price): Price =>
+  price.promotion ? { ...price, id: price.promotion.next, promotion: null } : price;
+
 /** `null`: not sold by the paper, or in no way that it can bill. */
-function readPrice(price: Stripe.Price): Price | null {
+function readPlan(price: Stripe.Price): Price | null {
   const { product, recurring, metadata } = price;
   if (typeof product === 'string' || product.deleted || !recurring || price.unit_amount === null) return null;
   const zephrProduct = product.metadata.zephr_product_id;
   const plan = metadata.zephrPlanId;
   if (!zephrProduct || !plan) return null;
-  const days = Number(metadata.promo_days);
-  const perDay = Number(metadata.promo_amount_per_day);
-  const promoted = Number.isInteger(days) && days > 0 && Number.isInteger(perDay) && perDay >= 0;
   return {
     id: price.id,
     name: price.nickname ?? product.name,
@@ -119,7 +207,7 @@ function readPrice(price: Stripe.Price): Price | null {
     zephrPlanId: plan,
     pennyHeading: metadata.pennyHeading ?? null,
     pennySubheading: metadata.pennySubheading ?? null,
-    promotion: promoted ? { days, perDay } : null,
+    promotion: null,
     print: metadata.print === 'true',
     product: { id: product.id, name: product.name, metadata: { zephr_product_id: zephrProduct } },
   };
@@ -146,6 +234,8 @@ const knownPrice = (price: Price): KnownPrice => ({
   count: price.recurring.interval_count,
   productId: price.product.id,
 });
+
+const knownOrNull = (price: Price | null): KnownPrice | null => price && knownPrice(price);
 
 /** By tier, then by what it costs; promotions behind the price that they lead to. */
 function inOrder(a: Price, b: Price): number {

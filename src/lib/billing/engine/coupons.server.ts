@@ -121,6 +121,6 @@ function restrict(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode, price:
   if (only.length > 0 && !only.includes(product.id)) other();
   if (coupon.amount_off !== null && coupon.currency !== currency && !coupon.currency_options?.[currency]) other();
   const least = promotion.restrictions.minimum_amount;
-  const first = promo ? promo.days * promo.perDay : amount;
+  const first = promo ? promo.amount : amount;
   if (least !== null && (promotion.restrictions.minimum_amount_currency !== currency || first < least)) other();
 }

@@ -44,13 +44,14 @@ export function createPromotions({ db }: Database, keyed: Pick<Keyed, 'sign'>, n
     async had(email, price, all, open) {
       if (!price.promotion) return false;
       const { zephrPlanId: plan } = price;
+      const { offer } = price.promotion;
       const never = await givenUp(all);
       const bought = all.some(
         ({ status, metadata, items }) =>
           !isUnpaid({ status }) &&
           !never.has(metadata.purchase) &&
           (open === null || metadata.purchase !== open) &&
-          (metadata.promotion === plan || items.data.some((item) => item.price.id === price.id)),
+          (metadata.promotion === plan || items.data.some(({ current_trial: trial }) => trial?.trial_offer === offer)),
       );
       if (bought) return true;
       const key = keyOf(plan, email);

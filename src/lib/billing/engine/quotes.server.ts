@@ -2,15 +2,14 @@
  * What Stripe would charge: its own preview of the invoice, so that the sum on the button is the sum of the charge. The parameters of
  * the preview and of the purchase are made here, side by side, from the same plan.
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import { idOf, taxOf } from '../read-state.ts';
-import { type KnownPrice, type StripeState, switchKind } from '../state.ts';
+import { type KnownPrice, type StripeState, switchOf } from '../state.ts';
 import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
+import { fullPrice } from './catalogue.server.ts';
 import type { FoundCoupon } from './coupons.server.ts';
 import { stripeAddress } from './customers.server.ts';
 import type { Till } from './paying.server.ts';
-
-const daySeconds = 24 * 60 * 60;
 
 /** Who is to pay. */
 export interface Buyer {
@@ -22,53 +21,36 @@ export interface Buyer {
   readonly tax: boolean;
 }
 
-/** What the promotion's time costs, as one item: so many days at so much. */
-function promotionItem({ promotion, currency, product }: Price): Stripe.InvoiceCreatePreviewParams.InvoiceItem | null {
-  if (!promotion || promotion.perDay === 0) return null;
-  return { price_data: { currency, product: product.id, unit_amount: promotion.perDay }, quantity: promotion.days };
-}
+/** The item that is sold: a promotion's Trial Offer brings its prices itself. */
+const itemOf = ({ id, promotion }: Price) =>
+  promotion ? { current_trial: { trial_offer: promotion.offer } } : { price: id };
 
 /** Of `POST /v1/subscriptions`. */
 export function purchaseParams(
   price: Price,
   found: FoundCoupon | null,
   tax: boolean,
-): Pick<
-  Stripe.SubscriptionCreateParams,
-  'items' | 'currency' | 'discounts' | 'trial_period_days' | 'add_invoice_items' | 'automatic_tax'
-> {
-  const { promotion, currency, product } = price;
-  const params: ReturnType<typeof purchaseParams> = { items: [{ price: price.id }], currency };
+): Pick<Stripe.SubscriptionCreateParams, 'items' | 'currency' | 'discounts' | 'automatic_tax'> {
+  const params: ReturnType<typeof purchaseParams> = { items: [itemOf(price)], currency: price.currency };
   if (found) params.discounts = [found.discount];
   if (tax) params.automatic_tax = { enabled: true };
-  if (!promotion) return params;
-  params.trial_period_days = promotion.days;
-  if (promotion.perDay > 0) {
-    const one = { currency, product: product.id, unit_amount: promotion.perDay };
-    params.add_invoice_items = [{ price_data: one, quantity: promotion.days }];
-  }
   return params;
 }
 
-/** Of `POST /v1/invoices/create_preview` for the same. @param at Unix seconds */
+/** Of `POST /v1/invoices/create_preview` for the same. */
 function previewParams(
   price: Price,
   found: FoundCoupon | null,
   { customer, address, tax }: Buyer,
-  at: number,
 ): Stripe.InvoiceCreatePreviewParams {
-  const item = promotionItem(price);
-  const details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails = {
-    items: [{ price: price.id }],
-    billing_mode: { type: 'flexible' },
+  const params: Stripe.InvoiceCreatePreviewParams = {
+    currency: price.currency,
+    subscription_details: { items: [itemOf(price)], billing_mode: { type: 'flexible' } },
   };
-  if (price.promotion) details.trial_end = at + price.promotion.days * daySeconds;
-  const params: Stripe.InvoiceCreatePreviewParams = { currency: price.currency, subscription_details: details };
   if (customer !== null) params.customer = customer;
   if (tax) params.automatic_tax = { enabled: true };
   if (tax && address) params.customer_details = { address: stripeAddress(address) };
   if (found) params.discounts = [found.discount];
-  if (item) params.invoice_items = [item];
   return params;
 }
 
@@ -86,24 +68,17 @@ export async function quoteNew(
   buyer: Buyer,
   at: number,
 ): Promise<QuoteAnswer> {
-  let seconds = Math.floor(at / 1000);
-  const preview = () => stripe.invoices.createPreview(previewParams(price, found, buyer, seconds));
-  const invoice = await preview().catch(async (error: unknown) => {
-    if (!price.promotion || !(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
-    // A customer on a test clock may be so far ahead that the end of the promotion has passed: by Stripe's own time, then.
-    const plain = await stripe.invoices.createPreview(previewParams({ ...price, promotion: null }, null, buyer, 0));
-    seconds = plain.created;
-    return preview();
-  });
+  const seconds = Math.floor(at / 1000);
+  const invoice = await stripe.invoices.createPreview(previewParams(price, found, buyer));
   const ends = invoice.lines.data
     .filter(({ parent }) => parent?.subscription_item_details != null)
     .map(({ period }) => period.end);
-  const renewal = price.promotion ? seconds + price.promotion.days * daySeconds : Math.max(seconds, ...ends);
+  const renewal = Math.max(seconds, ...ends);
   const lasting = found && lasts(found, seconds, renewal) ? found : null;
   // What is bought at the plain price, or with a coupon that lasts, renews for what the first bill comes to.
   const again =
     price.promotion || lasting !== found
-      ? await stripe.invoices.createPreview(previewParams({ ...price, promotion: null }, lasting, buyer, seconds))
+      ? await stripe.invoices.createPreview(previewParams(fullPrice(price), lasting, buyer))
       : invoice;
   const quote: QuoteAnswer = {
     kind: 'new',
@@ -142,12 +117,15 @@ function carried({ total, starting_balance: before, amount_due: due }: Stripe.In
 export async function quoteOpen(
   stripe: Stripe,
   { subscription, due }: Pick<Till, 'subscription' | 'due'>,
-  { currency }: Price,
+  { currency, promotion }: Price,
 ): Promise<QuoteAnswer> {
   const { latest_invoice: latest, created } = subscription;
   const invoice = typeof latest === 'object' ? latest : null;
   const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? created;
-  const again = await stripe.invoices.createPreview({ subscription: subscription.id, preview_mode: 'recurring' });
+  const params: Stripe.InvoiceCreatePreviewParams = { subscription: subscription.id };
+  // What recurs now is a promotion's first time; the next bill is what follows it.
+  if (!promotion) params.preview_mode = 'recurring';
+  const again = await stripe.invoices.createPreview(params);
   const quote: QuoteAnswer = {
     kind: 'new',
     currency,
@@ -197,10 +175,11 @@ export function upgradeParams(state: StripeState, price: Price, prorationDate: n
     proration_behavior: 'always_invoice',
   };
   if (prorationDate !== null) params.proration_date = prorationDate;
-  // A first cheap time ends with the upgrade.
-  if (state.status === 'trialing') params.trial_end = 'now';
+  const inOffer = (state.offer ?? null) !== null;
+  // A legacy trial ends with the upgrade. A Trial Offer ends by the new price, and takes no trial_end.
+  if (state.status === 'trialing' && !inOffer) params.trial_end = 'now';
   // Flexible billing keeps the anchor: a year bought in the middle of a month would end with the year that the month belongs to.
-  else if (interval !== state.price.interval || count !== state.price.count)
+  else if (inOffer || interval !== state.price.interval || count !== state.price.count)
     params.billing_cycle_anchor = { type: 'now' };
   return params;
 }
@@ -213,7 +192,7 @@ export async function quoteSwitch(
   to: KnownPrice,
   prorationDate: number | null,
 ): Promise<QuoteAnswer> {
-  const kind = switchKind(state.price, to);
+  const kind = switchOf(state, to);
   const { discounts, automatic_tax: tax } = await stripe.subscriptions.retrieve(state.id, {
     expand: ['discounts.source.coupon'],
   });

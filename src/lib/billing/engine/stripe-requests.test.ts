@@ -86,3 +86,21 @@ it('leaves the billing date where a planned plan keeps the interval', async () =
   expect(form['phases[1][items][0][price]']).toBe('price_reader_yearly');
   expect(form['phases[1][billing_cycle_anchor]']).toBeUndefined();
 });
+
+it('sells a promotion by its Trial Offer alone, and previews the same (S8)', async () => {
+  const other = await house.readers.join('grace@example.com');
+  const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-penny' };
+  paid(await house.billing.quote(other, { planId: 'reader-penny' }));
+  paid(await house.billing.subscribe(other, { ...ask, expected: 60 }));
+  const previews = house.requests.filter(({ path }) => path === '/v1/invoices/create_preview').map(({ form }) => form);
+  const name = 'items[0][current_trial][trial_offer]';
+  expect(
+    previews.some((form) => form[`subscription_details[items][0][current_trial][trial_offer]`] !== undefined),
+  ).toBe(true);
+  const { form } = newest(/^\/v1\/subscriptions$/);
+  expect(form[name]).toBe('to_reader_penny');
+  // The old way, a free trial with an added item, is legacy; with an offer Stripe refuses it.
+  const old = /trial_end|trial_period_days|trial_from_plan|add_invoice_items|invoice_items/;
+  for (const asked of [...previews, form]) expect(Object.keys(asked).filter((key) => old.test(key))).toEqual([]);
+  expect(form['items[0][price]']).toBeUndefined();
+});

@@ -1,6 +1,7 @@
 /**
  * From one plan to another. What opens more begins now: the unused time is credited, the rest charged at once, and the plan changes
- * only when that is paid (a pending update). What opens less begins with the next bill (a schedule).
+ * only when that is paid (a pending update). What opens less begins with the next bill (a schedule), except during a Trial Offer, which
+ * Stripe takes into no schedule: there it begins now, too.
  */
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
@@ -8,7 +9,7 @@ import type { Session } from '../../accounts/service.ts';
 import { knownIn } from '../currency.ts';
 import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isPaused, isRunning, type KnownPrice, type StripeState, switchKind } from '../state.ts';
+import { isEnding, isPaused, isRunning, type KnownPrice, type StripeState, switchKind, switchOf } from '../state.ts';
 import { isInGoodStanding } from '../status.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
 import { dropSwitch, goOn } from './dropping.server.ts';
@@ -217,7 +218,7 @@ export function createSwitching(
     if (!isInGoodStanding(state)) return no(409, switchSaid.unpaid, { code: 'unpaid' });
     // Stripe collects no invoice of a paused subscription: an upgrade would be had for nothing.
     if (isPaused(state)) return no(409, switchSaid.paused, { code: 'paused' });
-    const kind = switchKind(state.price, target(state, price));
+    const kind = switchOf(state, target(state, price));
     if (kind === 'upgrade') return upgrade(session, state, price, ask);
     if (kind === 'downgrade') {
       // In another tab it has become one: the button said a sum, and nothing would be due.

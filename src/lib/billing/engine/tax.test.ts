@@ -142,3 +142,39 @@ it('says what is included where prices include it', async () => {
     tax: { today: tax, renewal: tax },
   });
 });
+
+it('shows no sum that is worked out from unit_amount (S5)', async () => {
+  const session = await open(true);
+  const plans = ['reader-monthly', 'reader-penny'];
+  const list = house.billing.prices();
+  for (const plan of plans) {
+    const price = list.find(({ zephrPlanId }) => zephrPlanId === plan);
+    const quote = paid(await house.billing.quote(session, { planId: plan, address: newYork }));
+    expect(quote.dueAfterRenewal).toBeGreaterThan(price?.unit_amount ?? 0);
+    expect(quote.dueToday).toBeGreaterThan(price?.promotion?.amount ?? price?.unit_amount ?? 0);
+  }
+  // The sum of the price alone, as a page that adds no tax would show it, buys nothing.
+  const told = await house.billing.subscribe(session, { ...monthly, address: newYork, expected: 1200 });
+  expect(told).toMatchObject({ ok: false, status: 409, error: { code: 'amount_changed', due: 1299 } });
+  expect(await charged()).toEqual([]);
+  paid(await house.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
+  await house.deliver();
+  const shown = async () => (await house.billing.subscription(session))?.price;
+  expect(await shown()).toBe(1299);
+  // A switch, a planned plan, and what is mailed before and after a renewal.
+  expect(paid(await house.billing.quote(session, { planId: 'member-monthly' })).dueAfterRenewal).toBe(2165);
+  paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
+  paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+  expect(await shown()).toBe(1299);
+  await house.pass(26 * day);
+  await house.deliver();
+  await house.pass(6 * day);
+  await house.deliver();
+  const invoices = (await house.dashboard.invoices.list({ limit: 10 })).data;
+  expect(invoices.every(({ total, lines }) => total !== lines.data.reduce((sum, { amount }) => sum + amount, 0))).toBe(
+    true,
+  );
+  const mailed = house.mail.flatMap((one) => ('amount' in one ? [[one.kind, one.amount]] : []));
+  expect(mailed).toContainEqual(['renewal-notice', 1299]);
+  expect(mailed.filter(([kind, amount]) => kind === 'receipt' && (amount === 1200 || amount === 2000))).toEqual([]);
+});

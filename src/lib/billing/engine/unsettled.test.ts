@@ -120,7 +120,7 @@ onBothEngines('a first bill of 0', (engines) => {
     const good = { ...asks, payment_method: 'pm_card_visa' };
     expect(paid(await house.billing.subscribe(session, good)).grant_id).not.toBeNull();
     expect(await opens(session)).toHaveLength(1);
-    expect((await statuses()).toSorted()).toEqual(['canceled', 'trialing']);
+    expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
   });
 
   it('opens nothing where somebody cancels what was to set up the card', async () => {

@@ -1,0 +1,63 @@
+/**
+ * `npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60`: makes a promotion in the Stripe account whose
+ * keys are set, as a price and a Trial Offer, which Stripe's dashboard cannot make. docs/operations.md, "Payments".
+ */
+import { parseArgs } from 'node:util';
+import { openStripe } from '../src/lib/billing/engine/stripe.server.ts';
+import { createTrialOffer, type WantedOffer } from '../src/lib/billing/engine/trial-offers.server.ts';
+import { checkSettings, readSettings } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+
+const usage =
+  'Use: npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60 --heading "Read the Sun for a PENNY A DAY" [--subheading "Full dues ($120/year) billed after 60 days"] [--also gbp=60,eur=60]';
+
+export async function run(args: readonly string[]): Promise<number> {
+  const wanted = readOffer(args);
+  const { stripe: settings } = checkSettings(readSettings());
+  if (!settings) throw new Stop('Set STRIPE_SECRET_KEY, STRIPE_PUBLISHABLE_KEY and STRIPE_WEBHOOK_SECRET first.');
+  try {
+    const { offer, price, archived } = await createTrialOffer(openStripe(settings), wanted);
+    console.log(
+      `Made ${offer}: ${wanted.days} days at ${price}, then ${wanted.next}. The site sells it within ten minutes.`,
+    );
+    if (archived.length > 0) console.log(`Archived what was sold as ${wanted.plan} before: ${archived.join(', ')}`);
+    return 0;
+  } catch (error) {
+    throw new Stop((error as Error).message, { cause: error });
+  }
+}
+
+/** @throws Stop with how to use it */
+export function readOffer(args: readonly string[]): WantedOffer {
+  const text = { type: 'string' } as const;
+  const options = { plan: text, next: text, days: text, amount: text, heading: text, subheading: text, also: text };
+  const { values } = read(() => parseArgs({ args: [...args], options }));
+  const { plan, next, heading, subheading = null, also = '' } = values;
+  const others = also.split(',').flatMap((one) => {
+    if (one === '') return [];
+    const [, currency = '', amount = ''] =
+      /^([a-z]{3})=(\d+)$/.exec(one.trim()) ?? refuse(`--also: "${one}" is not like gbp=60`);
+    return [[currency, Number(amount)] as const];
+  });
+  if (!plan || !next || !heading) return refuse('--plan, --next and --heading are needed');
+  const [days, amount] = [whole('days', values.days), whole('amount', values.amount)];
+  // Stripe's prices repeat after three years at most.
+  if (days < 1 || days > 1095) return refuse('--days: from 1 to 1095');
+  return { plan, next, days, amount, others: Object.fromEntries(others), heading, subheading };
+}
+
+const refuse = (problem: string): never => {
+  throw new Stop(`${problem}\n${usage}`);
+};
+
+function read<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function whole(name: string, text: string | undefined): number {
+  return text !== undefined && /^\d{1,7}$/.test(text) ? Number(text) : refuse(`--${name}: a whole number is needed`);
+}

@@ -1,0 +1,73 @@
+/** Makes a promotion at Stripe, whose dashboard cannot: a price for the first days, and the Trial Offer that leads from it to a plan. */
+import type Stripe from 'stripe';
+import { idOf } from '../read-state.ts';
+
+export interface WantedOffer {
+  /** `zephrPlanId` that the promotion is sold under. */
+  readonly plan: string;
+  /** `zephrPlanId` of the plan that follows. */
+  readonly next: string;
+  readonly days: number;
+  /** Minor units for all of these days, in the currency of the plan that follows. */
+  readonly amount: number;
+  /** Minor units in other currencies. */
+  readonly others: Readonly<Record<string, number>>;
+  readonly heading: string;
+  readonly subheading: string | null;
+}
+
+export interface MadeOffer {
+  readonly offer: string;
+  readonly price: string;
+  /** Offers of the plan that were archived for this one. */
+  readonly archived: readonly string[];
+}
+
+/** @throws Error with a sentence for the operator where nothing can be made */
+export async function createTrialOffer(stripe: Stripe, wanted: WantedOffer): Promise<MadeOffer> {
+  const prices: Stripe.Price[] = [];
+  for await (const price of stripe.prices.list({ active: true, limit: 100, expand: ['data.currency_options'] })) {
+    prices.push(price);
+  }
+  const next = prices.find(({ metadata, recurring }) => recurring && metadata.zephrPlanId === wanted.next);
+  if (!next) throw new Error(`No active price has the metadata zephrPlanId = ${wanted.next}.`);
+  const lacking = Object.keys(wanted.others).filter((currency) => !next.currency_options?.[currency]);
+  if (lacking.length > 0) throw new Error(`${wanted.next} is not sold in ${lacking.join(', ')}.`);
+  const metadata: Record<string, string> = { zephrPlanId: wanted.plan, pennyHeading: wanted.heading };
+  if (wanted.subheading !== null) metadata.pennySubheading = wanted.subheading;
+  const options = Object.entries(wanted.others).map(([currency, unit_amount]) => [currency, { unit_amount }] as const);
+  const price = await stripe.prices.create({
+    currency: next.currency,
+    unit_amount: wanted.amount,
+    ...(options.length > 0 && { currency_options: Object.fromEntries(options) }),
+    recurring: { interval: 'day', interval_count: wanted.days },
+    product: idOf(next.product) ?? '',
+    nickname: wanted.heading,
+    metadata,
+  });
+  const offer = await stripe.productCatalog.trialOffers.create({
+    price: price.id,
+    duration: { type: 'relative', relative: { iterations: 1 } },
+    end_behavior: { transition: { price: next.id } },
+    nickname: wanted.plan,
+  });
+  return { offer: offer.id, price: price.id, archived: await archiveOthers(stripe, wanted.plan, prices, price.id) };
+}
+
+/** One price for each plan: what was sold under its name before is archived; who has bought it keeps it. */
+async function archiveOthers(
+  stripe: Stripe,
+  plan: string,
+  prices: readonly Stripe.Price[],
+  kept: string,
+): Promise<readonly string[]> {
+  const old = prices.filter(({ id, metadata }) => metadata.zephrPlanId === plan && id !== kept).map(({ id }) => id);
+  const archived: string[] = [];
+  if (old.length === 0) return archived;
+  for await (const { id } of stripe.productCatalog.trialOffers.list({ active: true, prices: old, limit: 100 })) {
+    await stripe.productCatalog.trialOffers.update(id, { active: false });
+    archived.push(id);
+  }
+  for (const id of old) await stripe.prices.update(id, { active: false });
+  return [...archived, ...old];
+}
