@@ -1,0 +1,313 @@
+// @vitest-environment jsdom
+/** Each vendor's stand-in as a page runs it: an unknown name, a wrong type, or a missing account is told as a fault, which fails a test. */
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Vendor } from './calls.ts';
+import { withStrict } from './third-party.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a page is wrong here in ways that no type allows
+type Loose = any;
+
+let faults: string[];
+beforeEach(() => {
+  faults = [];
+  const told = async (_address: unknown, init?: { body?: unknown }) => {
+    const { what, details } = JSON.parse(String(init?.body ?? '{}')) as { what?: string; details?: unknown };
+    if (what === 'fault') faults.push(String(details));
+    return new Response(null, { status: 204 });
+  };
+  vi.stubGlobal('fetch', told);
+  // OneSignal's queue goes on after a fault.
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  // The retention widget tells by a picture.
+  vi.stubGlobal(
+    'Image',
+    class {
+      set src(address: string) {
+        const told = JSON.parse(new URL(address).searchParams.get('what') ?? '{}');
+        if (told.what === 'fault') faults.push(String(told.options.message));
+      }
+    },
+  );
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  for (const name of [
+    'dataLayer',
+    'marfeel',
+    'grsfSettings',
+    'googletag',
+    'OneSignalDeferred',
+    'Calendly',
+    'churnkey',
+    '__tcfapi',
+  ])
+    Reflect.deleteProperty(window, name);
+  document.body.replaceChildren();
+});
+
+const files: Readonly<Record<Vendor | 'churnkey', string>> = {
+  gtm: 'gtm.js',
+  marfeel: 'marfeel.js',
+  onesignal: 'onesignal.js',
+  growsurf: 'growsurf.js',
+  calendly: 'calendly.js',
+  gpt: 'gpt.js',
+  cmp: 'cmp.js',
+  churnkey: 'widget.js',
+};
+
+/** Runs a stand-in's script as if its tag stood in the page. */
+function load(vendor: keyof typeof files, query = '', attributes: Readonly<Record<string, string>> = {}): void {
+  const from = vendor === 'churnkey' ? [join(import.meta.dirname, '../retention')] : [];
+  const tag = document.createElement('script');
+  const src = `https://vendor.example/script.js${query}`;
+  for (const [name, value] of Object.entries(attributes)) tag.setAttribute(name, value);
+  Object.defineProperty(tag, 'src', { value: src });
+  Object.defineProperty(document, 'currentScript', { value: tag, configurable: true });
+  // A module knows its address by another name.
+  const script = withStrict(vendor, files[vendor], ...from).replaceAll('import.meta.url', JSON.stringify(src));
+  new Function(script)();
+}
+
+const page = () => window as unknown as Record<string, Loose>;
+/** As the snippet has it: the data layer tells commands from events by what `arguments` is. */
+function command(..._given: unknown[]): void {
+  // biome-ignore lint/complexity/noArguments: a list is no command
+  page().dataLayer.push(arguments);
+}
+const snippet = { event: 'gtm.js', 'gtm.start': 1 };
+
+/** What a page does wrong, and what it is told. */
+const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: () => unknown, fault: RegExp])[] = [
+  [
+    'gtm',
+    'without the snippet',
+    () => {
+      page().dataLayer = [];
+      load('gtm');
+    },
+    /gtm.start is not in the data layer/,
+  ],
+  [
+    'gtm',
+    'a word of consent mode that there is not',
+    () => {
+      page().dataLayer = [snippet];
+      load('gtm');
+      command('consent', 'update', { ads: 'granted' });
+    },
+    /ConsentParams has no ads/,
+  ],
+  [
+    'gtm',
+    'an event without a name',
+    () => {
+      page().dataLayer = [snippet];
+      load('gtm');
+      page().dataLayer.push({ events: 'x' });
+    },
+    /no event/,
+  ],
+  [
+    'marfeel',
+    'without an account',
+    () => {
+      page().marfeel = { cmd: [] };
+      load('marfeel', '?id=12');
+    },
+    /Config is undefined and no object/,
+  ],
+  [
+    'marfeel',
+    'an account as text',
+    () => {
+      page().marfeel = { config: { accountId: '12' } };
+      load('marfeel', '?id=12');
+    },
+    /accountId is "12" and no number/,
+  ],
+  [
+    'marfeel',
+    'another account',
+    () => {
+      page().marfeel = { config: { accountId: 13 } };
+      load('marfeel', '?id=12');
+    },
+    /another account/,
+  ],
+  [
+    'marfeel',
+    'a method that there is not',
+    () => {
+      page().marfeel = { config: { accountId: 12 }, cmd: [['compass', (compass: Loose) => compass.setUsertype(1)]] };
+      load('marfeel', '?id=12');
+    },
+    /Compass has no setUsertype/,
+  ],
+  [
+    'onesignal',
+    'without an app',
+    async () => {
+      page().OneSignalDeferred = [(sdk: Loose) => sdk.init({})];
+      load('onesignal');
+    },
+    /appId is missing/,
+  ],
+  [
+    'onesignal',
+    'an app that is none',
+    async () => {
+      page().OneSignalDeferred = [(sdk: Loose) => sdk.init({ appId: 'the-sun' })];
+      load('onesignal');
+    },
+    /no UUID/,
+  ],
+  [
+    'onesignal',
+    'a tag that is no text',
+    async () => {
+      page().OneSignalDeferred = [(sdk: Loose) => sdk.User.addTags({ paying: true })];
+      load('onesignal');
+    },
+    /paying is true and no string/,
+  ],
+  [
+    'growsurf',
+    'without a campaign',
+    () => {
+      page().grsfSettings = { version: '2' };
+      load('growsurf');
+    },
+    /campaignId is missing/,
+  ],
+  [
+    'growsurf',
+    'a setting that there is not',
+    () => {
+      page().grsfSettings = { campaignId: 'a', version: '2', email: 'ann@example.com' };
+      load('growsurf', '', { 'grsf-campaign': 'a' });
+    },
+    /has no email/,
+  ],
+  [
+    'growsurf',
+    'another campaign',
+    () => {
+      page().grsfSettings = { campaignId: 'a', version: '2' };
+      load('growsurf', '', { 'grsf-campaign': 'b' });
+    },
+    /the settings for another/,
+  ],
+  [
+    'calendly',
+    'without an address',
+    () => {
+      load('calendly');
+      page().Calendly.initPopupWidget({});
+    },
+    /url is missing/,
+  ],
+  [
+    'calendly',
+    'an option that there is not',
+    () => {
+      load('calendly');
+      page().Calendly.initPopupWidget({ url: 'https://calendly.com/a', prefil: {} });
+    },
+    /has no prefil/,
+  ],
+  [
+    'calendly',
+    'a function that there is not',
+    () => {
+      load('calendly');
+      page().Calendly.showPopup({});
+    },
+    /Calendly has no showPopup/,
+  ],
+  [
+    'gpt',
+    'an option that there is not',
+    () => {
+      page().googletag = { cmd: [() => page().googletag.setConfig({ lazyload: {} })] };
+      load('gpt');
+    },
+    /has no lazyload/,
+  ],
+  [
+    'gpt',
+    'without a network',
+    () => {
+      page().googletag = { cmd: [() => page().googletag.defineSlot('home-1', [300, 250], 'a')] };
+      load('gpt');
+    },
+    /no path of an ad unit/,
+  ],
+  [
+    'churnkey',
+    'without the hash',
+    () => {
+      load('churnkey', '?appId=app_1');
+      page().churnkey.init('show', { customerId: 'cus_1', appId: 'app_1', mode: 'test', provider: 'stripe' });
+    },
+    /authHash is missing/,
+  ],
+  [
+    'churnkey',
+    'another app',
+    () => {
+      load('churnkey', '?appId=app_1');
+      page().churnkey.init('show', {
+        customerId: 'cus_1',
+        authHash: 'a',
+        appId: 'app_2',
+        mode: 'test',
+        provider: 'stripe',
+      });
+    },
+    /another app/,
+  ],
+  [
+    'churnkey',
+    'a mode that there is not',
+    () => {
+      load('churnkey', '?appId=app_1');
+      page().churnkey.init('show', {
+        customerId: 'cus_1',
+        authHash: 'a',
+        appId: 'app_1',
+        mode: 'demo',
+        provider: 'stripe',
+      });
+    },
+    /mode is "demo"/,
+  ],
+  ['cmp', 'without the stub', () => load('cmp'), /no stub/],
+  [
+    'cmp',
+    'a command that there is not',
+    () => {
+      const queue = [['getConsent', 2, () => {}]];
+      page().__tcfapi = () => queue;
+      const frame = Object.assign(document.createElement('iframe'), { name: '__tcfapiLocator' });
+      document.body.append(frame);
+      load('cmp');
+    },
+    /no command getConsent/,
+  ],
+];
+
+it.each(wrong)('%s: %s', async (_vendor, _what, act, fault) => {
+  try {
+    await act();
+  } catch {
+    // Most throw as well, as the vendors' scripts do.
+  }
+  await vi.waitFor(() => expect(faults.join()).toMatch(fault));
+});
+
+it('covers every vendor', () => {
+  expect(new Set(wrong.map(([vendor]) => vendor))).toEqual(new Set(Object.keys(files)));
+});

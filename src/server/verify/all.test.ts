@@ -1,0 +1,26 @@
+/** What is asked, and that operators find a page for each of it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import { parseConfig } from '../config/config.ts';
+import { allChecks } from './all.ts';
+
+const docs = join(import.meta.dirname, '../../../docs');
+
+it('every service has a page that says how it is verified, and the index names every page', () => {
+  const checks = allChecks({ config: parseConfig({}), pluginVersion: '1.0.0', mailTo: null, log: silent });
+  const files = readdirSync(join(docs, 'services'));
+  const pages = files.map((file) => readFileSync(join(docs, 'services', file), 'utf8'));
+  const services = new Set(checks.map(({ service }) => service));
+  const without = [...services].filter((name) => !pages.some((page) => page.includes(`--only ${name}`)));
+  expect(without).toEqual([]);
+  // A page promises what is asked: its questions are those of the checks.
+  const asked = checks.flatMap(({ service, steps }) => steps.map(({ asks }) => `${service.padEnd(10)} ${asks}`));
+  const promised = pages.flatMap((page) => [...page.matchAll(/ok {8}([a-z]+ +.+?) →/g)].map(([, line = '']) => line));
+  // A host or an address of the settings stands in some.
+  const fixed = promised.filter((line) => !/example\.com/.test(line));
+  expect(fixed.filter((line) => !asked.includes(line))).toEqual([]);
+  const index = readFileSync(join(docs, 'operations.md'), 'utf8');
+  expect(files.filter((file) => !index.includes(`(services/${file})`))).toEqual([]);
+});
