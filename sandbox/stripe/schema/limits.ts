@@ -1,36 +1,57 @@
-/** Limits that Stripe's documentation states and no declaration tells, each with its place. */
+/**
+ * Limits that no declared type tells, each with the page that states it. "Declarations" are the comments of the pinned SDK, "OpenAPI" is
+ * github.com/stripe/openapi. A value marked "not verified" is from memory: no published page was found that states it.
+ */
 import { invalid } from '../core/errors.ts';
 import type { Fields as Form } from '../core/params.ts';
 
-/** Longest texts, by the end of the parameter's path; docs.stripe.com/api states them at each parameter. */
+/** Longest texts, by the end of the parameter's path. */
 const texts: readonly (readonly [RegExp, number])[] = [
-  // docs.stripe.com/api/metadata
+  // docs.stripe.com/metadata
   [/^metadata$|\[metadata\]\[/, 500],
+  // Declarations: CustomerCreateParams.email.
   [/^email$/, 512],
   // docs.stripe.com/get-started/account/statement-descriptors
   [/statement_descriptor(?:_suffix)?$/, 22],
+  // OpenAPI: POST /v1/prices.
   [/^lookup_key$/, 200],
-  // docs.stripe.com/api/idempotent_requests states 255 for keys, docs.stripe.com/api/coupons 40 for names.
+  // OpenAPI: POST /v1/promotion_codes.
+  [/^code$/, 500],
+  // Not verified.
   [/^name$/, 256],
 ];
 
-/** Any other text may have so many characters: the bound of Stripe's published schema. */
+/** Any other text: `maxLength` of nearly every string in OpenAPI. */
 const usual = 5000;
 
 export const longestText = (path: string, name: string): number =>
   path.includes('metadata[') ? 500 : (texts.find(([pattern]) => pattern.test(name))?.[1] ?? usual);
 
-/** Longest lists: `items` of subscriptions, schedules and previews (docs.stripe.com/api/subscriptions/create). */
+/** Longest lists. */
 const lists: Readonly<Record<string, number>> = {
-  ...{ items: 20, add_invoice_items: 20, discounts: 20, default_tax_rates: 20 },
-  // docs.stripe.com/billing/subscriptions/subscription-schedules: ten current or future phases.
+  // Declarations: InvoiceCreatePreviewParams, "a list of up to 20 subscription items".
+  items: 20,
+  // Declarations: SubscriptionCreateParams, "you may pass up to 20 items".
+  add_invoice_items: 20,
+  // Not verified.
+  discounts: 20,
+  // Not verified.
+  default_tax_rates: 20,
+  // docs.stripe.com/billing/subscriptions/subscription-schedules: "up to 10 current or future phases".
   phases: 10,
 };
+
+/** OpenAPI: POST /v1/coupons. */
+const longestCouponName = 40;
 
 /** @throws {ApiError} 400 */
 export function checkLimits(call: string, form: Form): void {
   walk(form, '');
-  const percent = form.percent_off;
+  const { name, percent_off: percent } = form;
+  if (/^POST \/v1\/coupons/.test(call) && typeof name === 'string' && name.length > longestCouponName) {
+    throw invalid(`Invalid string: ${name}; must be at most ${longestCouponName} characters`, 'name');
+  }
+  // docs.stripe.com/api/coupons/create
   if (call === 'POST /v1/coupons' && typeof percent === 'string' && !(Number(percent) > 0 && Number(percent) <= 100)) {
     throw invalid('Invalid decimal: must be greater than 0 and less than or equal to 100', 'percent_off');
   }
@@ -53,7 +74,11 @@ function walk(form: Form, path: string): void {
   }
 }
 
-/** Amounts end at 99999999 (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts); counts and days begin at 0. */
+/**
+ * Amounts have eight digits at most (declarations: PaymentIntentCreateParams.amount), pages hold 1 to 100 (declarations: `limit`), a trial
+ * lasts 730 days at most (docs.stripe.com/billing/subscriptions/trials/free-trials), months and redemptions are positive
+ * (docs.stripe.com/api/coupons/create). That a quantity may be 0 and no less is not verified.
+ */
 function checkRange(name: string, value: string, path: string): void {
   if (!/^-?\d+$/.test(value)) return;
   const number = Number(value);
@@ -72,7 +97,7 @@ function checkRange(name: string, value: string, path: string): void {
   if (most !== undefined && number > most) throw invalid(`This value must be less than or equal to ${most}.`, path);
 }
 
-/** docs.stripe.com/api/metadata: up to 50 keys of up to 40 characters, values of up to 500; no brackets in keys. */
+/** docs.stripe.com/metadata: up to 50 keys of up to 40 characters, values of up to 500. */
 function checkMetadata(metadata: Form, path: string): void {
   const keys = Object.keys(metadata);
   if (keys.length > 50) {

@@ -96,6 +96,19 @@ const refused: Refused[] = [
     undefined,
   ],
   ['a coupon of 101 percent', (stripe) => stripe.coupons.create({ percent_off: 101 }), 'percent_off', undefined],
+  [
+    'a coupon name of 41 characters',
+    (stripe) => stripe.coupons.create({ percent_off: 10, name: 'n'.repeat(41) }),
+    'name',
+    undefined,
+  ],
+  [
+    'a promotion code of 501 characters',
+    (stripe) =>
+      stripe.promotionCodes.create({ promotion: { type: 'coupon', coupon: 'ten-off' }, code: 'C'.repeat(501) }),
+    'code',
+    undefined,
+  ],
   ['a page of 101', (stripe) => stripe.customers.list({ limit: 101 }), 'limit', undefined],
   ['an expansion of what is not there', subscribe({ expand: ['latest_invoice.payment_intent'] }), 'expand', undefined],
 ];
