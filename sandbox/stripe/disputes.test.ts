@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { escalateInquiry, openDispute } from './payments/disputes.ts';
 import { type Bench, openBench, refusal } from './testing.ts';
 
 let bench: Bench;
@@ -64,6 +65,27 @@ it('is only asked about: no money moves, and it can still be given back', async 
   expect(await told()).not.toContain('charge.dispute.funds_withdrawn');
   expect(await stripe.refunds.create({ charge: charge as string })).toMatchObject({ status: 'succeeded' });
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'warning_closed' });
+});
+
+it('is asked about first, and becomes a dispute that is lost', async () => {
+  const { id, charge } = await disputed('pm_card_createDisputeInquiry');
+  const { ledger } = bench.state;
+  ledger.run(() => escalateInquiry(ledger, ledger.need('dispute', id)));
+  expect(await stripe.disputes.retrieve(id)).toMatchObject({ status: 'needs_response', is_charge_refundable: false });
+  expect((await told()).slice(-2)).toEqual(['charge.dispute.updated', 'charge.dispute.funds_withdrawn']);
+  expect(await refusal(stripe.refunds.create({ charge: charge as string }))).toMatchObject({ code: 'charge_disputed' });
+  expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
+});
+
+it('leaves what was refunded before it as it is, and ends all refunds', async () => {
+  const { latest_charge: charge } = await pay('pm_card_visa');
+  await stripe.refunds.create({ charge: charge as string, amount: 200 });
+  const { ledger } = bench.state;
+  const { id } = ledger.run(() => openDispute(ledger, ledger.need('charge', charge as string)));
+  expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
+  expect(await stripe.charges.retrieve(charge as string)).toMatchObject({ amount_refunded: 200, disputed: true });
+  const more = await refusal(stripe.refunds.create({ charge: charge as string, amount: 1 }));
+  expect(more).toMatchObject({ statusCode: 400, code: 'charge_disputed' });
 });
 
 it('is opened and decided with the buttons of the page', async () => {

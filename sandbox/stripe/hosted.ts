@@ -2,6 +2,7 @@
 import { escapeHtml as safe } from '../web.ts';
 import { money, shortDate } from './billing/calendar.ts';
 import type { Inside } from './controls.ts';
+import type { Ledger } from './core/ledger.ts';
 import type { Invoice } from './core/model.ts';
 import type { StripeState } from './state.ts';
 
@@ -21,7 +22,7 @@ export function hostedInvoices({ ledger }: StripeState): Inside {
         },
       });
     }
-    return new Response(page(invoice, url.pathname), {
+    return new Response(page(invoice, url.pathname, challengeOf(ledger, invoice)), {
       headers: {
         ...headers,
         'content-type': 'text/html; charset=utf-8',
@@ -29,6 +30,12 @@ export function hostedInvoices({ ledger }: StripeState): Inside {
       },
     });
   };
+}
+
+/** Where the customer answers the bank's question about an open invoice; `null` while it asks for nothing. */
+function challengeOf({ store }: Ledger, { status, _intent }: Invoice): string | null {
+  const intent = status === 'open' && _intent ? store.find('payment_intent', _intent) : undefined;
+  return intent?.status === 'requires_action' ? `/challenge/${intent.id}?ticket=${intent._challenge}` : null;
 }
 
 const rows = (invoice: Invoice): (readonly [string, string])[] => {
@@ -51,7 +58,7 @@ const textOf = (invoice: Invoice): string[] => [
   ...rows(invoice).map(([name, amount]) => `${name}: ${amount}`),
 ];
 
-const page = (invoice: Invoice, path: string): string => `<!doctype html>
+const page = (invoice: Invoice, path: string, challenge: string | null): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -72,6 +79,7 @@ ${rows(invoice)
   .join('\n')}
 </tbody>
 </table>
+${challenge === null ? '' : `<p><a href="${safe(challenge)}">Confirm the payment with your bank</a></p>`}
 <p><a href="${path}/pdf">Download as PDF</a></p>
 </main>
 </body>

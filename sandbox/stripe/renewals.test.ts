@@ -161,8 +161,21 @@ describe('renewals', () => {
     const due = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice.confirmation_secret'] });
     expect(due.status).toBe('past_due');
     expect(await typesOf()).toContain('invoice.payment_action_required');
+    // Stripe's own page of the invoice leads to the bank, too.
+    const hosted = async () => {
+      const { hosted_invoice_url: page } = await stripe.invoices.retrieve(
+        (due.latest_invoice as Stripe.Invoice).id ?? '',
+      );
+      return (await fetch(page ?? '')).text();
+    };
+    expect(await hosted()).toContain('href="/challenge/pi_');
     const again = (due.latest_invoice as Stripe.Invoice).confirmation_secret?.client_secret.split('_secret_')[0] ?? '';
-    await bench.control('POST challenge', { intent: again, passed: true });
+    // Asked again, and refused: it stays due, and the next try may succeed.
+    await bench.control('POST challenge', { intent: again, passed: false });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('past_due');
+    expect(await hosted()).not.toContain('href="/challenge/');
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
+    await stripe.invoices.pay((due.latest_invoice as Stripe.Invoice).id ?? '', { payment_method: card.id });
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
   });
 });

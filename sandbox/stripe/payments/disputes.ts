@@ -81,6 +81,18 @@ export function reviewDispute(ledger: Ledger, dispute: Dispute): void {
   ledger.emit('charge.dispute.updated', dispute);
 }
 
+/** The bank makes a dispute of its inquiry: the money goes, and nothing can be refunded any more. */
+export function escalateInquiry(ledger: Ledger, dispute: Dispute): void {
+  mayChange(dispute);
+  if (!dispute.is_charge_refundable) throw invalid('Only an inquiry can become a dispute.');
+  ledger.store.touch(dispute);
+  dispute.is_charge_refundable = false;
+  dispute.status = 'needs_response';
+  dispute.reason = 'fraudulent';
+  ledger.emit('charge.dispute.updated', dispute);
+  ledger.emit('charge.dispute.funds_withdrawn', dispute);
+}
+
 /** What the bank decides. An inquiry is closed without anybody having lost. */
 export function endDispute(ledger: Ledger, dispute: Dispute, won: boolean): void {
   mayChange(dispute);

@@ -4,6 +4,7 @@ import type { Event } from '../../../sandbox/stripe/core/model.ts';
 import {
   type DisputeReason,
   endDispute,
+  escalateInquiry,
   openDispute,
   reviewDispute,
 } from '../../../sandbox/stripe/payments/disputes.ts';
@@ -351,6 +352,8 @@ function dispute(
     const charge = environment.charges().findLast(({ id, refunded, disputed }) => mine(id) && !refunded && !disputed);
     const one = open ?? (charge && openDispute(ledger, charge, reason));
     if (!one || ends === 'open') return;
+    // A bank that decides against the publisher has made a dispute of its inquiry.
+    if (ends === 'lost' && one.is_charge_refundable) escalateInquiry(ledger, one);
     if (ends === 'answered') reviewDispute(ledger, one);
     else endDispute(ledger, one, ends === 'won');
   });
