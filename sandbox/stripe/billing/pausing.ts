@@ -39,6 +39,7 @@ export function holdBack(ledger: Ledger, subscription: Subscription, invoice: In
   invoice.auto_advance = false;
   invoice.automatically_finalizes_at = null;
   invoice.next_payment_attempt = null;
+  invoice._held = true;
   if (pause.behavior === 'keep_as_draft') return;
   finalize(ledger, invoice);
   if (pause.behavior === 'void') {

@@ -263,6 +263,8 @@ export interface Invoice extends Thing {
   total_discount_amounts: { amount: number; discount: string }[];
   /** Its payment intent. */
   _intent: string | null;
+  /** Drafted while collection was paused, and never collected. */
+  _held?: true;
   _token: string;
 }
 

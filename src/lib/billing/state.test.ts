@@ -167,6 +167,13 @@ describe('what a subscription opens', () => {
     expect(entitlementOf(paused, at(40), 3, 'paid')).toBeNull();
   });
 
+  it('is of the plan of a period that is not collected, and not of the one before', () => {
+    const member = paidFor(30, { product: 'sun-member', plan: 'member-monthly' });
+    // The planned switch to the smaller plan took place in the pause.
+    const smaller = state({ pause, paid: [member], periodStart: at(30), periodEnd: at(60) });
+    expect(entitlementOf(smaller, at(40), 3, 'period')).toMatchObject({ product: 'sun-reader', until: at(60) });
+  });
+
   it('has as many days of grace as the paper gives', () => {
     expect(entitlementOf(state({ status: 'past_due' }), at(30), 0)).toBeNull();
     expect(entitlementOf(state({ status: 'past_due' }), at(36), 7)?.until).toBe(at(37));

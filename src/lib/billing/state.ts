@@ -202,7 +202,11 @@ export function entitlementOf(
   if (!last || takenBack) return null;
   const uncollected = state.invoices.some(({ held, created }) => held && created >= state.periodStart);
   const given = (isPaused(state) || uncollected) && mayRenew(state) && state.status !== 'trialing';
-  if (given && pausedOpens === 'period' && now < state.periodEnd) return grant({ ...last, until: state.periodEnd });
+  if (given && pausedOpens === 'period' && now < state.periodEnd) {
+    // Of the plan that the period is of: a smaller one may have been planned for it.
+    const { product, print } = state.price;
+    return grant({ ...last, product, print, until: state.periodEnd });
+  }
   if (!renewing) return null;
   const until = last.until + graceDays * day;
   return now < until ? grant({ ...last, until }) : null;

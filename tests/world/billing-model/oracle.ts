@@ -193,10 +193,11 @@ function standing(environment: Environment, subscription: Subscription): Standin
   const renewing = ['active', 'trialing', 'past_due'].includes(subscription.status) && subscription.cancel_at === null;
   const last = Math.max(0, ...good.map(({ end }) => end));
   const takenBack = times.some(({ refunded, start }) => refunded && start >= last);
-  // While the publisher collects nothing, the present period is given.
+  // A period for which the publisher collects nothing is given, with the plan that it is of.
   const [item] = subscription.items.data;
-  const paused = pauseOf(subscription) !== null && ['active', 'past_due'].includes(subscription.status);
-  if (paused && item && !takenBack && good.length > 0 && now < item.current_period_end) {
+  const held = invoices.some((one) => one._held && one.created >= (item?.current_period_start ?? 0));
+  const given = (pauseOf(subscription) !== null || held) && ['active', 'past_due'].includes(subscription.status);
+  if (given && item && !takenBack && good.length > 0 && now < item.current_period_end) {
     return { is: 'paid', tier: tierOf(environment, item.price) };
   }
   const grace = renewing && !takenBack && good.length > 0 && now < last + rules.graceDays * day;
