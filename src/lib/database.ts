@@ -10,8 +10,8 @@ import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { CommentsTables } from './comments/tables.ts';
+import type { JobsTables } from './jobs/tables.ts';
 import type { LibraryTables } from './library/tables.ts';
-import type { MailTables } from './mail/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
 import type { OperatorTables } from './operators/tables.ts';
 import type { PopularityTables } from './popularity/tables.ts';
@@ -20,7 +20,7 @@ import type { SupportTables } from './support/tables.ts';
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
 export interface AccountsDatabase
   extends AccountsTables,
-    MailTables,
+    JobsTables,
     BillingTables,
     AccessTables,
     NewsletterTables,

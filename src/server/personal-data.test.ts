@@ -140,7 +140,9 @@ onBothEngines('personal data', (engines) => {
       { message: 'Mine alone.' },
     ]);
     // WordPress is told to take the name away.
-    expect(await database.db.selectFrom('comment_tasks').select('id').execute()).toEqual([{ id: 'erase:31' }]);
+    expect(await database.db.selectFrom('jobs').select('id').where('queue', '=', 'comments').execute()).toEqual([
+      { id: 'comments:erase:31' },
+    ]);
   });
 
   it('stays where the browser that proves the address is signed in to the account', async () => {

@@ -55,7 +55,7 @@ onBothEngines('a crash', (engines) => {
   }
 
   const mailed = async (): Promise<readonly string[]> =>
-    (await house.database.db.selectFrom('mail_outbox').select('kind').execute())
+    (await house.database.db.selectFrom('jobs').select('kind').execute())
       .map(({ kind }) => kind)
       .filter((kind) => kind !== 'link')
       .toSorted();

@@ -91,7 +91,7 @@ onBothEngines('kills during purchases', (engines) => {
         expect(await billing.entitlements(userId)).toHaveLength(1);
       }
       // One receipt for each charge.
-      const mail = await database.db.selectFrom('mail_outbox').select('kind').where('kind', '=', 'receipt').execute();
+      const mail = await database.db.selectFrom('jobs').select('kind').where('kind', '=', 'receipt').execute();
       expect(mail.length).toBe([...charged.values()].length);
       await database.close();
     } finally {

@@ -49,7 +49,7 @@ const letters = async (): Promise<Letter[]> =>
 const recipients = async () => (await letters()).flatMap(({ envelope }) => envelope.to).toSorted();
 const idOf = ({ headers }: Letter) => headers.find(({ name }) => name === 'Message-ID')?.value;
 const outcomes = async ({ db }: Database) =>
-  (await db.selectFrom('mail_outbox').select('outcome').execute()).map(({ outcome }) => outcome);
+  (await db.selectFrom('jobs').select('outcome').execute()).map(({ outcome }) => outcome);
 
 const readers = (count: number): Message[] =>
   Array.from({ length: count }, (_, place) =>

@@ -31,21 +31,7 @@ export interface CommentReportsTable {
   at: number;
 }
 
-/** What WordPress has yet to be told; done again until it has been. */
-export interface CommentTasksTable {
-  /** Kind and subject, so that the same task stands there once. */
-  id: string;
-  /** `erase-draft` names the comment by our own number. */
-  kind: 'report' | 'erase' | 'erase-draft';
-  subject: string;
-  /** Another one each time that the task is asked for. */
-  stamp: string;
-  due: number;
-  tries: number;
-}
-
 export interface CommentsTables {
   comment_posts: CommentPostsTable;
   comment_reports: CommentReportsTable;
-  comment_tasks: CommentTasksTable;
 }

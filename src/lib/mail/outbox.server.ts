@@ -1,19 +1,19 @@
 /**
- * The outbox at work: what was written down in somebody's transaction is sent as soon as that has committed, by whichever
- * process looks first, and tried again until it is sent, refused for good, or too late.
+ * Outbox: a message is a job that is queued in the caller's transaction and sent as soon as that has committed, by whichever
+ * process claims it first. It is tried again until it is sent, refused for good, or expired.
  *
- * In normal operation each message is sent once. A process that dies between the mail server's receipt and the note of it
+ * In normal operation each message is sent once. A process that dies between the mail server's receipt and the end of the job
  * leaves a message that is sent again, with the same `Message-ID`.
  */
 import type { AccountsTransaction, Database } from '../database.ts';
+import { createJobQueue, type Job, type Waiting } from '../jobs/queue.server.ts';
 import { backOff } from '../jobs/retry.ts';
 import type { Logger } from '../logging.ts';
 import { createSealer } from '../sealed.server.ts';
 import { isAddress } from './address.ts';
 import type { Publisher } from './messages/publisher.ts';
 import { renderMessage } from './messages/render.ts';
-import * as queue from './queue.server.ts';
-import type { Outbox } from './service.ts';
+import type { Message, Outbox } from './service.ts';
 import type { Delivered, MailTransport } from './smtp.server.ts';
 
 export interface MailStats {
@@ -51,7 +51,13 @@ export interface RunningOutbox extends Outbox<AccountsTransaction> {
   stats(): MailStats;
 }
 
+type MailKind = Message['kind'];
+type MailJob = Job<MailKind>;
+
 const minute = 60_000;
+const purpose = 'mail';
+/** A job is dropped by its time in the table; the seal only has to last longer. */
+const graceSeconds = 3600;
 /** How long a message without a link or a code may wait for the mail server. */
 const letterLife = 3 * 24 * 60 * minute;
 /** How long it is known what became of a message. */
@@ -77,7 +83,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     backOffMs = [500, 15_000],
     now = Date.now,
   } = options;
-  const { db } = database;
+  const jobs = createJobQueue<MailKind>(database, 'mail', now);
   const sealer = createSealer({ secrets: [secret], longest: longestSealed, now });
   const counts = { sent: 0, refused: 0, expired: 0, failedTries: 0 };
   const sending = new Set<Promise<void>>();
@@ -86,7 +92,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | null = null;
   let again = false;
-  let state: queue.Waiting = { count: 0, oldest: null, due: null };
+  let state: Waiting = { count: 0, oldest: null, due: null };
   /** Since the mail server was last heard: how often it was asked, and when it is asked next. */
   let silence = { tries: 0, until: 0 };
   let problem: string | null = null;
@@ -129,23 +135,23 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   const free = (): number => (transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0);
 
   async function look(): Promise<void> {
-    note(await queue.expire(db, now()));
+    note(await jobs.expire());
     if (now() - prunedAt > pruneEveryMs) {
       prunedAt = now();
-      pruning = queue
-        .prune(db, now() - keptMs, () => running)
+      pruning = jobs
+        .prune(now() - keptMs, () => running)
         .catch((error: unknown) => log.warn({ err: error }, 'What became of old messages could not be forgotten yet'));
     }
     if (transport && free() > 0 && silence.until <= now()) {
-      for (const held of await queue.take(database, sealer, free(), now())) {
-        const delivering = deliver(held, transport).finally(() => {
+      for (const job of await jobs.claim(free())) {
+        const delivering = deliver(job, transport).finally(() => {
           sending.delete(delivering);
           nudge();
         });
         sending.add(delivering);
       }
     }
-    state = await queue.waiting(db);
+    state = await jobs.waiting();
     unread = false;
   }
 
@@ -156,46 +162,53 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     }
   }
 
-  async function deliver(held: queue.Held, by: MailTransport): Promise<void> {
-    const result = await attempt(held, by);
+  async function deliver(job: MailJob, by: MailTransport): Promise<void> {
+    const result = await attempt(job, by);
     if (result.kind !== 'down') heard();
-    // Whoever is told to stop has been interrupted, not refused.
-    if (stopping.signal.aborted && result.kind !== 'sent') return settle(() => queue.giveBack(db, held, now(), false));
+    // A message that was interrupted by stopping was not refused.
+    if (stopping.signal.aborted && result.kind !== 'sent') return settle(() => jobs.release(job, now(), false));
     if (result.kind === 'sent' || result.kind === 'refused' || result.kind === 'expired') {
       const { kind } = result;
       const detail = 'detail' in result ? result.detail : null;
       counts[kind]++;
       if (kind === 'refused') {
-        log.warn({ kind: held.kind, detail, domain: domainOf(held.recipient) }, 'A message was refused for good');
+        log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'A message was refused for good');
       }
       return settle(async () => {
-        if (await queue.end(db, held, kind, detail, now())) return;
-        log.warn({ kind: held.kind }, 'A message was taken over while it was being sent; it may arrive twice');
+        if (await jobs.end(job, kind, detail)) return;
+        log.warn({ kind: job.kind }, 'A message was taken over while it was being sent; it may arrive twice');
       });
     }
     counts.failedTries++;
     if (result.kind === 'later') {
       const { detail, limited } = result;
       const [first, longest] = limited ? limitedMs : laterMs;
-      const wait = backOff(held.tries, first, longest);
-      const note = { kind: held.kind, detail, tries: held.tries, waitMs: wait };
+      const wait = backOff(job.tries, first, longest);
+      const note = { kind: job.kind, detail, tries: job.tries, waitMs: wait };
       if (limited) log.warn(note, 'A message has to wait: the mail server says that the account sends too much');
       else log.info(note, 'A message has to wait');
-      return settle(() => queue.giveBack(db, held, now() + wait, true));
+      return settle(() => jobs.release(job, now() + wait));
     }
     silent(result.problem);
-    return settle(() => queue.giveBack(db, held, now(), false));
+    return settle(() => jobs.release(job, now(), false));
   }
 
-  async function attempt(held: queue.Held, by: MailTransport): Promise<Delivered | { kind: 'expired' }> {
-    const left = held.expires - now();
+  /** `null` when it was sealed under a secret that is gone. */
+  function messageOf({ kind, subject, payload }: MailJob): Message | null {
+    const rest = sealer.open(purpose, payload ?? undefined) as Omit<Message, 'kind' | 'to'> | null;
+    return rest === null ? null : ({ kind, to: subject, ...rest } as Message);
+  }
+
+  async function attempt(job: MailJob, by: MailTransport): Promise<Delivered | { kind: 'expired' }> {
+    const left = (job.expires ?? Number.POSITIVE_INFINITY) - now();
     if (left <= 0) return { kind: 'expired' };
-    if (!held.message) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
+    const message = messageOf(job);
+    if (!message) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
     try {
-      const rendered = renderMessage(held.message, paper, Math.ceil(left / minute));
-      return await by.send(held.id, held.recipient, rendered, stopping.signal);
+      const rendered = renderMessage(message, paper, Math.ceil(left / minute));
+      return await by.send(job.id, job.subject, rendered, stopping.signal);
     } catch (error) {
-      log.error({ err: error, kind: held.kind }, 'A message could not be written');
+      log.error({ err: error, kind: job.kind }, 'A message could not be written');
       return { kind: 'refused', detail: 'not written' };
     }
   }
@@ -232,12 +245,21 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     async enqueue(transaction, message) {
       if (!isAddress(message.to)) throw new Error('A message is addressed to something that is no e-mail address.');
       const life = 'minutes' in message ? message.minutes * minute : letterLife;
-      await queue.put(transaction, sealer, message, now(), now() + life);
+      const { kind, to, ...rest } = message;
+      await jobs.add(transaction, {
+        kind,
+        subject: to,
+        // Sealed: the database alone reveals no link and no code.
+        payload: sealer.seal(purpose, rest, Math.ceil(life / 1000) + graceSeconds),
+        // A code never waits behind a newsletter.
+        priority: kind === 'newsletter' ? 1 : 0,
+        expires: now() + life,
+      });
     },
-    forget: (transaction, to) => queue.remove(transaction, to),
+    forget: jobs.forget,
     nudge,
     async waiting() {
-      const { count, oldest } = await queue.waiting(db);
+      const { count, oldest } = await jobs.waiting();
       return { count, oldest };
     },
     stats: () => ({ ...counts, waiting: state.count, oldest: state.oldest, problem }),

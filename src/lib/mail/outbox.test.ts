@@ -1,12 +1,11 @@
 import { expect, it, vi } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Database } from '../database.ts';
+import { createJobQueue, leaseMs } from '../jobs/queue.server.ts';
 import { type Logger, silent } from '../logging.ts';
-import { createSealer } from '../sealed.server.ts';
 import type { Rendered } from './messages/layout.ts';
 import type { Publisher } from './messages/publisher.ts';
 import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
-import { leaseMs, prune, take } from './queue.server.ts';
 import type { Message } from './service.ts';
 import type { Delivered, MailTransport } from './smtp.server.ts';
 
@@ -63,7 +62,7 @@ onBothEngines('the outbox', (engines) => {
     database.transaction(async (tx) => {
       for (const message of messages) await box.enqueue(tx, message);
     });
-  const rows = ({ db }: Database) => db.selectFrom('mail_outbox').selectAll().orderBy('created').execute();
+  const rows = ({ db }: Database) => db.selectFrom('jobs').selectAll().orderBy('created').execute();
   const outcomes = async (database: Database) => (await rows(database)).map((row) => row.outcome);
 
   it('sends what was committed as soon as it is nudged, and nothing that was not', async () => {
@@ -155,8 +154,11 @@ onBothEngines('the outbox', (engines) => {
     const ended = (id: number, at: number) => ({
       id: String(id),
       kind: 'newsletter',
-      recipient: null,
+      queue: 'mail' as const,
+      subject: null,
       payload: null,
+      priority: 1,
+      causes: 1,
       created: at,
       expires: at,
       due: at,
@@ -169,14 +171,14 @@ onBothEngines('the outbox', (engines) => {
     const some = 700;
     for (let from = 0; from < 6 * some; from += some) {
       const old = Array.from({ length: some }, (_, at) => ended(from + at, 1));
-      await database.db.insertInto('mail_outbox').values(old).execute();
+      await database.db.insertInto('jobs').values(old).execute();
     }
     const count = async () => (await rows(database)).length;
     let steps = 0;
-    await prune(database.db, 2, () => ++steps <= 2);
+    await createJobQueue(database, 'mail', Date.now).prune(2, () => ++steps <= 2);
     expect(await count()).toBe(200);
 
-    await database.db.insertInto('mail_outbox').values(ended(5000, Date.now())).execute();
+    await database.db.insertInto('jobs').values(ended(5000, Date.now())).execute();
     const box = open(database, fakeTransport().transport);
     box.start();
     await vi.waitFor(async () => expect(await count()).toBe(1));
@@ -274,7 +276,7 @@ onBothEngines('the outbox', (engines) => {
     expect(tries).toHaveLength(2);
     expect(box.stats()).toMatchObject({ refused: 1, sent: 1 });
     const refused = (await rows(database)).find((row) => row.outcome === 'refused');
-    expect(refused).toMatchObject({ detail: '550 5.1.1', recipient: null, payload: null });
+    expect(refused).toMatchObject({ detail: '550 5.1.1', subject: null, payload: null });
   });
 
   it('tries again later what the server does not take now, without holding up the others', async () => {
@@ -308,7 +310,7 @@ onBothEngines('the outbox', (engines) => {
     const { transport, tries } = fakeTransport();
     const box = open(database, transport, { now: () => now });
     await write(database, box, welcome('ada@example.com'));
-    expect(await take(database, createSealer({ secrets: [secret] }), 5, now)).toHaveLength(1);
+    expect(await createJobQueue(database, 'mail', () => now).claim(5)).toHaveLength(1);
     box.start();
     box.nudge();
     await vi.waitFor(() => expect(box.stats().waiting).toBe(1));
@@ -340,7 +342,7 @@ onBothEngines('the outbox', (engines) => {
     const box = open(database, null);
     await write(database, box, code('ada@example.com'), code('ben@example.com'), welcome('ada@example.com'));
     await database.transaction((tx) => box.forget(tx, 'ada@example.com'));
-    expect((await rows(database)).map((row) => row.recipient)).toEqual(['ben@example.com']);
+    expect((await rows(database)).map((row) => row.subject)).toEqual(['ben@example.com']);
   });
 
   it('takes no address that could be two, or a header', async () => {

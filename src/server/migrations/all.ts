@@ -10,6 +10,7 @@ import { popularity } from './0007-popularity.ts';
 import { comments } from './0008-comments.ts';
 import { library } from './0009-library.ts';
 import { operatorSessions } from './0011-operator-sessions.ts';
+import { jobs } from './0012-jobs.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   comments,
   library,
   operatorSessions,
+  jobs,
 ];

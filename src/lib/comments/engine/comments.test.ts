@@ -305,7 +305,7 @@ onBothEngines('comments', (engines) => {
     clock.pass(3600);
     await comments.tasks.round();
     expect(moderation.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
-    expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
     expect((await mine(ben)).reported).toEqual([id]);
     await comments.stop();
   });
@@ -436,7 +436,7 @@ onBothEngines('comments', (engines) => {
       ['Kept words.', 'A former reader', '', ''],
       ['Taken unseen.', 'A former reader', '', ''],
     ]);
-    expect(await database.db.selectFrom('comment_tasks').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
     await comments.stop();
   });
 

@@ -1,11 +1,10 @@
 /**
- * What WordPress has yet to be told, done again until it has been: reports, and names to be forgotten. And drafts of which nobody
- * knows whether WordPress has them: it is asked.
+ * Background tasks of the comments: reports, and names to be erased, are jobs that are tried until WordPress has taken them. Drafts whose
+ * answer was lost are looked up at WordPress.
  */
-import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction } from '../../database.ts';
+import { createJobQueue, type Job } from '../../jobs/queue.server.ts';
 import { backOff } from '../../jobs/retry.ts';
-import type { CommentTasksTable } from '../tables.ts';
 import type { CommentDependencies } from './dependencies.ts';
 import type { ModerationAnswer } from './moderation.server.ts';
 import type { Posting } from './posting.server.ts';
@@ -17,14 +16,17 @@ const longestWaitMs = 15 * minute;
 /** Rows of one round. */
 const step = 20;
 
+/** `erase-draft` names the comment by our own number, the others by WordPress's. */
+export type CommentJob = 'report' | 'erase' | 'erase-draft';
+
 export interface Tasks {
   /**
-   * Notes a task within a transaction; {@link Tasks.nudge} after it.
+   * Adds a job within a transaction; {@link Tasks.nudge} after it.
    *
    * @param due not before, epoch milliseconds; at once unless given
    */
-  add(tx: AccountsTransaction, kind: CommentTasksTable['kind'], subject: string | number, due?: number): Promise<void>;
-  /** Does at once what is due. */
+  add(tx: AccountsTransaction, kind: CommentJob, subject: string | number, due?: number): Promise<void>;
+  /** Works on what is due now. */
   nudge(): void;
   /** One round, for tests. */
   round(): Promise<void>;
@@ -38,12 +40,13 @@ const isMissing = (answer: ModerationAnswer): boolean =>
 
 export function createTasks(dependencies: CommentDependencies, { settle }: Pick<Posting, 'settle'>): Tasks {
   const { database, moderation, rules, log, now } = dependencies;
+  const jobs = createJobQueue<CommentJob>(database, 'comments', now);
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let asked = false;
   let stopped = false;
 
-  async function perform({ kind, subject }: CommentTasksTable): Promise<ModerationAnswer> {
+  async function perform({ kind, subject }: Job<CommentJob>): Promise<ModerationAnswer> {
     if (kind === 'erase-draft') {
       const found = await moderation.find(subject);
       return found.ok ? moderation.erase(found.id) : found;
@@ -57,30 +60,18 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
     return moderation.report(Number(subject), Number(count), rules.reportsToHold);
   }
 
-  async function work(task: CommentTasksTable): Promise<void> {
-    const answer = await perform(task);
-    const same = (query: 'done' | 'again') =>
-      query === 'done'
-        ? // One that was asked for anew meanwhile stays.
-          database.db.deleteFrom('comment_tasks').where('id', '=', task.id).where('stamp', '=', task.stamp).execute()
-        : database.db
-            .updateTable('comment_tasks')
-            .set({ due: now() + backOff(task.tries + 1, minute / 2, longestWaitMs), tries: task.tries + 1 })
-            .where('id', '=', task.id)
-            .execute();
-    if (answer.ok || isMissing(answer)) {
-      await same('done');
-      return;
-    }
+  async function work(job: Job<CommentJob>): Promise<void> {
+    const answer = await perform(job);
+    if (answer.ok || isMissing(answer)) return jobs.complete(job);
     const why = answer.kind === 'unavailable' ? answer.why : `${answer.status} ${answer.code}`;
     log.warn(
-      { kind: task.kind, why, tries: task.tries + 1 },
-      'WordPress could not be told about a comment; it is tried again',
+      { kind: job.kind, why, tries: job.tries },
+      'WordPress did not take a change of a comment; it is tried again',
     );
-    await same('again');
+    await jobs.release(job, now() + backOff(job.tries, minute / 2, longestWaitMs));
   }
 
-  /** A reader who has gone away never learns what became of the draft; here it is learned. */
+  /** Settles drafts whose reader left before the answer came. */
   async function settleDrafts(): Promise<void> {
     const time = now();
     const rows = await database.db
@@ -106,16 +97,11 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
   }
 
   async function round(): Promise<void> {
-    const due = await database.db
-      .selectFrom('comment_tasks')
-      .selectAll()
-      .where('due', '<=', now())
-      .orderBy('due')
-      .limit(step)
-      .execute();
-    for (const task of due) {
-      if (stopped) return;
-      await work({ ...task, tries: Number(task.tries) });
+    for (let done = 0; done < step && !stopped; done++) {
+      // One at a time: the lease of a second one could end while WordPress is slow with the first.
+      const [job] = await jobs.claim(1);
+      if (!job) break;
+      await work(job);
     }
     if (!stopped) await settleDrafts();
   }
@@ -127,7 +113,7 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
       while (asked && !stopped) {
         asked = false;
         await round().catch((error: unknown) =>
-          log.warn({ err: error }, 'The tasks of the comments could not be looked at'),
+          log.warn({ err: error }, 'The background tasks of the comments failed; they are tried again'),
         );
       }
     })().finally(() => {
@@ -137,21 +123,7 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
   }
 
   return {
-    async add(tx, kind, subject, due = now()) {
-      const task = {
-        id: `${kind}:${subject}`,
-        kind,
-        subject: String(subject),
-        stamp: randomUUID(),
-        due,
-        tries: 0,
-      };
-      await tx
-        .insertInto('comment_tasks')
-        .values(task)
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ stamp: task.stamp, due: task.due, tries: 0 }))
-        .execute();
-    },
+    add: (tx, kind, subject, due = now()) => jobs.add(tx, { kind, subject: String(subject), due, once: true }),
     nudge,
     round,
     start() {

@@ -1,0 +1,234 @@
+/**
+ * Durable job queue in the accounts' database. A job is added in the caller's transaction and claimed with a lease, so that two
+ * processes never work on the same one; a job whose process died is due again when the lease ends. Jobs that are given up stay as
+ * dead letters, without subject and payload, until they are pruned.
+ */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Updateable } from 'kysely';
+import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import type { JobsTable, QueueName } from './tables.ts';
+
+type Db = Queries | AccountsTransaction;
+
+export interface NewJob<Kind extends string> {
+  readonly kind: Kind;
+  readonly subject: string;
+  readonly payload?: string;
+  /** 0 goes first, and is the default. */
+  readonly priority?: number;
+  /** Not before, epoch milliseconds; at once by default. */
+  readonly due?: number;
+  /** Epoch milliseconds after which it is dropped; never by default. */
+  readonly expires?: number;
+  /** One job for each kind and subject, however often it is added. */
+  readonly once?: boolean;
+}
+
+/** A job that this process holds until it says what came of it, or until the lease ends. */
+export interface Job<Kind extends string> {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly subject: string;
+  readonly payload: string | null;
+  readonly claim: string;
+  /** How often it has been tried, this time included. */
+  readonly tries: number;
+  readonly causes: number;
+  readonly expires: number | null;
+}
+
+export interface Waiting {
+  readonly count: number;
+  /** Epoch milliseconds of the oldest, and when the next is due; `null` when nothing waits. */
+  readonly oldest: number | null;
+  readonly due: number | null;
+}
+
+export interface JobQueue<Kind extends string> {
+  /** Adds a job; it is done only if the caller's transaction commits. */
+  add(db: Db, job: NewJob<Kind>): Promise<void>;
+  /** Claims what is due, by priority and then the longest waiting first. */
+  claim(most: number): Promise<readonly Job<Kind>[]>;
+  /** Releases a job until `due`. @param counted whether this try counts */
+  release(job: Job<Kind>, due: number, counted?: boolean): Promise<void>;
+  /** Deletes a job that is done. One that was added again meanwhile is due at once. */
+  complete(job: Job<Kind>): Promise<void>;
+  /** Ends a job and keeps its outcome; subject and payload are forgotten. @returns `false` when another process has claimed it */
+  end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;
+  /** Ends what is past its time and not being worked on. @returns how many of each kind */
+  expire(): Promise<Readonly<Record<string, number>>>;
+  /** Deletes what ended before `before`, some at a time. @param goOn asked before each step */
+  prune(before: number, goOn: () => boolean): Promise<void>;
+  /** Deletes what waits about a subject. */
+  forget(db: Db, subject: string): Promise<void>;
+  waiting(): Promise<Waiting>;
+}
+
+/** Milliseconds after which a claimed job may be claimed by another process; longer than any job may take. */
+export const leaseMs = 120_000;
+/** Rows that are pruned at once: few enough that no other writer waits long. */
+const pruneStep = 2000;
+
+const ended: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
+
+/** The jobs of one queue. @param now epoch milliseconds */
+export function createJobQueue<Kind extends string>(
+  database: Database,
+  queue: QueueName,
+  now: () => number,
+): JobQueue<Kind> {
+  const { db } = database;
+  const held = ({ id, claim }: Job<Kind>) => db.updateTable('jobs').where('id', '=', id).where('claim', '=', claim);
+
+  return {
+    add: (transaction, job) => addJob(transaction, queue, job, now()),
+    claim: (most) => claimJobs<Kind>(database, queue, most, now()),
+    async release(job, due, counted = true) {
+      await held(job)
+        .set({ due, claim: null, tries: counted ? job.tries : job.tries - 1 })
+        .execute();
+    },
+    async complete(job) {
+      const { numDeletedRows } = await db
+        .deleteFrom('jobs')
+        .where('id', '=', job.id)
+        .where('claim', '=', job.claim)
+        .where('causes', '=', job.causes)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) await held(job).set({ claim: null, due: now(), tries: 0 }).execute();
+    },
+    async end(job, outcome, detail) {
+      const { numUpdatedRows } = await held(job)
+        .set({ ...ended, ended: now(), outcome, detail })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async expire() {
+      const rows = await db
+        .updateTable('jobs')
+        .set({ ...ended, ended: now(), outcome: 'expired' })
+        .where('queue', '=', queue)
+        .where('ended', 'is', null)
+        .where('expires', '<=', now())
+        // A claimed job is due only when its lease has ended.
+        .where((is) => is.or([is('claim', 'is', null), is('due', '<=', now())]))
+        .returning('kind')
+        .execute();
+      const counts: Record<string, number> = {};
+      for (const { kind } of rows) counts[kind] = (counts[kind] ?? 0) + 1;
+      return counts;
+    },
+    async prune(before, goOn) {
+      for (let more = true; more && goOn(); ) {
+        const { numDeletedRows } = await db
+          .deleteFrom('jobs')
+          .where('id', 'in', (from) =>
+            from
+              .selectFrom('jobs')
+              .select('id')
+              .where('queue', '=', queue)
+              .where('ended', '<', before)
+              .limit(pruneStep),
+          )
+          .executeTakeFirstOrThrow();
+        more = Number(numDeletedRows) === pruneStep;
+        await turn();
+      }
+    },
+    async forget(transaction, subject) {
+      await transaction.deleteFrom('jobs').where('queue', '=', queue).where('subject', '=', subject).execute();
+    },
+    waiting: () => countWaiting(db, queue),
+  };
+}
+
+async function addJob<Kind extends string>(db: Db, queue: QueueName, job: NewJob<Kind>, now: number): Promise<void> {
+  const { kind, subject, payload = null, priority = 0, due = now, expires = null, once = false } = job;
+  const row: JobsTable = {
+    id: once ? `${queue}:${kind}:${subject}` : randomUUID(),
+    queue,
+    kind,
+    subject,
+    payload,
+    priority,
+    created: now,
+    due,
+    expires,
+    claim: null,
+    tries: 0,
+    causes: 1,
+    ended: null,
+    outcome: null,
+    detail: null,
+  };
+  await db
+    .insertInto('jobs')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((is) => ({
+        causes: is('jobs.causes', '+', 1),
+        tries: 0,
+        // A job that is worked on keeps its lease; it runs again after it.
+        due: is.case().when('jobs.claim', 'is not', null).then(is.ref('jobs.due')).else(due).end(),
+      })),
+    )
+    .execute();
+}
+
+async function claimJobs<Kind extends string>(
+  { db, engine }: Database,
+  queue: QueueName,
+  most: number,
+  now: number,
+): Promise<readonly Job<Kind>[]> {
+  const claim = randomUUID();
+  const rows = await db
+    // A subquery beside `update` may run more than once in PostgreSQL and lock more rows than its limit; this runs once.
+    .with('picked', (from) =>
+      from
+        .selectFrom('jobs')
+        .select('id')
+        .where('queue', '=', queue)
+        .where('ended', 'is', null)
+        .where('due', '<=', now)
+        .orderBy('priority')
+        .orderBy('due')
+        .limit(most)
+        // Rows that another process is claiming are skipped.
+        .$if(engine === 'postgres', (rows) => rows.forUpdate().skipLocked()),
+    )
+    .updateTable('jobs')
+    .set((is) => ({ claim, due: now + leaseMs, tries: is('tries', '+', 1) }))
+    .where('id', 'in', (from) => from.selectFrom('picked').select('id'))
+    // Checked again: another process may have claimed one since the selection.
+    .where('ended', 'is', null)
+    .where('due', '<=', now)
+    .returning(['id', 'kind', 'subject', 'payload', 'tries', 'causes', 'expires'])
+    .execute();
+  return rows.map(({ kind, subject, tries, causes, expires, ...row }) => ({
+    ...row,
+    claim,
+    kind: kind as Kind,
+    // Only a job that has ended has none.
+    subject: subject ?? '',
+    tries: Number(tries),
+    causes: Number(causes),
+    expires: expires === null ? null : Number(expires),
+  }));
+}
+
+async function countWaiting(db: Db, queue: QueueName): Promise<Waiting> {
+  const row = await db
+    .selectFrom('jobs')
+    .select(({ fn }) => [
+      fn.countAll<number | string>().as('count'),
+      fn.min('created').as('oldest'),
+      fn.min('due').as('due'),
+    ])
+    .where('queue', '=', queue)
+    .where('ended', 'is', null)
+    .executeTakeFirstOrThrow();
+  const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
+  return { count: Number(row.count), oldest: number(row.oldest), due: number(row.due) };
+}

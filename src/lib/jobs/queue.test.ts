@@ -1,0 +1,120 @@
+import { expect, it } from 'vitest';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { Database } from '../database.ts';
+import { createJobQueue, type JobQueue, leaseMs } from './queue.server.ts';
+
+onBothEngines('the job queue', (engines) => {
+  const queue = (database: Database, clock: { now: number }): JobQueue<'one' | 'two'> =>
+    createJobQueue(database, 'comments', () => clock.now);
+
+  it('adds a job with the caller’s transaction, or not at all', async () => {
+    const database = await engines.open();
+    const jobs = queue(database, { now: 1 });
+    await database.transaction((tx) => jobs.add(tx, { kind: 'one', subject: 'kept' }));
+    const failed = database.transaction(async (tx) => {
+      await jobs.add(tx, { kind: 'one', subject: 'lost' });
+      throw new Error('rolled back');
+    });
+    await expect(failed).rejects.toThrow('rolled back');
+    expect((await jobs.claim(5)).map(({ subject }) => subject)).toEqual(['kept']);
+  });
+
+  it('is worked on by priority, then in the order of due times, by one process at a time', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const [first, second] = [queue(database, clock), queue(database, clock)];
+    await first.add(database.db, { kind: 'one', subject: 'late', due: 90 });
+    await first.add(database.db, { kind: 'one', subject: 'early', due: 80 });
+    await first.add(database.db, { kind: 'two', subject: 'idle', due: 10, priority: 1 });
+    await first.add(database.db, { kind: 'two', subject: 'tomorrow', due: 1000 });
+    const claims = await Promise.all([first.claim(2), second.claim(2), first.claim(2)]);
+    expect(
+      claims
+        .flat()
+        .map(({ subject }) => subject)
+        .toSorted(),
+    ).toEqual(['early', 'idle', 'late']);
+    expect(await first.claim(5)).toEqual([]);
+    expect(await createJobQueue(database, 'mail', () => 2000).claim(5)).toEqual([]);
+  });
+
+  it('claims the most urgent first', async () => {
+    const database = await engines.open();
+    const jobs = queue(database, { now: 100 });
+    await jobs.add(database.db, { kind: 'two', subject: 'idle', due: 10, priority: 1 });
+    await jobs.add(database.db, { kind: 'one', subject: 'urgent', due: 90 });
+    expect((await jobs.claim(1)).map(({ subject }) => subject)).toEqual(['urgent']);
+  });
+
+  it('is claimed again when its process died, and the first one has no say in it any more', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    await jobs.add(database.db, { kind: 'one', subject: 'a' });
+    const [dead] = await jobs.claim(1);
+    clock.now += leaseMs - 1;
+    expect(await jobs.claim(1)).toEqual([]);
+    clock.now += 1;
+    const [taken] = await jobs.claim(1);
+    expect(taken).toMatchObject({ subject: 'a', tries: 2 });
+    if (!dead || !taken) throw new Error('nothing was claimed');
+    await jobs.complete(dead);
+    expect(await jobs.end(dead, 'refused', null)).toBe(false);
+    expect(await jobs.waiting()).toMatchObject({ count: 1 });
+    await jobs.complete(taken);
+    expect(await jobs.waiting()).toEqual({ count: 0, oldest: null, due: null });
+  });
+
+  it('runs again when it was added again while it was worked on', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const add = () => jobs.add(database.db, { kind: 'one', subject: 'a', once: true });
+    await add();
+    await add();
+    const [job] = await jobs.claim(5);
+    if (!job) throw new Error('nothing was claimed');
+    await add();
+    expect(await jobs.claim(5)).toEqual([]);
+    await jobs.complete(job);
+    const [again] = await jobs.claim(5);
+    expect(again).toMatchObject({ subject: 'a', tries: 1 });
+    if (again) await jobs.complete(again);
+    expect(await jobs.waiting()).toMatchObject({ count: 0 });
+  });
+
+  it('waits until the time of its release, and counts the try or not', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    await jobs.add(database.db, { kind: 'one', subject: 'a' });
+    const claim = async () => (await jobs.claim(1))[0];
+    const first = await claim();
+    if (first) await jobs.release(first, 200);
+    expect(await claim()).toBeUndefined();
+    expect(await jobs.waiting()).toEqual({ count: 1, oldest: 100, due: 200 });
+    clock.now = 200;
+    const second = await claim();
+    if (second) await jobs.release(second, 200, false);
+    expect(await claim()).toMatchObject({ tries: 2 });
+  });
+
+  it('expires what is late and not worked on, and keeps no subject of what ended', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    await jobs.add(database.db, { kind: 'one', subject: 'claimed', payload: 'words', expires: 150 });
+    const [claimed] = await jobs.claim(1);
+    await jobs.add(database.db, { kind: 'two', subject: 'waiting', payload: 'words', expires: 150 });
+    clock.now = 150;
+    expect(await jobs.expire()).toEqual({ two: 1 });
+    if (claimed) expect(await jobs.end(claimed, 'done', 'why')).toBe(true);
+    const rows = await database.db.selectFrom('jobs').selectAll().orderBy('kind').execute();
+    expect(rows.map(({ subject, payload, outcome, detail }) => [subject, payload, outcome, detail])).toEqual([
+      [null, null, 'done', 'why'],
+      [null, null, 'expired', null],
+    ]);
+    await jobs.prune(151, () => true);
+    expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+/** Table of the job queue, made by `src/server/migrations/0012-jobs.ts`. */
+
+/** Each queue is worked on by one feature. */
+export type QueueName = 'mail' | 'comments';
+
+export interface JobsTable {
+  id: string;
+  queue: QueueName;
+  /** One of the kinds of its queue. */
+  kind: string;
+  /** What it is about: an address, a comment's number; `null` once the job has ended. */
+  subject: string | null;
+  /** What the worker needs besides; `null` where there is nothing, and once the job has ended. */
+  payload: string | null;
+  /** 0 goes first. */
+  priority: number;
+  created: number;
+  /** When it may be tried next; while it is claimed, the end of the lease. */
+  due: number;
+  /** After this it is dropped and never tried; `null`: it is tried until it is done. */
+  expires: number | null;
+  /** Who is working on it; `null` while nobody is. */
+  claim: string | null;
+  tries: number;
+  /** How often it was added; a job that was added again while it was worked on runs again. */
+  causes: number;
+  /** When it ended; `null` while it waits. */
+  ended: number | null;
+  /** How it ended, for instance `sent`, `refused`, `expired`. */
+  outcome: string | null;
+  /** Why. */
+  detail: string | null;
+}
+
+export interface JobsTables {
+  jobs: JobsTable;
+}

@@ -1,0 +1,41 @@
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from '../database/migrate.ts';
+
+/** One job queue instead of the outbox of the mail and the tasks of the comments; what waits there goes on here. */
+export const jobs: Migration = {
+  name: '0012-jobs',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('jobs')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('queue', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('subject', 'text')
+      .addColumn('payload', 'text')
+      .addColumn('priority', 'integer', (column) => column.notNull())
+      .addColumn('created', 'bigint', (column) => column.notNull())
+      .addColumn('due', 'bigint', (column) => column.notNull())
+      .addColumn('expires', 'bigint')
+      .addColumn('claim', 'text')
+      .addColumn('tries', 'integer', (column) => column.notNull())
+      .addColumn('causes', 'integer', (column) => column.notNull())
+      .addColumn('ended', 'bigint')
+      .addColumn('outcome', 'text')
+      .addColumn('detail', 'text')
+      .execute();
+    // What waits is little, what has ended is much.
+    await sql`create index jobs_due on jobs (queue, priority, due) where ended is null`.execute(db);
+    await sql`create index jobs_ended on jobs (queue, ended) where ended is not null`.execute(db);
+    await sql`create index jobs_subject on jobs (subject) where subject is not null`.execute(db);
+    await sql`
+      insert into jobs (id, queue, kind, subject, payload, priority, created, due, expires, claim, tries, causes, ended, outcome, detail)
+      select id, 'mail', kind, recipient, payload, case when kind = 'newsletter' then 1 else 0 end, created, due, expires, claim,
+        tries, 1, ended, outcome, detail
+      from mail_outbox`.execute(db);
+    await sql`
+      insert into jobs (id, queue, kind, subject, priority, created, due, tries, causes)
+      select 'comments:' || id, 'comments', kind, subject, 0, due, due, tries, 1 from comment_tasks`.execute(db);
+    await db.schema.dropTable('mail_outbox').execute();
+    await db.schema.dropTable('comment_tasks').execute();
+  },
+};
