@@ -35,10 +35,9 @@ export const adUnit = (network: string, slot: string): string => `/${network}/${
 
 /** What all slots of a page are told: the section, the article, the type of visitor. Nothing personal. */
 export function adTargeting(page: PageFacts, visitor: VisitorType | null): Record<string, string> {
-  return {
-    page: page.kind,
-    ...(page.section && { section: page.section }),
-    ...(page.article && { slug: page.article.slug }),
-    ...(visitor && { visitor }),
-  };
+  const told: Record<string, string> = { page: page.kind };
+  if (page.section) told.section = page.section;
+  if (page.article) told.slug = page.article.slug;
+  if (visitor) told.visitor = visitor;
+  return told;
 }

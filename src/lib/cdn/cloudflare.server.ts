@@ -50,6 +50,11 @@ const rules: AnswerRules = {
   },
 };
 
+/** Body of "Purge cached content" in Cloudflare's API reference, where it purges by tags. */
+interface PurgeByTags {
+  tags: readonly string[];
+}
+
 /** @param timeoutMs for one call, answer included */
 export function createCloudflare(settings: CloudflareSettings, timeoutMs: number): CdnVendor {
   const base = (settings.apiUrl ?? cloudflareApiUrl).replace(/\/+$/, '');
@@ -58,7 +63,8 @@ export function createCloudflare(settings: CloudflareSettings, timeoutMs: number
     batchSize: 100,
     purge: async (keys, _soft, signal) => {
       const headers = { Authorization: `Bearer ${settings.token}` };
-      return outcomeOf(await postJson({ url, headers, body: { tags: keys }, timeoutMs, signal }), rules);
+      const body = { tags: keys } satisfies PurgeByTags;
+      return outcomeOf(await postJson({ url, headers, body, timeoutMs, signal }), rules);
     },
   };
 }

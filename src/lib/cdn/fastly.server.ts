@@ -38,6 +38,11 @@ const rules: AnswerRules = {
   },
 };
 
+/** Body of "Purge multiple surrogate keys" in Fastly's API reference. */
+interface BatchPurge {
+  surrogate_keys: readonly string[];
+}
+
 /** @param timeoutMs for one call, answer included */
 export function createFastly(settings: FastlySettings, timeoutMs: number): CdnVendor {
   const base = (settings.apiUrl ?? fastlyApiUrl).replace(/\/+$/, '');
@@ -45,8 +50,10 @@ export function createFastly(settings: FastlySettings, timeoutMs: number): CdnVe
   return {
     batchSize: 256,
     purge: async (keys, soft, signal) => {
-      const headers = { 'Fastly-Key': settings.token, ...(soft ? { 'Fastly-Soft-Purge': '1' } : {}) };
-      return outcomeOf(await postJson({ url, headers, body: { surrogate_keys: keys }, timeoutMs, signal }), rules);
+      const headers: Record<string, string> = { 'Fastly-Key': settings.token };
+      if (soft) headers['Fastly-Soft-Purge'] = '1';
+      const body = { surrogate_keys: keys } satisfies BatchPurge;
+      return outcomeOf(await postJson({ url, headers, body, timeoutMs, signal }), rules);
     },
   };
 }

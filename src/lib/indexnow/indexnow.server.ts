@@ -60,6 +60,14 @@ function reasonToBeOff(settings: IndexNowSettings | null): string | null {
   return null;
 }
 
+/** What is sent (indexnow.org/documentation, "Submitting set of URLs"). */
+interface Announcement {
+  host: string;
+  key: string;
+  keyLocation: string;
+  urlList: readonly string[];
+}
+
 /**
  * Opens the way to IndexNow. Nothing is sent before the first announcement.
  *
@@ -93,7 +101,7 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
       const result = await postJson({
         url: settings.url ?? indexNowUrl,
         headers: {},
-        body: { host, key, keyLocation, urlList },
+        body: { host, key, keyLocation, urlList } satisfies Announcement,
         timeoutMs: tuning.timeoutMs ?? 10_000,
         signal,
       });

@@ -59,7 +59,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
           envelope: { from: from.address, to: [to] },
           from,
           to: { name: '', address: to },
-          ...((message.replyTo ?? replyTo) && { replyTo: message.replyTo ?? replyTo ?? undefined }),
+          replyTo: message.replyTo ?? replyTo ?? undefined,
           subject: oneLine(message.subject),
           text: message.text,
           html: message.html,

@@ -189,7 +189,7 @@ export function facebook(settings: FacebookSettings, patienceMs: number = social
         state,
         redirectURI: redirectUri,
         // Without this the dialog never shows a permission again that was declined once.
-        ...(askAgain && { additionalParams: { auth_type: 'rerequest' } }),
+        additionalParams: askAgain ? { auth_type: 'rerequest' } : undefined,
       }),
     async person(code, { redirectUri }) {
       const signal = AbortSignal.timeout(patienceMs);

@@ -42,7 +42,7 @@ export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress'
           const page = await stripe.invoices.list({
             customer,
             limit: pageSize,
-            ...(after !== null && { starting_after: after }),
+            starting_after: after ?? undefined,
           });
           const last = page.data.at(-1)?.id ?? null;
           return ok({

@@ -226,11 +226,11 @@ const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpda
   name,
   address: {
     line1: address.line1,
-    ...(address.line2 && { line2: address.line2 }),
+    line2: address.line2 || undefined,
     city: address.city,
     state: address.state,
     postal_code: address.postal_code,
     country: address.country,
   },
-  ...(phone && { phone }),
+  phone: phone || undefined,
 });

@@ -20,12 +20,12 @@ export function openStripe(
   return new Stripe(secretKey, {
     apiVersion,
     host: hostname,
-    ...(port !== '' && { port }),
+    port: port || undefined,
     protocol: protocol === 'http:' ? 'http' : 'https',
     timeout,
     maxNetworkRetries: 1,
     telemetry: false,
     appInfo: { name: 'Broadsheet' },
-    ...(throughFetch && { httpClient: Stripe.createFetchHttpClient(throughFetch) }),
+    httpClient: throughFetch && Stripe.createFetchHttpClient(throughFetch),
   });
 }

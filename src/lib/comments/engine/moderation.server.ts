@@ -70,23 +70,66 @@ const answered = z.object({
   }),
 });
 
+/** Fields of a comment in WordPress's REST interface (class-wp-rest-comments-controller.php), and the plugin's own beside them. */
+interface PostedComment {
+  post: number;
+  parent: number;
+  author_name: string;
+  author_email: string;
+  author_ip?: string;
+  author_user_agent?: string;
+  content: string;
+  date: string;
+  newsroom_key: string;
+  newsroom_unconfirmed?: true;
+}
+
+interface EditedComment {
+  content: string;
+  newsroom_author: true;
+}
+
+interface Reports {
+  count: number;
+  hold_at: number;
+}
+
+function postedComment(comment: NewComment): PostedComment {
+  const { articleId, parentId, name, email, confirmed, address, userAgent, content, date, key } = comment;
+  const posted: PostedComment = {
+    post: articleId,
+    parent: parentId,
+    author_name: name,
+    author_email: email,
+    content,
+    date: `${new Date(date).toISOString().slice(0, 19)}Z`,
+    newsroom_key: key,
+  };
+  if (isIP(address) > 0) posted.author_ip = address;
+  if (userAgent !== null) posted.author_user_agent = userAgent.slice(0, 250);
+  if (!confirmed) posted.newsroom_unconfirmed = true;
+  return posted;
+}
+
 /** Talks to one WordPress. */
 export function createModeration(settings: ModerationSettings): Moderation {
   const { url, user, password, patienceMs = usualPatienceMs, fetch = globalThis.fetch } = settings;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<ModerationAnswer> {
+  async function ask(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: PostedComment | EditedComment | Reports,
+  ): Promise<ModerationAnswer> {
     let response: Response;
     let text: string;
+    const headers: Record<string, string> = { authorization, accept: 'application/json' };
+    if (body) headers['content-type'] = 'application/json';
     try {
       response = await fetch(`${url}/wp-json${path}`, {
         method,
-        headers: {
-          authorization,
-          accept: 'application/json',
-          ...(body && { 'content-type': 'application/json' }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
+        headers,
+        body: body && JSON.stringify(body),
         // A redirect would turn POST into GET, and take the password elsewhere.
         redirect: 'error',
         signal: AbortSignal.timeout(patienceMs),
@@ -111,19 +154,7 @@ export function createModeration(settings: ModerationSettings): Moderation {
   }
 
   return {
-    post: ({ articleId, parentId, name, email, confirmed, address, userAgent, content, date, key }) =>
-      ask('POST', '/wp/v2/comments', {
-        post: articleId,
-        parent: parentId,
-        author_name: name,
-        author_email: email,
-        ...(isIP(address) > 0 && { author_ip: address }),
-        ...(userAgent !== null && { author_user_agent: userAgent.slice(0, 250) }),
-        content,
-        date: `${new Date(date).toISOString().slice(0, 19)}Z`,
-        newsroom_key: key,
-        ...(!confirmed && { newsroom_unconfirmed: true }),
-      }),
+    post: (comment) => ask('POST', '/wp/v2/comments', postedComment(comment)),
     edit: (id, content) => ask('POST', `/wp/v2/comments/${id}`, { content, newsroom_author: true }),
     remove: (id) => ask('DELETE', `/wp/v2/comments/${id}`),
     find: (key) => ask('GET', `/newsroom/v1/comments?key=${encodeURIComponent(key)}`),
