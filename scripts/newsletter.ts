@@ -35,10 +35,10 @@ export async function run(args: readonly string[]): Promise<number> {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });
-  const { sendLetter } = await import('../src/server/commands/newsletter.ts');
+  const { sendNewsletter } = await import('../src/server/commands/newsletter.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Addressed | null = await step('Handing the letter to the mail', (progress) =>
-    sendLetter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {
+    sendNewsletter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {
       signal: stopping.signal,
       onProgress: (readers, waiting) =>
         progress(`${count.format(readers)} readers${waiting ? '; the mail server has to catch up' : ''}`),

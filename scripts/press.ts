@@ -62,10 +62,10 @@ export async function run(args: readonly string[]): Promise<number> {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });
-  const { pressAhead } = await import('../src/server/commands/prerender.ts');
+  const { prerender } = await import('../src/server/commands/prerender.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Warmed = await step('Rendering the paper', (progress) =>
-    pressAhead(
+    prerender(
       { ...env, DATA_DIR: dataDir },
       {
         only: wishes.only,

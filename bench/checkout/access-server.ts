@@ -12,7 +12,7 @@ import { openPress } from '../../src/press/press.server.ts';
 import { openStore } from '../../src/press/store/page-store.server.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
 import { createCrawlers } from '../../src/server/http/crawlers.ts';
-import { createFront } from '../../src/server/http/http-server.ts';
+import { createHttpServer } from '../../src/server/http/http-server.ts';
 import { securityHeaders } from '../../src/server/http/security-headers.ts';
 import { openStatics } from '../../src/server/http/static-files.ts';
 import { headers, storedArticle } from '../press/page.ts';
@@ -30,12 +30,12 @@ const press = openPress({
   store,
   memoryBytes: 64 * 1024 * 1024,
   log: silent,
-  dress: (page) => ({ ...page.headers, ...headers }),
+  headersOf: (page) => ({ ...page.headers, ...headers }),
   render: async () => ({ status: 404, headers: {}, body: Buffer.from('not found'), tags: [], storable: false }),
 });
 const keyOf = createKeys({ queries: [], pass: [], capitals: [], exists: () => false, redirects: [] });
 const config = parseConfig({});
-const server = createFront({
+const server = createHttpServer({
   siteUrl: config.siteUrl,
   statics: openStatics(join(folder, 'none')),
   security: securityHeaders(config),

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { silent } from '../../src/lib/logging.ts';
 import { createKeys } from '../../src/press/delivery/cache-key.ts';
-import { parcelOf, servePage } from '../../src/press/delivery/respond.ts';
-import { attachLane } from '../../src/press/fast-path/fast-path.ts';
+import { responseFromCache, servePage } from '../../src/press/delivery/respond.ts';
+import { attachFastPath } from '../../src/press/fast-path/fast-path.ts';
 import { openPress } from '../../src/press/press.server.ts';
 import { openStore } from '../../src/press/store/page-store.server.ts';
 import { headers } from './page.ts';
@@ -18,7 +18,7 @@ const press = openPress({
   store,
   memoryBytes: Number(budget),
   log: silent,
-  dress: (page) => ({ ...page.headers, ...headers }),
+  headersOf: (page) => ({ ...page.headers, ...headers }),
   render: async () => ({ status: 404, headers: {}, body: Buffer.from('not found'), tags: [], storable: false }),
 });
 const keyOf = createKeys({
@@ -45,19 +45,19 @@ const server = createServer(
 if (mode === 'plain') {
   server.removeAllListeners('request');
   const entry = press.peek('/article/story-0', 'public');
-  const ready = entry && press.ready(entry, ['gzip']);
+  const ready = entry && press.encoded(entry, ['gzip']);
   if (!ready) throw new Error('There is no article to serve.');
   server.on('request', (_incoming, outgoing) => {
     outgoing.writeHead(200, ready.headers);
     outgoing.end(ready.body, 'latin1');
   });
 } else {
-  attachLane(
+  attachFastPath(
     server,
     ({ target, headers }) => {
       const key = keyOf('GET', target);
       const entry = key.kind === 'page' ? press.peek(key.key, 'public') : undefined;
-      return entry ? parcelOf(entry, headers, press.ready) : null;
+      return entry ? responseFromCache(entry, headers, press.encoded) : null;
     },
     { firstMs: 10_000, idleMs: 65_000 },
   );

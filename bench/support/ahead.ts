@@ -2,8 +2,8 @@
  * Fills a data folder as `npm run press` does, in a process of its own: `node bench/support/ahead.ts <concurrency> [path …]`.
  * Settings come from the environment. Prints what was rendered as one line of JSON.
  */
-import { pressAhead } from '../../src/server/commands/prerender.ts';
+import { prerender } from '../../src/server/commands/prerender.ts';
 
 const [concurrency, ...only] = process.argv.slice(2);
-const warmed = await pressAhead(process.env, { concurrency: Number(concurrency), only });
+const warmed = await prerender(process.env, { concurrency: Number(concurrency), only });
 console.log(JSON.stringify(warmed));

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PressOptions } from './press.server.ts';
 import type { Rendering } from './scheduler/render.server.ts';
-import type { FreshPage } from './scheduler/scheduler.server.ts';
 import { PressBusy } from './scheduler/scheduler.server.ts';
+import type { FreshPage } from './scheduler/scheduler-state.ts';
 import type { Variant } from './store/stored-page.ts';
-import { type Bench, gate, html, keepLog, press, tempDir, textOf, until } from './testing.ts';
+import { gate, html, keepLog, press, type TestPress, tempDir, textOf, until } from './testing.ts';
 
 let folder: ReturnType<typeof tempDir>;
-let open: Bench[];
+let open: TestPress[];
 
 beforeEach(() => {
   folder = tempDir();
@@ -18,7 +18,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-function start(render: PressOptions['render'], options: Partial<PressOptions> = {}): Bench {
+function start(render: PressOptions['render'], options: Partial<PressOptions> = {}): TestPress {
   const bench = press(folder.dir, { render, ...options });
   open.push(bench);
   return bench;
@@ -60,7 +60,7 @@ function paper(pages: Record<string, string[]>) {
   };
 }
 
-const read = async (bench: Bench, key: string, variant: Variant = 'public'): Promise<string> =>
+const read = async (bench: TestPress, key: string, variant: Variant = 'public'): Promise<string> =>
   textOf(bench.press, await bench.press.get(key, variant)).replace(/\.*$/, '');
 
 describe('pages that are not stored', () => {
@@ -297,7 +297,7 @@ describe('a change', () => {
     expect(await bench.press.invalidate(['t'])).toMatchObject({ refreshed: [], failed: 1 });
     expect(await read(bench, '/a')).toBe('/a public t=0');
     await until(() => bench.press.stats().counters.failures >= 3);
-    expect(lines.filter((line) => line.message.includes('could not be rendered')).length).toBeGreaterThanOrEqual(3);
+    expect(lines.filter((line) => line.message.includes("couldn't be rendered")).length).toBeGreaterThanOrEqual(3);
     world.breakDown(null);
     await until(() => bench.press.stats().queue === 0);
     expect(await read(bench, '/a')).toBe('/a public t=1');

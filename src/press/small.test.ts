@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRecent } from './cache/bounded-map.ts';
-import { createChanges } from './cache/tag-changes.ts';
+import { createBoundedMap } from './cache/bounded-map.ts';
+import { createTagChanges } from './cache/tag-changes.ts';
 import { createQueue } from './scheduler/priority-queue.ts';
 
 describe('the queue', () => {
@@ -22,7 +22,7 @@ describe('the queue', () => {
 
 describe('the recent', () => {
   it('is bounded and keeps what is used', () => {
-    const recent = createRecent<number>(10);
+    const recent = createBoundedMap<number>(10);
     recent.set('kept', 1);
     for (let i = 0; i < 1000; i++) {
       recent.set(`n${i}`, i);
@@ -37,7 +37,7 @@ describe('the recent', () => {
 
 describe('changes', () => {
   it('are told by tag', () => {
-    const changes = createChanges('site');
+    const changes = createTagChanges('site');
     const first = changes.note(['a'], [], null);
     const second = changes.note(['b'], ['c'], null);
     expect(changes.after(['a'], first)).toBe('nothing');
@@ -52,7 +52,7 @@ describe('changes', () => {
   });
 
   it('follow the store’s numbers, and never go back', () => {
-    const changes = createChanges(null);
+    const changes = createTagChanges(null);
     expect(changes.note(['a'], [], 40)).toBe(40);
     expect(changes.note(['a'], [], 7)).toBe(41);
     changes.reach(12);
@@ -60,7 +60,7 @@ describe('changes', () => {
   });
 
   it('are bounded: who began before what was forgotten is outdated', () => {
-    const changes = createChanges(null, 3);
+    const changes = createTagChanges(null, 3);
     for (const tag of ['a', 'b', 'c', 'd']) changes.note([tag], [], null);
     expect(changes.after(['x'], 0)).toBe('withdrawn');
     expect(changes.after(['x'], 1)).toBe('nothing');

@@ -1,4 +1,4 @@
-/** What the press counts: for the operators' page, for metrics, for the bench. */
+/** Statistics of the press, for the operators' page, metrics and the bench. */
 import type { Variant } from './store/stored-page.ts';
 
 /** One page of a publish. */
@@ -21,7 +21,7 @@ export interface Publish {
   readonly pages: number;
   readonly unchanged: number;
   readonly failed: number;
-  /** `null` while it is under way. */
+  /** `null` while it is running. */
   readonly ms: number | null;
 }
 
@@ -38,23 +38,23 @@ export interface Counters {
   storeHits: number;
   /** Pages that had to be rendered while a reader waited. */
   misses: number;
-  /** Answers from the short memory of addresses that do not exist. */
+  /** Answers from the brief memory of addresses that don't exist. */
   negativeHits: number;
   renders: number;
-  /** Renders whose result was out of date before it was there. */
+  /** Renders whose result was outdated before it could be stored. */
   discarded: number;
   unchanged: number;
   failures: number;
   publishes: number;
 }
 
-/** What happens, as it happens; for metrics. */
+/** Events for metrics. */
 export type PressEvent =
   | { readonly kind: 'render'; readonly ms: number; readonly why: 'reader' | 'change' }
   | { readonly kind: 'publish'; readonly ms: number; readonly pages: number }
   | { readonly kind: 'failure'; readonly cause: string };
 
-export interface Figures {
+export interface Stats {
   readonly counters: Counters;
   readonly publishes: readonly Publish[];
   readonly failures: readonly Failure[];
@@ -65,7 +65,7 @@ export interface Figures {
 
 const kept = 50;
 
-export function createFigures(): Figures {
+export function createStats(): Stats {
   const publishes: Publish[] = [];
   const failures: Failure[] = [];
   return {

@@ -31,7 +31,7 @@ export const html = (text: string): Rendering => ({
   storable: true,
 });
 
-export interface Bench {
+export interface TestPress {
   readonly press: Press;
   readonly store: PageStore;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export function press(
   dir: string,
   options: Partial<PressOptions> & Pick<PressOptions, 'render'>,
   storeOptions: Partial<StoreOptions> = {},
-): Bench {
+): TestPress {
   const store = openStore({
     file: join(dir, 'pages.sqlite'),
     build: 'one',
@@ -67,8 +67,8 @@ export function press(
 }
 
 /** The text of a page. */
-export function textOf(press: Press, entry: Parameters<Press['ready']>[0]): string {
-  const ready = press.ready(entry, ['identity']);
+export function textOf(press: Press, entry: Parameters<Press['encoded']>[0]): string {
+  const ready = press.encoded(entry, ['identity']);
   if (!ready) throw new Error('The page was replaced while it was read.');
   return bytesOf(ready).toString();
 }
@@ -76,7 +76,7 @@ export function textOf(press: Press, entry: Parameters<Press['ready']>[0]): stri
 /** The text of a page as a reader gets it, found again when its rendering has gone. */
 export async function readText(press: Press, key: string, variant: Variant = 'public'): Promise<string> {
   for (let attempt = 0; attempt < 5; attempt++) {
-    const ready = press.ready(await press.get(key, variant), ['identity']);
+    const ready = press.encoded(await press.get(key, variant), ['identity']);
     if (ready) return bytesOf(ready).toString();
   }
   throw new Error('The page was replaced again and again.');

@@ -25,7 +25,7 @@ import { createSearch } from '../lib/search/search.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
-import { createRelay, type RelayStats } from './cluster/webhook-broadcast.ts';
+import { createWebhookBroadcast, type WebhookBroadcastStats } from './cluster/webhook-broadcast.ts';
 import type { Config } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
@@ -48,7 +48,7 @@ export interface House {
   /** What was asked of Stripe; `null` where billing is off. */
   readonly billingStats: (() => BillingStats) | null;
   /** What became of webhooks between several processes; `null` where no PostgreSQL is shared. */
-  readonly relayStats: (() => RelayStats) | null;
+  readonly broadcastStats: (() => WebhookBroadcastStats) | null;
   /** Starts the sync with WordPress and the mail. */
   start(): void;
   /** Stops both and closes every file. */
@@ -137,7 +137,7 @@ export async function compose(
   // Whoever has no pages to keep fresh must not take a webhook from whoever has some on the same mirror.
   const relay =
     config.wordpress && databaseUrl !== null && onChange
-      ? createRelay({ content, db: database.db, url: databaseUrl, log })
+      ? createWebhookBroadcast({ content, db: database.db, url: databaseUrl, log })
       : null;
   const popularity = createPopularity({
     ...{ database, limiter, log, reader: () => content.reader(), rules: publication.popularity },
@@ -179,7 +179,7 @@ export async function compose(
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),
     billingStats: billing && (() => billing.stats()),
-    relayStats: relay?.stats ?? null,
+    broadcastStats: relay?.stats ?? null,
     start: () => {
       readers?.start();
       popularity.start();

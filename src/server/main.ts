@@ -21,17 +21,18 @@ import { unknownSettings } from './config/unknown-settings.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { createCopyGate } from './http/copy-gate.ts';
 import { createCrawlers } from './http/crawlers.ts';
-import { createFront, type Front } from './http/http-server.ts';
+import { createHttpServer } from './http/http-server.ts';
 import { loadPages } from './http/page-renderer.ts';
 import { renewAccess } from './http/renew-access.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import type { HttpServer } from './http/server-options.ts';
 import { shutDown } from './http/shutdown.ts';
 import { earlierFiles, openStatics } from './http/static-files.ts';
 import { createLog } from './logging.ts';
 import { createMetrics, type PressCounts } from './operators/metrics.ts';
 import { createOperators } from './operators/operators.ts';
-import { startUpkeep } from './press/maintenance.ts';
-import { buildName, forgetOtherSites, openPressroom } from './press/open-press.ts';
+import { startMaintenance } from './press/maintenance.ts';
+import { buildName, forgetOtherSites, openSitePress } from './press/open-press.ts';
 import { createPublishing, type Publishing } from './press/publishing.ts';
 import { markPurges } from './press/purge-mark.ts';
 
@@ -75,7 +76,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   let close: () => Promise<void> = house.stop;
   try {
     forgetOtherSites(config);
-    const room = openPressroom({
+    const room = openSitePress({
       ...{ config, house, render, security, build, log },
       onEvent: (event) => {
         if (event.kind === 'render') metrics.rendered(event.ms);
@@ -109,7 +110,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
         cdn: cdn.stats,
         indexNow: indexNow.stats,
         images: () => ({ made: house.services.images.made() }),
-        ...(house.relayStats && { relay: house.relayStats }),
+        ...(house.broadcastStats && { relay: house.broadcastStats }),
         ...(house.mailStats && { mail: house.mailStats }),
         ...(house.billingStats && { billing: house.billingStats }),
         ...(house.services.support && { support: house.services.support.stats }),
@@ -156,7 +157,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
             accessCookie: accessCookieName,
             log,
           });
-    const server: Front = createFront({
+    const server: HttpServer = createHttpServer({
       siteUrl: config.siteUrl,
       statics: openStatics(`${dist}client`),
       security,
@@ -186,7 +187,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
     const { port } = server.address() as AddressInfo;
     log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
     house.start();
-    const upkeep = startUpkeep({
+    const maintenance = startMaintenance({
       ...{ press, assets, log, editionReady },
       reader: content.reader,
       earlierKeys: room.earlierKeys,
@@ -198,7 +199,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
       stop() {
         stopping ??= (async () => {
           log.info({}, 'Stopping');
-          upkeep.stop();
+          maintenance.stop();
           if (!(await shutDown(server))) log.warn({}, 'Connections that did not end in time were closed');
           await close();
           await Promise.all([closeCdn(), indexNow.close(), tenant?.close()]);
@@ -244,7 +245,7 @@ function brieflyRemembered(ask: () => boolean): () => boolean {
 }
 
 /** Listens, or says which setting to change. */
-function listen(server: Front, port: number, host: string): Promise<void> {
+function listen(server: HttpServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sentences: Record<string, string> = {

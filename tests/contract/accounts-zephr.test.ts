@@ -18,7 +18,7 @@ import { tenantSessions } from '../../src/lib/accounts/zephr-sessions.server.ts'
 import { silent } from '../../src/lib/logging.ts';
 import { noThirdParties } from '../../src/lib/third-party/settings.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
-import { createFront } from '../../src/server/http/http-server.ts';
+import { createHttpServer } from '../../src/server/http/http-server.ts';
 import { securityHeaders } from '../../src/server/http/security-headers.ts';
 import { shutDown } from '../../src/server/http/shutdown.ts';
 import { openStatics } from '../../src/server/http/static-files.ts';
@@ -155,7 +155,7 @@ beforeAll(async () => {
   tenantUrl = url;
   const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };
   tenant = openTenant({ url, siteUrl, accessCookie: 'access', settings, log: silent, patienceMs: 1000 });
-  front = createFront({
+  front = createHttpServer({
     ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
     statics: openStatics('/nowhere'),
     security: securityHeaders({

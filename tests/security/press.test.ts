@@ -16,12 +16,13 @@ import type { Content } from '../../src/content/service.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
-import { createFront, type Front } from '../../src/server/http/http-server.ts';
+import { createHttpServer } from '../../src/server/http/http-server.ts';
 import type { RenderPage } from '../../src/server/http/page-renderer.ts';
 import { securityHeaders } from '../../src/server/http/security-headers.ts';
+import type { HttpServer } from '../../src/server/http/server-options.ts';
 import { shutDown } from '../../src/server/http/shutdown.ts';
 import { openStatics } from '../../src/server/http/static-files.ts';
-import { openPressroom, type Pressroom } from '../../src/server/press/open-press.ts';
+import { openSitePress, type SitePress } from '../../src/server/press/open-press.ts';
 import { createPublishing, type Publishing } from '../../src/server/press/publishing.ts';
 import { answerWith } from '../fixtures/answer.ts';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
@@ -38,8 +39,8 @@ const config = parseConfig({
 });
 const wordpress = fakeWordPress();
 let content: Content;
-let room: Pressroom;
-let server: Front;
+let room: SitePress;
+let server: HttpServer;
 let port: number;
 let renders: string[] = [];
 
@@ -106,7 +107,7 @@ beforeAll(async () => {
     services,
   });
   const security = securityHeaders(config);
-  room = openPressroom({ config, house: { locals, services }, render, security, build: 'one', log: silent });
+  room = openSitePress({ config, house: { locals, services }, render, security, build: 'one', log: silent });
   publishing = createPublishing({
     press: room.press,
     hurry: room.hurry,
@@ -116,7 +117,7 @@ beforeAll(async () => {
     log: silent,
     published: () => {},
   });
-  server = createFront({
+  server = createHttpServer({
     siteUrl,
     statics: openStatics(join(folder, 'none')),
     security,

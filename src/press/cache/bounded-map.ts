@@ -1,5 +1,5 @@
 /** A bounded map of what was used recently. */
-export interface Recent<T> {
+export interface BoundedMap<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
   clear(): void;
@@ -9,7 +9,7 @@ export interface Recent<T> {
  * Two generations: when the young one is full it becomes the old one, and what is asked for again moves over. A look-up in
  * the young generation writes nothing, which is what makes it cheap on a hot path; at most `2 × limit` values are kept.
  */
-export function createRecent<T>(limit: number): Recent<T> {
+export function createBoundedMap<T>(limit: number): BoundedMap<T> {
   let young = new Map<string, T>();
   let old = new Map<string, T>();
 

@@ -1,21 +1,21 @@
-/** A page as it lies ready in memory: header lists and bytes of each encoding that was asked for. */
+/** A page in memory: header lists and bytes of each encoding that was asked for, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
-import { createRecent } from './bounded-map.ts';
+import { createBoundedMap } from './bounded-map.ts';
 import { decode } from './compression.ts';
 
-/** The headers that go out with a page, whatever its encoding; made once for each rendering. */
-export type Dress = (page: StoredPage) => Readonly<Record<string, string>>;
+/** Response headers of a page, whatever its encoding; called once for each rendering. */
+export type HeadersOf = (page: StoredPage) => Readonly<Record<string, string>>;
 
-/** One encoding, ready to send. */
-export interface Ready {
+/** A page's response in one encoding. */
+export interface EncodedResponse {
   readonly etag: string;
   /**
    * The bytes, up to {@link longestText} of them as Latin-1 text: Node sends head and text in one piece, but head and buffer
    * in two, which costs a sixth more of the whole answer. `end(body, 'latin1')` is right for both.
    */
   readonly body: Buffer | string;
-  /** Names and values by turns, as `writeHead` takes them; the last two values are {@link ageAt} and {@link timingAt}. */
+  /** Names and values alternate, as `writeHead` takes them; the last two values are {@link ageAt} and {@link timingAt}. */
   readonly headers: string[];
   /** The same for a 304. */
   readonly notModified: string[];
@@ -24,18 +24,19 @@ export interface Ready {
 /** Longer bodies stay buffers: text is copied once more on its way to the socket. */
 const longestText = 64 * 1024;
 
-/** The bytes of a body as it lies ready. */
-export const bytesOf = ({ body }: Ready): Buffer => (typeof body === 'string' ? Buffer.from(body, 'latin1') : body);
+/** The bytes of a response's body. */
+export const bytesOf = ({ body }: EncodedResponse): Buffer =>
+  typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
 
 /** Where, counted from the end of the header lists, the values stand that differ from answer to answer. */
 export const ageAt = 3;
 export const timingAt = 1;
 
-export interface Entry {
+export interface CachedPage {
   readonly page: StoredPage;
   /** Name of the full variant (stored-page.ts) where there is one, made once: a string made for each request is hashed each time. */
   readonly fullName: string | undefined;
-  /** What a hit needs of the page, so that it need not be touched: among many pages every object is a miss of the cache. */
+  /** What a hit needs of the page, copied: among many pages every further object is a miss of the processor's cache. */
   readonly status: number;
   readonly build: string;
   /** Unix second of the rendering. */
@@ -46,20 +47,20 @@ export interface Entry {
   visited: boolean;
   /** Bytes that it takes, an estimate that errs upwards. */
   bytes: number;
-  /** Which look at the store found it current; see `Memory.epoch`. */
+  /** The LRU's epoch in which the store confirmed it; see `Lru.epoch`. */
   epoch: number;
-  /** Number of the latest change that it is known to show; endless for a page that changes find by themselves. */
+  /** Number of the latest change that it is known to show; infinite for a page that changes find by tag. */
   current: number;
   /** The encodings that were asked for, or all of them where the store does not hold them. */
-  readonly ready: Record<Encoding, Ready | undefined>;
+  readonly encoded: Record<Encoding, EncodedResponse | undefined>;
 }
 
-/** Objects, map slots and array headers of one entry. */
+/** Objects, map slots and array headers of one cached page. */
 const overhead = 1200;
 const cost = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length + 32, 0);
 
-/** Header values that many pages have; they lie in memory once. */
-const shared = createRecent<string>(512);
+/** Header values that many pages share are in memory once. */
+const shared = createBoundedMap<string>(512);
 function share(value: string): { readonly value: string; readonly cost: number } {
   const known = shared.get(value);
   if (known !== undefined) return { value: known, cost: 0 };
@@ -67,9 +68,9 @@ function share(value: string): { readonly value: string; readonly cost: number }
   return { value, cost: value.length + 32 };
 }
 
-/** Puts a page into memory form. @param bodies what of its bytes is at hand */
-export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoch = 0): Entry {
-  const entry: Entry = {
+/** Creates the in-memory form of a page. @param bodies those of its bytes that are known */
+export function createCachedPage(page: StoredPage, headersOf: HeadersOf, bodies: Bodies, epoch = 0): CachedPage {
+  const cached: CachedPage = {
     page,
     fullName: page.access === null ? undefined : nameOf(page.key, 'full'),
     status: page.status,
@@ -80,17 +81,17 @@ export function createEntry(page: StoredPage, dress: Dress, bodies: Bodies, epoc
     bytes: 0,
     epoch,
     current: page.asOf ?? Number.POSITIVE_INFINITY,
-    ready: { br: undefined, gzip: undefined, identity: undefined },
+    encoded: { br: undefined, gzip: undefined, identity: undefined },
   };
-  entry.bytes = overhead + cost(page.tags) + page.key.length * 3;
+  cached.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {
     const body = bodies[encoding];
-    if (body) addReady(entry, encoding, body, dress);
+    if (body) addEncoded(cached, encoding, body, headersOf);
   }
-  return entry;
+  return cached;
 }
 
-/** Which of the wanted encodings the page is kept in; identity can always be had. */
+/** The first wanted encoding that the page is stored in; identity is always possible. */
 export function chooseEncoding(page: StoredPage, wanted: readonly Encoding[]): Encoding {
   for (const encoding of wanted) {
     if (encoding === 'identity' || page.etags[encoding] !== undefined) return encoding;
@@ -99,50 +100,50 @@ export function chooseEncoding(page: StoredPage, wanted: readonly Encoding[]): E
 }
 
 /**
- * One encoding of an entry, made ready on the first demand.
+ * The response in one encoding, made at the first request for it.
  *
  * @param load the store's bytes of one encoding; `undefined` when this rendering is no longer there
- * @returns `undefined` when the bytes cannot be had: the page must be looked up anew
+ * @returns `undefined` when the bytes are gone: look the page up again
  */
-export function readyIn(
-  entry: Entry,
+export function encodedIn(
+  cached: CachedPage,
   encoding: Encoding,
-  dress: Dress,
+  headersOf: HeadersOf,
   load: (page: StoredPage, encoding: Encoding) => Buffer | undefined,
-): Ready | undefined {
-  const made = entry.ready[encoding];
+): EncodedResponse | undefined {
+  const made = cached.encoded[encoding];
   if (made) return made;
-  const { page } = entry;
+  const { page } = cached;
   if (page.etags[encoding] !== undefined) {
     const body = load(page, encoding);
-    return body && addReady(entry, encoding, body, dress);
+    return body && addEncoded(cached, encoding, body, headersOf);
   }
   if (encoding !== 'identity') return undefined;
-  const zipped = entry.ready.gzip ? bytesOf(entry.ready.gzip) : load(page, 'gzip');
-  return zipped && addReady(entry, 'identity', decode(zipped), dress);
+  const zipped = cached.encoded.gzip ? bytesOf(cached.encoded.gzip) : load(page, 'gzip');
+  return zipped && addEncoded(cached, 'identity', decode(zipped), headersOf);
 }
 
-function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress): Ready {
-  const { page } = entry;
+function addEncoded(cached: CachedPage, encoding: Encoding, body: Buffer, headersOf: HeadersOf): EncodedResponse {
+  const { page } = cached;
   const etag = page.etags[encoding] ?? `"${hashOf(body)}"`;
   const fixed: string[] = [];
   const always: string[] = [];
   let vary = 'Accept-Encoding';
   let texts = 0;
-  for (const [name, value] of Object.entries(dress(page))) {
+  for (const [name, value] of Object.entries(headersOf(page))) {
     if (name === 'vary') {
       vary = value.toLowerCase().includes('accept-encoding') ? value : `${value}, Accept-Encoding`;
       continue;
     }
     const one = share(value);
     texts += one.cost;
-    // What describes the bytes does not belong to an answer without any.
+    // Headers that describe a body don't belong to a 304.
     (/^content-(?:type|language|location|disposition)$/.test(name) ? fixed : always).push(name, one.value);
   }
   always.push('vary', vary, 'etag', etag);
   const moving = ['age', '0', 'server-timing', ''];
   const headers = [...fixed, ...always];
-  // Checked here, once: what is sent from then on is sent as it is.
+  // Checked once here; every response is then sent unchecked.
   for (let at = 0; at < headers.length; at += 2) {
     validateHeaderName(headers[at] ?? '');
     validateHeaderValue(headers[at] ?? '', headers[at + 1] ?? '');
@@ -150,8 +151,8 @@ function addReady(entry: Entry, encoding: Encoding, body: Buffer, dress: Dress):
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   headers.push('content-length', String(body.byteLength), ...moving);
   const sent = body.byteLength <= longestText ? body.toString('latin1') : body;
-  const ready: Ready = { etag, body: sent, headers, notModified: [...always, ...moving] };
-  entry.ready[encoding] = ready;
-  entry.bytes += body.byteLength + texts + 8 * (headers.length + ready.notModified.length) + 300;
-  return ready;
+  const response: EncodedResponse = { etag, body: sent, headers, notModified: [...always, ...moving] };
+  cached.encoded[encoding] = response;
+  cached.bytes += body.byteLength + texts + 8 * (headers.length + response.notModified.length) + 300;
+  return response;
 }

@@ -1,39 +1,39 @@
 /**
- * The hottest pages in memory, within a byte budget. Eviction is SIEVE: a hit sets one bit and moves nothing, which is what
- * makes it cheaper than a list ordered by use, and a page that is read once leaves before one that is read again.
+ * The most read pages in memory, within a byte budget. Eviction is SIEVE: a hit sets one bit and moves nothing, which makes it
+ * cheaper than a list ordered by use, and a page that is read once leaves before one that is read again.
  */
-import type { Entry } from './cached-page.ts';
+import type { CachedPage } from './cached-page.ts';
 
-export interface Memory {
+export interface Lru {
   /** Bytes in use. */
   readonly bytes: number;
   readonly size: number;
-  /** Grows when another process wrote to the store: entries of an earlier epoch are looked at again. */
+  /** Grows when another process wrote to the store: pages of an earlier epoch are checked against the store again. */
   epoch: number;
-  get(name: string): Entry | undefined;
-  set(name: string, entry: Entry): void;
+  get(name: string): CachedPage | undefined;
+  set(name: string, page: CachedPage): void;
   delete(name: string): boolean;
   clear(): void;
-  /** Runs `change`, which may make the entry larger, and keeps within the budget. */
-  resize<T>(name: string, entry: Entry, change: () => T): T;
-  entries(): IterableIterator<[string, Entry]>;
+  /** Runs `change`, which may make the page larger, and evicts others if it does. */
+  resize<T>(name: string, page: CachedPage, change: () => T): T;
+  entries(): IterableIterator<[string, CachedPage]>;
 }
 
 /**
- * @param budget bytes that all entries take together
- * @param evicted told of each entry that leaves for want of room
+ * @param budget bytes of all pages together
+ * @param evicted called with each page that is evicted
  */
-export function createMemory(budget: number, evicted: (name: string, entry: Entry) => void = () => {}): Memory {
-  const entries = new Map<string, Entry>();
-  let hand: IterableIterator<[string, Entry]> = entries.entries();
+export function createLru(budget: number, evicted: (name: string, page: CachedPage) => void = () => {}): Lru {
+  const entries = new Map<string, CachedPage>();
+  let hand: IterableIterator<[string, CachedPage]> = entries.entries();
   let bytes = 0;
   let epoch = 1;
 
   function forget(name: string): boolean {
-    const entry = entries.get(name);
-    if (!entry) return false;
+    const page = entries.get(name);
+    if (!page) return false;
     entries.delete(name);
-    bytes -= entry.bytes;
+    bytes -= page.bytes;
     return true;
   }
 
@@ -45,12 +45,12 @@ export function createMemory(budget: number, evicted: (name: string, entry: Entr
         next = hand.next();
         if (next.done) return;
       }
-      const [name, entry] = next.value;
-      if (entry.visited) {
-        entry.visited = false;
+      const [name, page] = next.value;
+      if (page.visited) {
+        page.visited = false;
       } else {
         forget(name);
-        evicted(name, entry);
+        evicted(name, page);
       }
     }
   }
@@ -69,11 +69,11 @@ export function createMemory(budget: number, evicted: (name: string, entry: Entr
       epoch = value;
     },
     get: (name) => entries.get(name),
-    set(name, entry) {
+    set(name, page) {
       forget(name);
-      entry.epoch = epoch;
-      entries.set(name, entry);
-      bytes += entry.bytes;
+      page.epoch = epoch;
+      entries.set(name, page);
+      bytes += page.bytes;
       makeRoom();
     },
     delete: forget,
@@ -82,12 +82,12 @@ export function createMemory(budget: number, evicted: (name: string, entry: Entr
       hand = entries.entries();
       bytes = 0;
     },
-    resize(name, entry, change) {
-      const before = entry.bytes;
+    resize(name, page, change) {
+      const before = page.bytes;
       const result = change();
-      // An entry that has left in the meantime belongs to whoever still sends it.
-      if (entries.get(name) === entry) {
-        bytes += entry.bytes - before;
+      // A page that has left in the meantime belongs to the response that still uses it.
+      if (entries.get(name) === page) {
+        bytes += page.bytes - before;
         makeRoom();
       }
       return result;

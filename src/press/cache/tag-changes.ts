@@ -2,7 +2,7 @@
  * Which tag changed last when, in numbers and not in time: every change has the next number of one sequence. A render notes
  * the number at its start; what it shows is out of date when one of its tags has a higher one at its end.
  */
-export interface Changes {
+export interface TagChanges {
   /** Number of the latest change. */
   readonly latest: number;
   /** Notes a change. @param number from the store, or `null` to take the next one */
@@ -23,7 +23,7 @@ interface Mark {
  * @param limit how many tags are remembered; beyond it the oldest are forgotten, and a render that began before they
  *   were is shown to nobody
  */
-export function createChanges(everything: string | null, limit = 50_000): Changes {
+export function createTagChanges(everything: string | null, limit = 50_000): TagChanges {
   let latest = 0;
   /** All changes up to this number may have been forgotten. */
   let forgotten = 0;

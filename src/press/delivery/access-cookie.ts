@@ -5,7 +5,7 @@
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<level>.<HMAC-SHA256 of all before the last dot, base64url>`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createRecent } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { AccessLevel } from '../store/stored-page.ts';
 
 /** A signing key. */
@@ -54,7 +54,7 @@ export function createAccessCookie(options: AccessCookieOptions): AccessCookie {
   if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('Two keys have the same id.');
   if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is no name of a cookie.`);
   const secrets = new Map(keys.map((key) => [key.id, key.secret]));
-  const verified = createRecent<{ readonly level: AccessLevel; readonly until: number }>(2000);
+  const verified = createBoundedMap<{ readonly level: AccessLevel; readonly until: number }>(2000);
   const opening = `${name}=`;
 
   const hmac = (secret: string, text: string): Buffer => createHmac('sha256', secret).update(text).digest();

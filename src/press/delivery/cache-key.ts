@@ -2,7 +2,7 @@
  * From a request's target to the key of a page. Only the path and the parameters that a page is known to use are part of a
  * key: no host, no header and no other parameter can make a second copy of a page, or another page under its name.
  */
-import { createRecent } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 
 /** Parameters that pages of a path use. */
 export interface QueryRule {
@@ -50,7 +50,7 @@ const longestKept = 200;
 export function createKeys(rules: KeyRules): KeyOf {
   const redirects = readRedirects(rules.redirects);
   const capitals = new Map(rules.capitals.map((path) => [path.toLowerCase(), path]));
-  const recent = createRecent<KeyResult>(4096);
+  const recent = createBoundedMap<KeyResult>(4096);
   const passes = (path: string): boolean => rules.pass.some((pattern) => pattern.test(path));
 
   function read(target: string, reading: boolean): KeyResult {

@@ -1,8 +1,8 @@
 /** Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2). */
-import { createRecent } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import { type Encoding, encodings } from '../store/stored-page.ts';
 
-const known = createRecent<readonly Encoding[]>(256);
+const known = createBoundedMap<readonly Encoding[]>(256);
 const identityOnly: readonly Encoding[] = ['identity'];
 /** Longer ones are parsed each time and never kept. */
 const longestKept = 256;

@@ -5,7 +5,7 @@
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<HMAC-SHA256 of the page's key and all before the last dot, base64url>`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createRecent } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { AccessCookieOptions } from './access-cookie.ts';
 
 export interface PassCookie {
@@ -26,7 +26,7 @@ export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOpt
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]));
   const [first] = keys;
   const opening = `${name}=`;
-  const verified = createRecent<{ readonly page: string; readonly until: number }>(2000);
+  const verified = createBoundedMap<{ readonly page: string; readonly until: number }>(2000);
 
   /** The word before keeps a pass from ever being an access cookie, which is signed with the same keys. */
   const hmac = (secret: string, page: string, text: string): string =>

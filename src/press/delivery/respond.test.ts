@@ -2,12 +2,12 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders, type Se
 import type { AddressInfo } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Bench, html, press, tempDir } from '../testing.ts';
+import { html, press, type TestPress, tempDir } from '../testing.ts';
 import { servePage } from './respond.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 let folder: ReturnType<typeof tempDir>;
-let bench: Bench;
+let bench: TestPress;
 let server: Server;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
         : key === '/tiny'
           ? html('tiny')
           : { ...html(text), headers: { 'content-type': 'text/html', vary: 'Cookie' }, tags: ['t'] },
-    dress: (page) => ({
+    headersOf: (page) => ({
       ...page.headers,
       'cache-control': 'public, max-age=0, must-revalidate',
       'cache-tag': page.tags.join(),

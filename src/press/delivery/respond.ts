@@ -1,8 +1,9 @@
-/** Sends a page of the press over HTTP. This is the hot path: nothing here is made that could have been made before. */
+/** Sends a page of the press over HTTP. This is the hot path: nothing is created here that could have been created before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ageAt, type Entry, type Ready, timingAt } from '../cache/cached-page.ts';
-import type { AskedHeaders, Parcel } from '../fast-path/fast-path.ts';
+import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache/cached-page.ts';
+import type { CachedResponse } from '../fast-path/fast-path.ts';
 import { secondNow } from '../fast-path/http-date.ts';
+import type { FastPathHeaders } from '../fast-path/request-head.ts';
 import type { Press } from '../press.server.ts';
 import type { Encoding, Variant } from '../store/stored-page.ts';
 import { acceptedEncodings, matchesEtag } from './negotiation.ts';
@@ -10,75 +11,90 @@ import { acceptedEncodings, matchesEtag } from './negotiation.ts';
 /** Where a page came from, as `Server-Timing` says it. */
 export type Source = 'hit' | 'rendered';
 
+/** Usually `Press.encoded`. */
+type EncodedOf = (page: CachedPage, wanted: readonly Encoding[]) => EncodedResponse | undefined;
+
 const timings: Readonly<Record<Source, string>> = { hit: 'press;desc="hit"', rendered: 'press;desc="rendered"' };
 
-/** Ages as text; most pages are asked for again within the hour. */
-const texts = Array.from({ length: 3600 }, (_, age) => String(age));
+/** Ages as text; most pages are requested again within the hour. */
+const ageTexts = Array.from({ length: 3600 }, (_, age) => String(age));
+
+/** Reused by every response: one object less per request. */
+const response: { -readonly [name in keyof CachedResponse]: CachedResponse[name] } & { headers: string[] } = {
+  status: 200,
+  headers: [],
+  body: null,
+};
 
 /**
- * What a request for a page is answered with: 304 when the browser has these very bytes, otherwise the best encoding that it
- * takes. The parcel is used again for the next one.
+ * The response to a request for a page: 304 when the browser has these very bytes, otherwise the best encoding that it accepts. The
+ * returned object is reused for the next one.
  *
- * @param ready usually `Press.ready`
  * @returns `null` when the rendering has just been replaced: look the page up again
  */
-export function parcelOf(
-  entry: Entry,
-  headers: AskedHeaders,
-  ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
+export function responseFromCache(
+  page: CachedPage,
+  headers: FastPathHeaders,
+  encodedOf: EncodedOf,
   source: Source = 'hit',
-): Parcel | null {
-  const made = ready(entry, acceptedEncodings(headers['accept-encoding']));
-  if (!made) return null;
-  const unchanged = entry.status === 200 && matchesEtag(headers['if-none-match'], made.etag);
-  const list = unchanged ? made.notModified : made.headers;
-  const age = Math.max(0, secondNow() - entry.second);
-  list[list.length - ageAt] = texts[age] ?? String(age);
+): CachedResponse | null {
+  const encoded = encodedOf(page, acceptedEncodings(headers['accept-encoding']));
+  if (!encoded) return null;
+  const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], encoded.etag);
+  const list = unchanged ? encoded.notModified : encoded.headers;
+  const age = Math.max(0, secondNow() - page.second);
+  list[list.length - ageAt] = ageTexts[age] ?? String(age);
   list[list.length - timingAt] = timings[source];
-  parcel.status = unchanged ? 304 : entry.status;
-  parcel.headers = list;
-  parcel.body = unchanged ? null : made.body;
-  return parcel;
+  response.status = unchanged ? 304 : page.status;
+  response.headers = list;
+  response.body = unchanged ? null : encoded.body;
+  return response;
 }
 
-const parcel: { -readonly [name in keyof Parcel]: Parcel[name] } & { headers: string[] } = {
-  ...{ status: 200, headers: [], body: null },
-};
+function send(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { status, body }: CachedResponse,
+  headers: string[],
+) {
+  // Node copies the list before it returns, so that it can be reused.
+  outgoing.writeHead(status, headers);
+  if (body === null || incoming.method === 'HEAD') outgoing.end();
+  else outgoing.end(body, 'latin1');
+}
 
 /**
  * Answers GET and HEAD with a page.
  *
  * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
  */
-export function answerPage(
-  entry: Entry,
+export function respondWithPage(
+  page: CachedPage,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
+  encodedOf: EncodedOf,
   source: Source = 'hit',
 ): boolean {
-  const sent = parcelOf(entry, incoming.headers as AskedHeaders, ready, source);
+  const sent = responseFromCache(page, incoming.headers as FastPathHeaders, encodedOf, source);
   if (!sent) return false;
-  // Node copies the list before it returns, so that it can be used again.
-  outgoing.writeHead(sent.status, sent.headers as string[]);
-  if (sent.body === null || incoming.method === 'HEAD') outgoing.end();
-  else outgoing.end(sent.body, 'latin1');
+  send(incoming, outgoing, sent, sent.headers as string[]);
   return true;
 }
 
 /**
- * Answers with what is for this asker alone and is to be kept nowhere: whole each time, without validators.
+ * Answers with a page that only this client may get and that no cache may store: whole each time, without validators.
  *
- * @returns as {@link answerPage}
+ * @returns as {@link respondWithPage}
  */
-export function answerUnkept(
-  entry: Entry,
+export function respondUncached(
+  page: CachedPage,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  ready: (entry: Entry, wanted: readonly Encoding[]) => Ready | undefined,
+  encodedOf: EncodedOf,
 ): boolean {
   const encoding = incoming.headers['accept-encoding'];
-  const sent = parcelOf(entry, { 'accept-encoding': encoding === undefined ? undefined : String(encoding) }, ready);
+  const accepted = encoding === undefined ? undefined : String(encoding);
+  const sent = responseFromCache(page, { 'accept-encoding': accepted }, encodedOf);
   if (!sent) return false;
   const headers: string[] = [];
   for (let at = 0; at < sent.headers.length; at += 2) {
@@ -86,45 +102,42 @@ export function answerUnkept(
     if (name === 'etag' || name === 'last-modified') continue;
     headers.push(name, name === 'cache-control' ? 'private, no-store' : value);
   }
-  outgoing.writeHead(sent.status, headers);
-  if (sent.body === null || incoming.method === 'HEAD') outgoing.end();
-  else outgoing.end(sent.body, 'latin1');
+  send(incoming, outgoing, sent, headers);
   return true;
 }
 
-/** A rendering may be replaced between finding it and sending it; more often than this, something is wrong. */
+/** A rendering may be replaced between look-up and response; more often than this, something is wrong. */
 const mostAttempts = 5;
 
 /**
- * Finds a page and answers with it: at once, and without a promise, when it is stored; after its render when it is not.
+ * Finds a page and answers with it: at once, and without a promise, when it is stored; after its render when it isn't.
  *
- * @returns what is to be waited for, where there is something; it rejects with RenderFailed or PressBusy, and nothing has
- *   been sent then
+ * @returns a promise where there is something to wait for; it rejects with RenderFailed or PressBusy before anything is sent
  */
 export function servePage(
-  press: Pick<Press, 'peek' | 'get' | 'ready'>,
+  press: Pick<Press, 'peek' | 'get' | 'encoded'>,
   key: string,
   variant: Variant,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> | undefined {
-  const entry = press.peek(key, variant);
-  if (entry && answerPage(entry, incoming, outgoing, press.ready)) return undefined;
-  return serveLater(press, key, variant, incoming, outgoing);
+  const page = press.peek(key, variant);
+  if (page && respondWithPage(page, incoming, outgoing, press.encoded)) return undefined;
+  return serveRendered(press, key, variant, incoming, outgoing);
 }
 
-async function serveLater(
-  press: Pick<Press, 'get' | 'ready'>,
+async function serveRendered(
+  press: Pick<Press, 'get' | 'encoded'>,
   key: string,
   variant: Variant,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const entry = await press.get(key, variant);
-    // Whoever has gone in the meantime needs no answer.
+    const page = await press.get(key, variant);
+    // The client has gone meanwhile.
     if (outgoing.destroyed) return;
-    if (answerPage(entry, incoming, outgoing, press.ready, 'rendered')) return;
+    if (respondWithPage(page, incoming, outgoing, press.encoded, 'rendered')) return;
   }
-  throw new Error('The page was replaced again and again while it was to be sent.');
+  throw new Error('The page was replaced again and again before it could be sent.');
 }

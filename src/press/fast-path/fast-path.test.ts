@@ -3,14 +3,15 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parcelOf, servePage } from '../delivery/respond.ts';
-import { type Bench, html, press, tempDir } from '../testing.ts';
-import { attachLane, readHead } from './fast-path.ts';
+import { responseFromCache, servePage } from '../delivery/respond.ts';
+import { html, press, type TestPress, tempDir } from '../testing.ts';
+import { attachFastPath } from './fast-path.ts';
+import { readHead } from './request-head.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');
 let folder: ReturnType<typeof tempDir>;
-let bench: Bench;
+let bench: TestPress;
 let lane: Server;
 let plain: Server;
 const toServer = vi.fn();
@@ -32,12 +33,12 @@ beforeAll(async () => {
     });
   lane = make();
   plain = make();
-  attachLane(
+  attachFastPath(
     lane,
     ({ target, headers }) => {
       if (target === '/throws') throw new Error('no');
       const entry = bench.press.peek(target, 'public');
-      const parcel = entry ? parcelOf(entry, headers, bench.press.ready) : null;
+      const parcel = entry ? responseFromCache(entry, headers, bench.press.encoded) : null;
       if (parcel) inLane(target);
       return parcel;
     },
@@ -359,7 +360,7 @@ describe('slow and silent askers', () => {
     const server = createServer((_, outgoing) => outgoing.end('server'));
     const body = Buffer.alloc(1024 * 1024, 'x');
     const headers = ['content-length', String(body.byteLength)];
-    attachLane(server, () => ({ status: 200, headers, body }), options);
+    attachFastPath(server, () => ({ status: 200, headers, body }), options);
     await listen(server);
     return server;
   }
@@ -429,6 +430,6 @@ describe('slow and silent askers', () => {
   it('wants a server of its own', () => {
     const taken = createServer();
     taken.on('connection', () => {});
-    expect(() => attachLane(taken, () => null, { firstMs: 1, idleMs: 1 })).toThrow('fresh');
+    expect(() => attachFastPath(taken, () => null, { firstMs: 1, idleMs: 1 })).toThrow('a new HTTP server');
   });
 });

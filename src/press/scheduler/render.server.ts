@@ -1,6 +1,6 @@
-/** From the injected render function to a page that can be put on the shelf. */
+/** From the injected render function to a page that can be stored. */
 
-import type { Entry } from '../cache/cached-page.ts';
+import type { CachedPage } from '../cache/cached-page.ts';
 import { encodeNothing } from '../cache/compression.ts';
 import type { Encode } from '../cache/compressor.server.ts';
 import {
@@ -23,7 +23,7 @@ export interface Rendering {
   readonly tags: Iterable<string>;
   /** Level that the page's full variant asks for; the same in both variants. */
   readonly access?: AccessLevel | null;
-  /** Whether the answer may be kept at all; pages that are, are given to everyone. */
+  /** Whether the response may be stored; a stored page is served to everyone. */
   readonly storable: boolean;
 }
 
@@ -45,29 +45,31 @@ export class RenderFailed extends Error {
   }
 }
 
-/** A page made, and not yet on the shelf. */
-export interface Made {
+/** A page that is rendered, and not stored yet. */
+export interface RenderedPage {
   readonly page: StoredPage;
   readonly bodies: Bodies;
-  /** The page on the shelf that has the same bytes, headers and status: there is nothing to put. */
-  readonly same: Entry | null;
+  /** The stored page with the same bytes, headers and status: there is nothing to store. */
+  readonly same: CachedPage | null;
   readonly storable: boolean;
 }
 
-/** What is kept for good: pages, moved and gone. A 404 is not among them, so that unknown addresses fill nothing. */
-const keptStatuses: readonly number[] = [200, 301, 308, 410];
+/** Stored: pages, redirects and 410. A 404 isn't, so that unknown addresses don't fill the store. */
+const storedStatuses: readonly number[] = [200, 301, 308, 410];
 
-const unkept =
+const notStored =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|etag|date|age|server-timing|trailer|upgrade)$/;
 
 /**
- * @param current the page as it stands on the shelf
+ * Renders and compresses a page.
+ *
+ * @param current the page as it is stored now
  * @param asOf see `StoredPage.asOf`
  */
-export async function make(
+export async function renderPage(
   ref: PageRef,
   render: Render,
-  current: () => Entry | undefined,
+  current: () => CachedPage | undefined,
   asOf: number | null,
   options: {
     readonly build: string;
@@ -77,7 +79,7 @@ export async function make(
     /** The page is rendered, and its compression has begun. */
     readonly onRendered?: () => void;
   },
-): Promise<Made> {
+): Promise<RenderedPage> {
   const began = performance.now();
   const rendering = await within(options.timeoutMs, render(ref.key, ref.variant));
   if (rendering.status >= 500) throw new RenderFailed(`The page answered with status ${rendering.status}.`, rendering);
@@ -88,10 +90,10 @@ export async function make(
   for (const [name, value] of given) {
     const lower = name.toLowerCase();
     if (lower === 'set-cookie') cookies = true;
-    else if (!unkept.test(lower)) headers[lower] = value;
+    else if (!notStored.test(lower)) headers[lower] = value;
   }
-  // A cookie is somebody's: an answer that sets one is never given to another, nor is the cookie.
-  const storable = rendering.storable && !cookies && keptStatuses.includes(rendering.status);
+  // A cookie belongs to one reader: a response that sets one is never stored.
+  const storable = rendering.storable && !cookies && storedStatuses.includes(rendering.status);
   const hash = hashOf(rendering.body);
   const base = {
     ...ref,
@@ -107,7 +109,7 @@ export async function make(
     renderMs: performance.now() - began,
     asOf,
   };
-  // What is made on demand is written in any case: that it is current is news, too.
+  // A page that is rendered on demand is always written: that it is current is new, too.
   const same = storable && asOf === null ? sameAs(current(), base) : null;
   if (same) return { page: { ...base, etags: same.page.etags }, bodies: {}, same, storable };
   if (!storable) {
@@ -120,15 +122,15 @@ export async function make(
   return { page: { ...base, etags }, bodies, same: null, storable };
 }
 
-function sameAs(current: Entry | undefined, made: Omit<StoredPage, 'etags'>): Entry | null {
+function sameAs(current: CachedPage | undefined, rendered: Omit<StoredPage, 'etags'>): CachedPage | null {
   const page = current?.page;
   const same =
     page !== undefined &&
-    page.hash === made.hash &&
-    page.status === made.status &&
-    page.access === made.access &&
-    page.build === made.build &&
-    JSON.stringify(page.headers) === JSON.stringify(made.headers);
+    page.hash === rendered.hash &&
+    page.status === rendered.status &&
+    page.access === rendered.access &&
+    page.build === rendered.build &&
+    JSON.stringify(page.headers) === JSON.stringify(rendered.headers);
   return same && current ? current : null;
 }
 

@@ -1,9 +1,9 @@
-/** Renders pages ahead of their readers; what is stored already is left alone, so that it can be broken off and resumed. */
+/** Warm-up: renders pages before readers ask for them. Stored pages are skipped, so that it can be stopped and resumed. */
 
-import type { Entry } from '../cache/cached-page.ts';
-import type { Shelf } from '../cache/page-cache.server.ts';
+import type { PageCache } from '../cache/page-cache.server.ts';
 import type { PageRef } from '../store/stored-page.ts';
-import type { Desk, Outcome } from './scheduler.server.ts';
+import type { RenderOutcome } from './render-job.ts';
+import type { Scheduler } from './scheduler.server.ts';
 
 export interface Progress {
   readonly done: number;
@@ -30,12 +30,12 @@ export interface Warmed {
   readonly ms: number;
 }
 
-export function createWarming(press: { shelf: Shelf; desk: Desk; find: (key: string) => Entry | undefined }) {
-  const { shelf, desk } = press;
+export function createWarmUp(press: { cache: PageCache; scheduler: Scheduler }) {
+  const { cache, scheduler } = press;
 
-  const render = (ref: PageRef): Promise<Outcome> =>
+  const render = (ref: PageRef): Promise<RenderOutcome> =>
     new Promise((resolve) => {
-      desk.refresh(ref, 0, 0, { settled: (_ref, outcome) => resolve(outcome) }, true);
+      scheduler.refresh(ref, { watcher: { settled: (_ref, outcome) => resolve(outcome) }, last: true });
     });
 
   return async function warm(keys: Iterable<string>, options: WarmOptions = {}): Promise<Warmed> {
@@ -47,7 +47,7 @@ export function createWarming(press: { shelf: Shelf; desk: Desk; find: (key: str
     let failed = 0;
 
     async function one(ref: PageRef): Promise<void> {
-      if (!options.again && shelf.has(ref)) skipped++;
+      if (!options.again && cache.has(ref)) skipped++;
       else if ((await render(ref)) === 'failed') failed++;
       else rendered++;
     }
@@ -56,7 +56,7 @@ export function createWarming(press: { shelf: Shelf; desk: Desk; find: (key: str
       while (at < list.length && !options.signal?.aborted) {
         const key = list[at++] ?? '';
         await one({ key, variant: 'public' });
-        const page = press.find(key)?.page;
+        const page = cache.find(key, 'public')?.page;
         if (page && page.access !== null) await one({ key, variant: 'full' });
         const ms = performance.now() - began;
         const rate = rendered === 0 ? 0 : (rendered / ms) * 1000;

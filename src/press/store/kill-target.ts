@@ -29,7 +29,7 @@ export function readContent(dir: string): Map<string, number> {
 }
 
 /** What the victim says it has done. */
-export interface Said {
+export interface Edited {
   readonly tag: string;
   readonly edit: number;
 }
@@ -65,7 +65,7 @@ async function work(dir: string): Promise<void> {
     appendFileSync(join(dir, 'content.txt'), `${tag} ${edit}\n`);
     content.set(tag, edit);
     void opened.invalidate([tag], edit < 0 ? { withdrawn: [tag] } : {});
-    process.send?.({ tag, edit } satisfies Said);
+    process.send?.({ tag, edit } satisfies Edited);
     for (const key of keys.slice(0, turn % 4)) readPage(key, await readText(opened, key));
     if (turn % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
   }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { press, readText, tempDir } from '../testing.ts';
-import { keys, pageOf, readContent, readPage, type Said, tagsOf, victim } from './kill-target.ts';
+import { type Edited, keys, pageOf, readContent, readPage, tagsOf, victim } from './kill-target.ts';
 
 const rounds = Number(process.env.PRESS_KILLS ?? 20);
 
@@ -16,7 +16,7 @@ function killOne(dir: string, afterMs: number): Promise<Map<string, number>> {
     child.stderr?.on('data', (text: Buffer) => {
       complaint += text.toString();
     });
-    child.on('message', (message: 'ready' | Said) => {
+    child.on('message', (message: 'ready' | Edited) => {
       if (message === 'ready') setTimeout(() => child.kill('SIGKILL'), afterMs);
       else said.set(message.tag, message.edit);
     });

@@ -305,7 +305,7 @@ describe('a full disk', () => {
     expect(opened.peek('/3', 'public')).toBeUndefined();
     await withdrawal;
     expect((await opened.get('/3', 'public')).page.status).toBe(410);
-    const complaints = lines.filter((line) => line.message.includes('cannot be used'));
+    const complaints = lines.filter((line) => line.message.includes("can't be used"));
     expect(complaints).toHaveLength(1);
     disk.full = false;
     const end = performance.now() + 4000;
@@ -335,7 +335,7 @@ describe('a full disk', () => {
     edition = 2;
     await opened.refresh(['/a']);
     expect(opened.stats().unwritten).toBe(0);
-    const told = () => lines.filter(({ message }) => message === 'The page store takes pages again');
+    const told = () => lines.filter(({ message }) => message === 'The page store works again');
     await vi.waitFor(() => expect(told()).toHaveLength(1));
     await opened.close();
     store.close();

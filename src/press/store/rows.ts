@@ -1,6 +1,6 @@
 /** Rows of the page store: columns, checksums, and back to pages. */
 import { crc32 } from 'node:zlib';
-import { createRecent } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import { type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
 
 /** Reads count half after a day. */
@@ -42,7 +42,7 @@ export const checksumOf = (row: Record<string, unknown>): number =>
   checksumOfFields(fieldNames.map((name) => row[name]));
 
 /** Pages share their headers: parsed once, they take memory once. */
-const parsedHeaders = createRecent<StoredPage['headers']>(256);
+const parsedHeaders = createBoundedMap<StoredPage['headers']>(256);
 
 function headersOf(json: string): StoredPage['headers'] {
   const known = parsedHeaders.get(json);

@@ -21,6 +21,18 @@ export interface PageRef {
   readonly variant: Variant;
 }
 
+/** A page that a change touches, with how much it was read. */
+export interface Affected extends PageRef {
+  readonly reads: number;
+}
+
+/** What a change did to the stored pages. */
+export interface Change {
+  readonly seq: number;
+  readonly withdrawn: readonly PageRef[];
+  readonly affected: readonly Affected[];
+}
+
 /** Compressed bytes by encoding. `identity` is there only where compression is not worth it. */
 export type Bodies = Readonly<Partial<Record<Encoding, Buffer>>>;
 

@@ -8,7 +8,7 @@ import { type Place, prepare } from '../../../tests/world/databases.ts';
 import { openContent } from '../../content/content.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import { silent } from '../../lib/logging.ts';
-import { createRelay, type Relay, type RelayOptions } from './webhook-broadcast.ts';
+import { createWebhookBroadcast, type Relay, type WebhookBroadcastOptions } from './webhook-broadcast.ts';
 
 const engines = prepare('postgres');
 const stops: (() => Promise<void>)[] = [];
@@ -47,7 +47,7 @@ interface Member {
 async function member(
   place: Place,
   receive: Content['receive'] = takes(ok),
-  options: Partial<RelayOptions> = {},
+  options: Partial<WebhookBroadcastOptions> = {},
 ): Promise<Member> {
   const database = await engines.open({ ...place, patienceMs: 500 });
   const got: WebhookRequest[] = [];
@@ -63,7 +63,7 @@ async function member(
     },
   };
   const { databaseUrl } = place;
-  const relay = createRelay({
+  const relay = createWebhookBroadcast({
     content,
     db: database.db,
     url: databaseUrl ?? '',

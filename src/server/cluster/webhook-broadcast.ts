@@ -12,7 +12,7 @@ import { backOff } from '../../lib/jobs/retry.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
 
-export interface RelayOptions {
+export interface WebhookBroadcastOptions {
   readonly content: Pick<Content, 'receive' | 'look'>;
   /** A PostgreSQL. */
   readonly db: Queries;
@@ -31,7 +31,7 @@ const whyRefused: Readonly<Record<number, string>> = {
   412: 'the clocks of the processes differ',
 };
 
-export interface RelayStats {
+export interface WebhookBroadcastStats {
   /** Webhooks handed on to the others, and webhooks that one of the others has handed on. */
   readonly handedOn: number;
   readonly heard: number;
@@ -47,7 +47,7 @@ export interface Relay {
   start(): void;
   /** Hands on what waits and finishes what was heard, for four seconds at most. */
   stop(): Promise<void>;
-  stats(): RelayStats;
+  stats(): WebhookBroadcastStats;
 }
 
 /** Channels are a database's: papers that share one have a schema each. A name of PostgreSQL's has 63 bytes at most. */
@@ -79,7 +79,7 @@ const said = z.object({
 type Said = Omit<z.infer<typeof said>, 'from'>;
 
 /** Makes the relay of one process; nothing is connected before `start`. */
-export function createRelay(options: RelayOptions): Relay {
+export function createWebhookBroadcast(options: WebhookBroadcastOptions): Relay {
   const { content, db, url, log, beatMs, patienceMs } = options;
   const me = randomUUID();
   const stopping = new AbortController();

@@ -18,7 +18,7 @@ const looked = 60;
  * @returns `null` where there is no story to send
  * @throws ConfigError, or Error with a sentence that says what to do
  */
-export async function sendLetter(
+export async function sendNewsletter(
   env: Readonly<Record<string, string | undefined>>,
   slug: string,
   options: SendOptions = {},

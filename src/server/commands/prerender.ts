@@ -10,9 +10,9 @@ import { loadPages } from '../http/page-renderer.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { createLog } from '../logging.ts';
 import { allKeys, articleKeys } from '../press/edition-keys.ts';
-import { buildName, openPressroom } from '../press/open-press.ts';
+import { buildName, openSitePress } from '../press/open-press.ts';
 
-export interface AheadOptions {
+export interface PrerenderOptions {
   /** Paths; only they and what is below them. Empty: everything. */
   readonly only?: readonly string[];
   /** Only articles published at or after this UTC instant. */
@@ -39,9 +39,9 @@ export const isBelow = (key: string, paths: readonly string[]): boolean =>
  * @param env settings, see config.ts
  * @throws ConfigError, or Error with a sentence that says what to do
  */
-export async function pressAhead(
+export async function prerender(
   env: Readonly<Record<string, string | undefined>>,
-  options: AheadOptions = {},
+  options: PrerenderOptions = {},
 ): Promise<Warmed> {
   const config = parseConfig(env);
   const log = createLog(config.logLevel === 'debug' ? 'debug' : 'error');
@@ -62,7 +62,7 @@ export async function pressAhead(
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
     }
-    const room = openPressroom({
+    const room = openSitePress({
       ...{ config, house, render, log, concurrency },
       security: securityHeaders(config),
       build: buildName(`${dist}server`),

@@ -12,10 +12,11 @@ import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { tempDir } from '../../press/testing.ts';
 import { pageKeys } from '../press/page-keys.ts';
-import { pressDress, pressRender } from '../press/render-page.ts';
-import { createFront, type Front, type FrontOptions } from './http-server.ts';
+import { pageHeaders, pressRender } from '../press/render-page.ts';
+import { createHttpServer } from './http-server.ts';
 import type { RenderPage } from './page-renderer.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServer, HttpServerOptions } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { earlierFiles, openStatics } from './static-files.ts';
 
@@ -23,7 +24,7 @@ const siteUrl = 'https://paper.example';
 let folder: ReturnType<typeof tempDir>;
 let store: PageStore;
 let press: Press;
-let front: Front;
+let front: HttpServer;
 let base: string;
 let render: RenderPage;
 let ready: boolean;
@@ -42,7 +43,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Promise<void> {
+async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false): Promise<void> {
   const security = securityHeaders({
     siteUrl,
     wordpress: null,
@@ -62,12 +63,12 @@ async function open(options: Partial<FrontOptions> = {}, cdnHeaders = false): Pr
       locals,
       () => revision,
     ),
-    dress: pressDress(security, { cdn: null, cdnHeaders }),
+    headersOf: pageHeaders(security, { cdn: null, cdnHeaders }),
     log: silent,
     retry: { baseMs: 1, capMs: 2 },
     everything: 'site',
   });
-  front = createFront({
+  front = createHttpServer({
     siteUrl,
     statics: openStatics(`${folder.dir}/none`),
     security,
@@ -171,7 +172,7 @@ it('answers 503 when too many wait, and without an edition also for what is stor
   ready = true;
   await open({
     pages: {
-      press: { ...pages, ready: () => undefined, variantFor: () => 'public' },
+      press: { ...pages, encoded: () => undefined, variantFor: () => 'public' },
       keyOf: pageKeys(() => ({}) as ContentReader),
       access: { levelFor: () => null },
     },

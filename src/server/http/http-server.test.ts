@@ -9,8 +9,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { answerWith } from '../../../tests/fixtures/answer.ts';
 import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
-import { createFront, type FrontOptions } from './http-server.ts';
+import { createHttpServer } from './http-server.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServerOptions } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { openStatics } from './static-files.ts';
 
@@ -38,8 +39,8 @@ const page = (body: string, init: ResponseInit = {}) =>
   answerWith(body, { ...init, headers: { 'content-type': 'text/html; charset=utf-8', ...init.headers } });
 
 /** A front on a free port; tests name what matters to them. */
-async function front(options: Partial<FrontOptions> = {}): Promise<{ port: number; server: Server }> {
-  const server = createFront({
+async function front(options: Partial<HttpServerOptions> = {}): Promise<{ port: number; server: Server }> {
+  const server = createHttpServer({
     siteUrl: 'https://paper.example',
     statics: openStatics(client),
     security: securityHeaders({

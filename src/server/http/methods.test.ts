@@ -12,10 +12,11 @@ import { openPress, type Press } from '../../press/press.server.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { tempDir } from '../../press/testing.ts';
 import { isUnknownDocument, pageKeys } from '../press/page-keys.ts';
-import { pressDress, pressRender } from '../press/render-page.ts';
-import { createFront, type Front } from './http-server.ts';
+import { pageHeaders, pressRender } from '../press/render-page.ts';
+import { createHttpServer } from './http-server.ts';
 import { callPaths, methodRules, methodsOf } from './methods.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServer } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { openStatics } from './static-files.ts';
 
@@ -92,7 +93,7 @@ describe('the server', () => {
   let dir: ReturnType<typeof tempDir>;
   let store: PageStore;
   let press: Press;
-  let front: Front;
+  let front: HttpServer;
   let port: number;
   let renders: string[];
 
@@ -124,11 +125,11 @@ describe('the server', () => {
         () => 1,
         (key) => isUnknownDocument(content, key),
       ),
-      dress: pressDress(security, { cdn: null, cdnHeaders: false }),
+      headersOf: pageHeaders(security, { cdn: null, cdnHeaders: false }),
       log: silent,
       everything: 'site',
     });
-    front = createFront({
+    front = createHttpServer({
       siteUrl,
       statics: openStatics(`${dir.dir}/none`),
       security,

@@ -29,7 +29,7 @@ interface Connections {
 
 const known = new WeakMap<Server, Connections>();
 
-/** Lets {@link shutDown} end the connections of a server in order. To be called before it listens, and after `attachLane`. */
+/** Lets {@link shutDown} end the connections of a server in order. To be called before it listens, and after `attachFastPath`. */
 export function trackConnections(server: Server): void {
   const connections = new Map<Socket, Connection>();
   const unanswered = new Set<ServerResponse>();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
-import { pressDress } from '../press/render-page.ts';
+import { pageHeaders } from '../press/render-page.ts';
 import { securityHeaders } from './security-headers.ts';
 import { openStatics, speculationRules } from './static-files.ts';
 
@@ -57,7 +57,7 @@ describe('the rules for links', () => {
       ...{ siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [], stripe: null },
       thirdParties: noThirdParties,
     });
-    const dress = pressDress(security, { cdn: null, cdnHeaders: false });
+    const dress = pageHeaders(security, { cdn: null, cdnHeaders: false });
     const headers = (status: number, type: string, policy?: string) =>
       dress({
         ...{ status, variant: 'public', tags: [] },

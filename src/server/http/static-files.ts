@@ -78,7 +78,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'cache-control': 'no-cache',
     'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
   },
-  // Asked for with every page, and of no use under another type.
+  // Requested with every page, and of no use under another type.
   [speculationRules]: {
     'content-type': 'application/speculationrules+json',
     'cache-control': 'public, max-age=86400',

@@ -10,10 +10,10 @@ import type { IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.ts';
-import type { RelayStats } from '../cluster/webhook-broadcast.ts';
+import type { WebhookBroadcastStats } from '../cluster/webhook-broadcast.ts';
 
 /** Answers of the front since the start; each number only grows. */
-export interface FrontCounts {
+export interface ServerCounts {
   /** Stored pages served from the store, 304 included. */
   readonly hits: number;
   /** Of the hits, those answered with 304. */
@@ -51,10 +51,10 @@ export interface ImageCounts {
 
 /** Where the numbers come from. Each is asked once per scrape; what is left out has no metrics. */
 export interface MetricSources {
-  readonly front?: () => FrontCounts;
+  readonly front?: () => ServerCounts;
   readonly press?: () => PressCounts;
   readonly sync?: () => SyncCounts;
-  readonly relay?: () => RelayStats;
+  readonly relay?: () => WebhookBroadcastStats;
   readonly cdn?: () => CdnStats;
   readonly indexNow?: () => IndexNowStats;
   readonly images?: () => ImageCounts;
@@ -100,7 +100,7 @@ const counter = (name: string, help: string, value: number, labels?: Sample['lab
 });
 const gauge = (name: string, help: string, value: number | null): Sample => ({ kind: 'gauge', name, help, value });
 
-const frontSamples = (front: FrontCounts): Sample[] => [
+const frontSamples = (front: ServerCounts): Sample[] => [
   counter('broadsheet_page_hits_total', 'Stored pages served, 304 included.', front.hits),
   counter('broadsheet_page_not_modified_total', 'Stored pages answered with 304.', front.notModified),
   counter('broadsheet_page_misses_total', 'Requests for pages that were not stored.', front.misses),
@@ -128,7 +128,7 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
   ),
 ];
 
-const relaySamples = (relay: RelayStats): Sample[] => [
+const relaySamples = (relay: WebhookBroadcastStats): Sample[] => [
   counter('broadsheet_webhooks_handed_on_total', 'Webhooks handed on to the other processes.', relay.handedOn),
   counter('broadsheet_webhooks_heard_total', 'Webhooks that another process has handed on.', relay.heard),
   gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be handed on.', relay.waiting),

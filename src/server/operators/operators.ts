@@ -14,9 +14,9 @@ import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server
 import type { Logger } from '../../lib/logging.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press, PressStats } from '../../press/press.server.ts';
-import type { OperatorsDoor } from '../http/http-server.ts';
 import { reportPath } from '../http/security-headers.ts';
-import type { FrontCounts, Metrics } from './metrics.ts';
+import type { OperatorRoutes } from '../http/server-options.ts';
+import type { Metrics, ServerCounts } from './metrics.ts';
 import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 
 /** What the page shows; all of it is made anew for each request. */
@@ -27,7 +27,7 @@ export interface OperatorsView {
   /** Only for whoever has signed in. */
   readonly figures: {
     readonly press: PressStats;
-    readonly front: FrontCounts;
+    readonly front: ServerCounts;
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
     readonly indexNow: IndexNowStats;
@@ -49,7 +49,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly clientAddress: (incoming: IncomingMessage) => string;
   readonly content: Pick<Content, 'status'>;
   readonly metrics: Metrics;
-  readonly front: () => FrontCounts;
+  readonly front: () => ServerCounts;
   readonly always: Readonly<Record<string, string>>;
   readonly log: Logger;
   readonly now?: () => number;
@@ -73,7 +73,7 @@ const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; read
 };
 
 /** Makes the door. The token is known to be set. */
-export function createOperators(options: OperatorsOptions): OperatorsDoor {
+export function createOperators(options: OperatorsOptions): OperatorRoutes {
   const { siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
   const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
   const operators = createOperatorAccess({ ...options, now });

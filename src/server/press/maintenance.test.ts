@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { ContentReader } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
-import type { Entry } from '../../press/cache/cached-page.ts';
-import { startUpkeep, type UpkeepOptions } from './maintenance.ts';
+import type { CachedPage } from '../../press/cache/cached-page.ts';
+import { type MaintenanceOptions, startMaintenance } from './maintenance.ts';
 
 const reader = () =>
   ({
@@ -11,11 +11,11 @@ const reader = () =>
   }) as unknown as ContentReader;
 const nothing = { refreshed: [], unchanged: 0, failed: 0, ms: 0 };
 
-function upkeep(part: Partial<UpkeepOptions> = {}) {
+function maintenance(part: Partial<MaintenanceOptions> = {}) {
   const warm = vi.fn(async (_keys: Iterable<string>) => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }));
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const finishBuild = vi.fn(async () => {});
-  const running = startUpkeep({
+  const running = startMaintenance({
     press: { peek: () => undefined, invalidate, warm, finishBuild },
     reader,
     editionReady: () => true,
@@ -29,7 +29,7 @@ function upkeep(part: Partial<UpkeepOptions> = {}) {
 }
 
 it('makes fronts first, then the newest, then what an earlier build had, and only then lets that build go', async () => {
-  const { running, warm, invalidate, finishBuild } = upkeep();
+  const { running, warm, invalidate, finishBuild } = maintenance();
   await running.warmed;
   running.stop();
   expect(warm.mock.calls.map(([keys]) => [...keys])).toEqual([
@@ -43,7 +43,7 @@ it('makes fronts first, then the newest, then what an earlier build had, and onl
 
 it('waits for the edition, and then looks at every stored page again', async () => {
   let ready = false;
-  const { running, warm, invalidate } = upkeep({ editionReady: () => ready });
+  const { running, warm, invalidate } = maintenance({ editionReady: () => ready });
   await new Promise((resolve) => setTimeout(resolve, 10));
   expect(warm).not.toHaveBeenCalled();
   ready = true;
@@ -54,7 +54,7 @@ it('waits for the edition, and then looks at every stored page again', async () 
 
 it('turns the day at New York’s midnight, also when the clock jumps', async () => {
   let now = Date.parse('2026-11-21T04:59:59Z');
-  const { running, invalidate } = upkeep({ now: () => now });
+  const { running, invalidate } = maintenance({ now: () => now });
   await running.warmed;
   expect(invalidate).not.toHaveBeenCalled();
   for (const moment of ['2026-11-21T05:00:00Z', '2026-11-25T12:00:00Z', '2026-11-21T12:00:00Z']) {
@@ -67,12 +67,12 @@ it('turns the day at New York’s midnight, also when the clock jumps', async ()
 });
 
 it('turns the day of a home page that was stored yesterday', async () => {
-  const entry = { page: { renderedAt: Date.parse('2026-11-20T12:00:00Z') } } as Entry;
-  const press = upkeep().running;
+  const entry = { page: { renderedAt: Date.parse('2026-11-20T12:00:00Z') } } as CachedPage;
+  const press = maintenance().running;
   press.stop();
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const warm = async () => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 });
-  const { running } = upkeep({
+  const { running } = maintenance({
     press: { peek: () => entry, invalidate, warm, finishBuild: async () => {} },
     now: () => Date.parse('2026-11-21T12:00:00Z'),
   });

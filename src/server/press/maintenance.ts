@@ -11,7 +11,7 @@ import { articleKeys, frontKeys } from './edition-keys.ts';
 import { everything } from './open-press.ts';
 import { todayTag } from './render-page.ts';
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
   readonly reader: () => ContentReader;
   readonly editionReady: () => boolean;
@@ -24,7 +24,7 @@ export interface UpkeepOptions {
   readonly everyMs?: number;
 }
 
-export interface Upkeep {
+export interface Maintenance {
   /** Resolves when what is made ahead is made; rejects never. */
   readonly warmed: Promise<void>;
   /** Stops what is under way. */
@@ -36,7 +36,7 @@ const newestWarmed = 300;
 const pruneEveryMs = 3_600_000;
 
 /** Begins; the first look is at once. */
-export function startUpkeep(options: UpkeepOptions): Upkeep {
+export function startMaintenance(options: MaintenanceOptions): Maintenance {
   const { press, log, now = Date.now } = options;
   const stopping = new AbortController();
   const warmed = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import { type AccessCookie, createAccessCookie } from '../../press/delivery/acce
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { createPassCookie, type PassCookie } from '../../press/delivery/pass-cookie.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
-import type { FreshPage } from '../../press/scheduler/scheduler.server.ts';
+import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 import type { PressEvent } from '../../press/stats.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../access-keys.ts';
@@ -17,9 +17,9 @@ import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { Services } from '../services.ts';
 import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
-import { pressDress, pressRender } from './render-page.ts';
+import { pageHeaders, pressRender } from './render-page.ts';
 
-export interface Pressroom {
+export interface SitePress {
   readonly press: Press;
   readonly keyOf: KeyOf;
   readonly access: AccessCookie;
@@ -33,7 +33,7 @@ export interface Pressroom {
   close(): Promise<void>;
 }
 
-export interface PressroomOptions {
+export interface SitePressOptions {
   readonly config: Config;
   readonly house: Pick<House, 'locals' | 'services'>;
   readonly render: RenderPage;
@@ -103,7 +103,7 @@ export function forgetOtherSites(config: Config): void {
 }
 
 /** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is unfit */
-export function openPressroom(options: PressroomOptions): Pressroom {
+export function openSitePress(options: SitePressOptions): SitePress {
   const { config, house, security, log } = options;
   const build = pagesName(options.build, config, house.services);
   const { content } = house.services;
@@ -120,7 +120,7 @@ export function openPressroom(options: PressroomOptions): Pressroom {
     render: pressRender(options.render, config.siteUrl, house.locals, content.revision, (key) =>
       isUnknownDocument(content.reader(), key),
     ),
-    dress: pressDress(security, config),
+    headersOf: pageHeaders(security, config),
     log,
     everything,
     onDemand: isMadeOnDemand,

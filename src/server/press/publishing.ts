@@ -10,7 +10,7 @@ import type { ContentReader } from '../../lib/content/model.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
-import type { FreshPage } from '../../press/scheduler/scheduler.server.ts';
+import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate'>;

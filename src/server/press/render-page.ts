@@ -1,6 +1,6 @@
 /** How the press has a page rendered, and with which headers it goes out. */
 import { cdnHeaders } from '../../lib/cdn/model.ts';
-import type { Dress } from '../../press/cache/cached-page.ts';
+import type { HeadersOf } from '../../press/cache/cached-page.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
 import type { AccessLevel } from '../../press/store/stored-page.ts';
 import type { Config } from '../config/config.ts';
@@ -78,7 +78,7 @@ const untilPurged = 'max-age=31536000, stale-while-revalidate=60, stale-if-error
 const briefly = 'max-age=60';
 
 /** The headers of a page, made once for each rendering. */
-export function pressDress(security: SecurityHeaders, config: Pick<Config, 'cdn' | 'cdnHeaders'>): Dress {
+export function pageHeaders(security: SecurityHeaders, config: Pick<Config, 'cdn' | 'cdnHeaders'>): HeadersOf {
   const provider = config.cdn?.provider ?? null;
   return (page) => {
     const type = page.headers['content-type'] ?? '';

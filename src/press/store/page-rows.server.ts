@@ -1,0 +1,195 @@
+/** Reading, writing and removing the rows of stored pages. All functions run inside `StoreFile.use` or `write`. */
+import { crc32 } from 'node:zlib';
+import { bodyId, checksumOf, checksumOfFields, columns, type Row, toPage } from './rows.ts';
+import { buildOf, isOutdated, namespaceOf, type StoreState } from './store-state.ts';
+import type { Bodies, Encoding, PageRef, StoredPage, Variant } from './stored-page.ts';
+
+/** The page of this build, else that of the build before it. */
+export function findPage(state: StoreState, key: string, variant: Variant): StoredPage | undefined {
+  const own = readPage(state, key, variant, namespaceOf(state));
+  return own ?? (state.before === null ? undefined : readPage(state, key, variant, state.before));
+}
+
+function readPage(state: StoreState, key: string, variant: Variant, namespace: number): StoredPage | undefined {
+  const row = rowOf(state, key, variant, namespace);
+  if (!row) return undefined;
+  if (checksumOf(row) !== row.checksum || row.key !== key) {
+    state.log.error({ key, variant }, "A stored page doesn't match its checksum; it is rendered again");
+    state.file.write(() => dropRow(state, row.id));
+    return undefined;
+  }
+  return toPage(row, buildOf(state, Number(row.ns)));
+}
+
+function rowOf({ file }: StoreState, key: string, variant: Variant, namespace: number): Row | undefined {
+  const select = file.sql(`SELECT ${columns} FROM pages WHERE key = ? AND variant = ? AND ns = ?`);
+  return select.get(key, variant, namespace) as Row | undefined;
+}
+
+/** Bytes of one rendering; `undefined` when it has been replaced. */
+export function readBody(
+  state: StoreState,
+  { key, variant, version, etags }: StoredPage,
+  encoding: Encoding,
+): Buffer | undefined {
+  if (etags[encoding] === undefined) return undefined;
+  const row = state.file.sql('SELECT checksum, bytes FROM bodies WHERE id = ?').get(bodyId(version, encoding));
+  if (!row) {
+    // Replaced meanwhile, which is normal; or the bytes alone are gone, and then the page is damaged.
+    const damaged = [namespaceOf(state), state.before].some(
+      (id) => id !== null && rowOf(state, key, variant, id)?.version === version,
+    );
+    if (damaged) dropDamaged(state, { key, variant });
+    return undefined;
+  }
+  const { buffer, byteOffset, byteLength } = row.bytes as Uint8Array<ArrayBuffer>;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  if (crc32(bytes, version >>> 0) === row.checksum) return bytes;
+  dropDamaged(state, { key, variant });
+  return undefined;
+}
+
+function dropDamaged(state: StoreState, ref: PageRef): void {
+  state.log.error({ ...ref }, 'The bytes of a stored page are damaged; it is rendered again');
+  state.file.write(() => removeRows(state, [ref]));
+}
+
+/**
+ * Writes a rendering in place of the one before.
+ *
+ * @returns its version, or `null` when one of its tags changed meanwhile and it wasn't written
+ */
+export function writePage(
+  state: StoreState,
+  page: StoredPage,
+  bodies: Bodies,
+  began: number,
+  interim: boolean,
+): number | null {
+  const { sql } = state.file;
+  const namespace = namespaceOf(state);
+  if (!interim && isOutdated(state, JSON.stringify(page.tags), began)) return null;
+  const old = sql(
+    'SELECT id, version, kept, tags, as_of AS asOf FROM pages WHERE key = ? AND variant = ? AND ns = ?',
+  ).get(page.key, page.variant, namespace);
+  const version = Number(sql("UPDATE meta SET value = value + 1 WHERE name = 'version' RETURNING value").get()?.value);
+  const kept = Object.values(bodies).reduce((sum, bytes) => sum + bytes.byteLength, 0);
+  if (old) deleteBodies(state, Number(old.version));
+  const row = writeRow(state, page, version, kept, namespace, old ? Number(old.id) : null);
+  if (old) sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row, began);
+  sql('UPDATE namespaces SET pages = pages + ?, bytes = bytes + ? WHERE id = ?').run(
+    old ? 0 : 1,
+    kept - Number(old?.kept ?? 0),
+    namespace,
+  );
+  for (const [encoding, bytes] of Object.entries(bodies) as [Encoding, Buffer][]) {
+    const checksum = crc32(bytes, version >>> 0);
+    sql('INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)').run(bodyId(version, encoding), checksum, bytes);
+  }
+  const oldTags = old?.asOf === null ? (JSON.parse(String(old.tags)) as string[]) : [];
+  // A page that is rendered on demand is found by its key alone.
+  updateTagIndex(state, row, oldTags, page.asOf === null ? page.tags : []);
+  return version;
+}
+
+/** @returns the row's id */
+function writeRow(
+  { file }: StoreState,
+  page: StoredPage,
+  version: number,
+  kept: number,
+  namespace: number,
+  id: number | null,
+): number {
+  const fields = [
+    version,
+    page.status,
+    JSON.stringify(page.headers),
+    page.access,
+    page.hash,
+    page.size,
+    JSON.stringify(page.tags),
+    JSON.stringify(page.etags),
+    page.renderedAt,
+    page.renderMs,
+    page.asOf,
+  ];
+  const checksum = checksumOfFields([page.key, page.variant, ...fields]);
+  if (id !== null) {
+    const update = file.sql(`UPDATE pages SET version = ?, status = ?, headers = ?, access = ?, hash = ?, size = ?,
+      tags = ?, etags = ?, rendered_at = ?, render_ms = ?, as_of = ?, checksum = ?, kept = ? WHERE id = ?`);
+    update.run(...fields, checksum, kept, id);
+    return id;
+  }
+  const insert = file.sql(`INSERT INTO pages (version, status, headers, access, hash, size, tags, etags, rendered_at,
+    render_ms, as_of, checksum, kept, key, variant, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  return Number(insert.run(...fields, checksum, kept, page.key, page.variant, namespace).lastInsertRowid);
+}
+
+/** Takes the tags of a rendering whose bytes didn't change; `false`: too late. */
+export function retagPage(state: StoreState, page: StoredPage, began: number): boolean {
+  const { sql } = state.file;
+  const tags = JSON.stringify(page.tags);
+  if (isOutdated(state, tags, began)) return false;
+  const row = rowOf(state, page.key, page.variant, namespaceOf(state));
+  if (row?.version !== page.version) return false;
+  if (row.tags !== tags) {
+    updateTagIndex(state, row.id, JSON.parse(String(row.tags)) as string[], page.tags);
+    const checksum = checksumOf({ ...row, tags });
+    sql('UPDATE pages SET tags = ?, checksum = ? WHERE id = ?').run(tags, checksum, row.id);
+  }
+  sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row.id, began);
+  return true;
+}
+
+/** Brings the tag index in line; most renderings of a page have the tags of the one before. */
+function updateTagIndex({ file }: StoreState, page: number, old: readonly string[], tags: readonly string[]): void {
+  const { sql } = file;
+  const had = new Set(old);
+  const has = new Set(tags);
+  for (const tag of tags) {
+    if (had.has(tag)) continue;
+    sql('INSERT OR IGNORE INTO tags (name) VALUES (?)').run(tag);
+    sql('INSERT OR IGNORE INTO page_tags (tag, page) SELECT id, ? FROM tags WHERE name = ?').run(page, tag);
+  }
+  for (const tag of old) {
+    if (has.has(tag)) continue;
+    sql('DELETE FROM page_tags WHERE page = ? AND tag = (SELECT id FROM tags WHERE name = ?)').run(page, tag);
+  }
+}
+
+/** Removes pages of every build. */
+export function removeRows(state: StoreState, refs: readonly PageRef[]): void {
+  const select = state.file.sql('SELECT id FROM pages WHERE key = ? AND variant = ?');
+  for (const { key, variant } of refs) for (const row of select.all(key, variant)) dropRow(state, Number(row.id));
+}
+
+/** Removes one row with its bytes, tags and mark. */
+export function dropRow(state: StoreState, id: number): void {
+  const { sql } = state.file;
+  const row = sql('SELECT ns, version, kept FROM pages WHERE id = ?').get(id);
+  if (!row) return;
+  deleteBodies(state, Number(row.version));
+  sql('DELETE FROM page_tags WHERE page = ?').run(id);
+  sql('DELETE FROM stale WHERE page = ?').run(id);
+  sql('DELETE FROM pages WHERE id = ?').run(id);
+  sql('UPDATE namespaces SET pages = pages - 1, bytes = bytes - ? WHERE id = ?').run(row.kept ?? 0, row.ns ?? 0);
+}
+
+function deleteBodies({ file }: StoreState, version: number): void {
+  file.sql('DELETE FROM bodies WHERE id BETWEEN ? AND ?').run(version * 4, version * 4 + 3);
+}
+
+/** Deletes some pages of other builds; `false` when none are left. */
+export function pruneSome(state: StoreState): boolean {
+  const { sql } = state.file;
+  const namespace = namespaceOf(state);
+  const rows = sql('SELECT id FROM pages WHERE ns <> ? LIMIT 100').all(namespace);
+  for (const row of rows) dropRow(state, Number(row.id));
+  if (rows.length > 0) return true;
+  sql('DELETE FROM namespaces WHERE id <> ?').run(namespace);
+  sql('DELETE FROM tags WHERE NOT EXISTS (SELECT 1 FROM page_tags WHERE tag = tags.id)').run();
+  sql(`DELETE FROM reads WHERE NOT EXISTS
+    (SELECT 1 FROM pages p WHERE p.key = reads.key AND p.variant = reads.variant)`).run();
+  return false;
+}

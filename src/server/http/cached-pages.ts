@@ -1,0 +1,137 @@
+/** Answers requests for pages of the press: at once where the page is cached, after its render where it isn't. */
+import type { IncomingMessage } from 'node:http';
+import type { CachedPage } from '../../press/cache/cached-page.ts';
+import { respondUncached, respondWithPage, responseFromCache, type Source } from '../../press/delivery/respond.ts';
+import type { ServeFromCache } from '../../press/fast-path/fast-path.ts';
+import type { FastPathHeaders } from '../../press/fast-path/request-head.ts';
+import type { Variant } from '../../press/store/stored-page.ts';
+import { notCopiedPage } from './fallback-pages.ts';
+import { hasSession } from './renew-access.ts';
+import { sendPage } from './send.ts';
+import type { Exchange, ServerState, StoredPages } from './server-options.ts';
+
+/** A page may be replaced between look-up and response; more often than this, something is wrong. */
+const mostAttempts = 5;
+
+/** The headers that decide which variant of a page a reader gets. */
+type ReaderHeaders = Pick<FastPathHeaders, 'cookie' | 'user-agent'>;
+
+/** Answers with a cached page; `false`: there is none, or it takes a question that must be waited for. */
+export function answerFromCache(state: ServerState, exchange: Exchange): boolean {
+  const { method = '', url = '', headers } = exchange.incoming;
+  const { pages } = state.options;
+  if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
+  const page = cachedPageAt(state, pages, method, url, headers);
+  return page !== undefined && sendCached(state, pages, page, exchange, 'hit');
+}
+
+/** The same for the fast path. */
+export function serveFromCache(state: ServerState, pages: StoredPages): ServeFromCache {
+  const { counts } = state;
+  return ({ target, headers }) => {
+    const page = cachedPageAt(state, pages, 'GET', target, headers);
+    const response = page ? responseFromCache(page, headers, pages.press.encoded) : null;
+    if (!response) return null;
+    counts.hits++;
+    if (response.status === 304) counts.notModified++;
+    return response;
+  };
+}
+
+/** The cached page at an address for this reader. Nearly every request comes here; nothing here waits. */
+function cachedPageAt(
+  { options }: ServerState,
+  pages: StoredPages,
+  method: string,
+  url: string,
+  headers: ReaderHeaders,
+): CachedPage | undefined {
+  if (options.statics.has(url)) return undefined;
+  const key = pages.keyOf(method, url);
+  if (key.kind !== 'page' || !options.editionReady()) return undefined;
+  const { press, access, passes } = pages;
+  const page = press.peek(key.key, 'public');
+  if (!page || page.page.access === null) return page;
+  // Whether a client that claims to be a search engine is one has to be looked up.
+  if (options.crawlers && options.crawlers.claims(headers['user-agent']) !== null) return undefined;
+  const { cookie } = headers;
+  const level = access.levelFor(cookie);
+  if (press.variantFor(page.page.access, level) === 'full' || passes?.opens(cookie, key.key)) {
+    return press.peekFull(page);
+  }
+  // A reader with a session and no access cookie may get one: that takes a question to the accounts.
+  return level === null && options.renewAccess !== undefined && hasSession(cookie) ? undefined : page;
+}
+
+function sendCached(
+  { counts }: ServerState,
+  { press }: StoredPages,
+  page: CachedPage,
+  { incoming, outgoing }: Exchange,
+  source: Source,
+): boolean {
+  if (!respondWithPage(page, incoming, outgoing, press.encoded, source)) return false;
+  if (source === 'hit') counts.hits++;
+  if (outgoing.statusCode === 304) counts.notModified++;
+  return true;
+}
+
+/** Answers with a page that may not be cached yet: rendered once, however many wait for it. */
+export async function answerWithPage(
+  state: ServerState,
+  pages: StoredPages,
+  key: string,
+  exchange: Exchange,
+): Promise<void> {
+  const { options, counts } = state;
+  const { press, access: accessCookie, passes } = pages;
+  const { incoming, outgoing } = exchange;
+  const { cookie } = incoming.headers;
+  let level = accessCookie.levelFor(cookie);
+  let renewal = level === null ? options.renewAccess : undefined;
+  let renewed: readonly string[] = [];
+  let source: Source = 'hit';
+  const find = (variant: Variant): CachedPage | Promise<CachedPage> => {
+    const page = press.peek(key, variant);
+    if (!page && source === 'hit') counts.misses++;
+    if (!page) source = 'rendered';
+    return page ?? press.get(key, variant);
+  };
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    let page = await find('public');
+    const { access } = page.page;
+    if (access !== null && renewal) {
+      ({ level, cookies: renewed } = (await renewal(cookie)) ?? { level, cookies: [] });
+      renewal = undefined;
+    }
+    outgoing.removeHeader('set-cookie');
+    if (access !== null && (await isCrawler(state, incoming))) {
+      page = await find('full');
+      if (outgoing.destroyed || respondUncached(page, incoming, outgoing, press.encoded)) return;
+      continue;
+    }
+    if (press.variantFor(access, level) === 'full' || (access !== null && passes?.opens(cookie, key))) {
+      page = await find('full');
+      // Only a response that no cache stores may carry a cookie.
+      if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
+    }
+    if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
+    // The client may have gone meanwhile.
+    if (outgoing.destroyed || sendCached(state, pages, page, exchange, source)) return;
+  }
+  throw new Error('The page was replaced again and again before it could be sent.');
+}
+
+/** Whether this is a search engine that may read everything. */
+async function isCrawler({ options, addressOf }: ServerState, incoming: IncomingMessage): Promise<boolean> {
+  const name = options.crawlers?.claims(incoming.headers['user-agent']) ?? null;
+  return name !== null && ((await options.crawlers?.verify(name, addressOf(incoming))) ?? false);
+}
+
+/** What readers get for a page that the first copy of the archive hasn't reached. */
+export function sendNotCopied(state: ServerState, exchange: Exchange): void {
+  const { copy } = state.options;
+  if (!copy || exchange.outgoing.destroyed) return;
+  const headers = { 'retry-after': String(copy.retryAfter()), 'cache-control': 'no-store' };
+  sendPage(state, exchange, 503, notCopiedPage, headers);
+}

@@ -1,0 +1,119 @@
+/** Sends responses with the headers that every response has. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { freshAlways } from '../press/render-page.ts';
+import { bestEncoding, etagMatches, isCompressible } from './content-encoding.ts';
+import type { Rendered } from './page-renderer.ts';
+import type { Exchange, ServerState } from './server-options.ts';
+
+const brotli = promisify(brotliCompress);
+const gz = promisify(gzip);
+
+/** Seconds after which to ask again while there is no edition, or no room. */
+export const retryAfter = '5';
+/** Smaller bodies aren't compressed. */
+const leastCompressed = 1024;
+const openerPolicy = 'cross-origin-opener-policy';
+
+const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
+
+export function send(
+  { options, counts }: ServerState,
+  { incoming, outgoing }: Exchange,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body: Buffer | null,
+): void {
+  const { security } = options;
+  const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
+  // The page that a social sign-in ends on has to keep its tie to the window that opened it.
+  if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
+  // A 503 to a readiness probe is a correct answer, not an error.
+  if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
+  if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
+  outgoing.writeHead(status, all);
+  outgoing.end(incoming.method === 'HEAD' || body === null ? undefined : body);
+}
+
+/** Sends an HTML page. */
+export function sendPage(
+  state: ServerState,
+  exchange: Exchange,
+  status: number,
+  html: string,
+  headers: OutgoingHttpHeaders,
+): void {
+  const own = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': state.options.security.page(null),
+  };
+  send(state, exchange, status, { ...own, ...headers }, Buffer.from(html));
+}
+
+/** Sends one sentence as plain text. */
+export function sendText(
+  { options }: ServerState,
+  { outgoing }: Exchange,
+  status: number,
+  sentence: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  outgoing.writeHead(status, {
+    ...options.security.always,
+    'content-security-policy': options.security.other,
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  outgoing.end(`${sentence}\n`);
+}
+
+/** Sends what a page or a route answered: with the security policy, a cache policy and compression. */
+export async function sendRendered(state: ServerState, exchange: Exchange, rendered: Rendered): Promise<void> {
+  const { incoming } = exchange;
+  const headers = headersOf(state, incoming, rendered);
+  const type = String(headers['content-type'] ?? '');
+  let body = rendered.body;
+  if (isCompressible(type) && headers['content-encoding'] === undefined) {
+    headers.vary = headers.vary ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding';
+    const cacheable = !/no-store|private/.test(String(headers['cache-control']));
+    if (rendered.status === 200 && headers.etag === undefined && cacheable) {
+      // Weak: the same page, whichever way it is compressed.
+      headers.etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    }
+    if (!isUnchanged(incoming, headers)) body = await compress(incoming, headers, body);
+  }
+  if (rendered.status === 200 && headers.etag && isUnchanged(incoming, headers)) {
+    delete headers['content-encoding'];
+    delete headers['content-length'];
+    return send(state, exchange, 304, headers, null);
+  }
+  headers['content-length'] = body.byteLength;
+  send(state, exchange, rendered.status, headers, body);
+}
+
+function headersOf({ options }: ServerState, incoming: IncomingMessage, rendered: Rendered): OutgoingHttpHeaders {
+  const { security } = options;
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, value] of rendered.headers) if (name !== 'set-cookie') headers[name] = value;
+  const cookies = rendered.headers.getSetCookie();
+  if (cookies.length > 0) headers['set-cookie'] = cookies;
+  const html = String(headers['content-type'] ?? '').startsWith('text/html');
+  const policy = rendered.headers.get('content-security-policy');
+  headers['content-security-policy'] = html ? security.page(policy) : (policy ?? security.other);
+  const uncacheable = rendered.status >= 500 || cookies.length > 0 || incoming.method === 'POST';
+  headers['cache-control'] ??= uncacheable ? 'no-store' : freshAlways;
+  return headers;
+}
+
+const isUnchanged = ({ headers }: IncomingMessage, { etag }: OutgoingHttpHeaders): boolean =>
+  etagMatches(headers['if-none-match'], String(etag ?? ''));
+
+async function compress(incoming: IncomingMessage, headers: OutgoingHttpHeaders, body: Buffer): Promise<Buffer> {
+  const encoding = body.byteLength > leastCompressed ? bestEncoding(incoming.headers['accept-encoding']) : null;
+  if (!encoding) return body;
+  headers['content-encoding'] = encoding;
+  return encoding === 'br' ? brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : gz(body, { level: 5 });
+}
