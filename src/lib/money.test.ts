@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatMoney, formatTaxed } from './money.ts';
+import { formatMoney, formatReceipt, formatSum, formatTaxed } from './money.ts';
 
 describe('formatMoney', () => {
   test.each([
@@ -13,11 +13,28 @@ describe('formatMoney', () => {
     [1250, {}, '$13'],
     [500, { currency: 'eur' }, '€5'],
     [500, { currency: 'GBP', cents: true }, '£5.00'],
+    [500, { currency: 'jpy' }, '¥500'],
+    [500, { currency: 'jpy', cents: true }, '¥500'],
+    [12_340, { currency: 'kwd', cents: true }, 'KWD\u00a012.340'],
+    // Stripe counts two decimals, though the króna has none.
+    [500, { currency: 'isk' }, 'ISK\u00a05'],
   ])('%i %o is %s', (minor, options, text) => expect(formatMoney(minor, options)).toBe(text));
   test('refuses what is no amount', () => {
     expect(() => formatMoney(Number.NaN)).toThrow(RangeError);
     expect(() => formatMoney(100, { currency: 'dollars' })).toThrow(RangeError);
   });
+});
+
+test.each([
+  [12_000, 'usd', '$120'],
+  [60, 'usd', '$0.60'],
+  [1250, 'jpy', '¥1,250'],
+  [12_345, 'kwd', 'KWD\u00a012.345'],
+])('the sum %i in %s is %s', (minor, currency, text) => expect(formatSum(minor, currency)).toBe(text));
+
+test('a receipt names cents, and tax apart', () => {
+  expect(formatReceipt(1200, null, 'usd')).toBe('$12.00');
+  expect(formatReceipt(1299, { amount: 99, included: false }, 'usd')).toBe('$12.99 ($12.00 + $0.99 tax)');
 });
 
 describe('a sum with tax', () => {

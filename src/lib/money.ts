@@ -6,10 +6,25 @@ interface TaxPart {
   readonly included: boolean;
 }
 
+/** Where Stripe counts other minor units than ISO 4217 (docs.stripe.com/currencies). */
+const stripeDecimals: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
+const decimals = new Map<string, number>();
+
+/** How many decimals a currency has: 2 for dollars, 0 for yen. @param currency upper case */
+function decimalsOf(currency: string): number {
+  let count = stripeDecimals[currency] ?? decimals.get(currency);
+  if (count === undefined) {
+    count =
+      new Intl.NumberFormat('en-US', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+    decimals.set(currency, count);
+  }
+  return count;
+}
+
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
- * "$120", or "$0.01" when cents are asked for: minor units divided by 100, en-US, no decimals unless `cents`, then two.
+ * "$120", or "$0.01" when cents are asked for: minor units as major ones, en-US, no decimals unless `cents`, then all that the currency has.
  *
  * @param minor amount in minor units, e.g. 12000 for $120
  * @param currency ISO 4217 code, in either case as payment providers send it
@@ -21,7 +36,8 @@ export function formatMoney(
 ): string {
   if (!Number.isFinite(minor)) throw new RangeError(`formatMoney: ${minor} is no amount`);
   const currency = (options.currency ?? 'usd').toUpperCase();
-  const digits = options.cents ? 2 : 0;
+  const most = decimalsOf(currency);
+  const digits = options.cents ? most : 0;
   const key = `${currency} ${digits}`;
   let format = formats.get(key);
   if (!format) {
@@ -33,12 +49,18 @@ export function formatMoney(
     });
     formats.set(key, format);
   }
-  return format.format(minor / 100);
+  return format.format(minor / 10 ** most);
 }
 
 /** "$120", and "$0.60" where there are cents. */
 export const formatSum = (minor: number, currency: string): string =>
-  formatMoney(minor, { currency, cents: minor % 100 !== 0 });
+  formatMoney(minor, { currency, cents: minor % 10 ** decimalsOf(currency.toUpperCase()) !== 0 });
+
+/** "$12.99 ($12.00 + $0.99 tax)", and "$12.00" where there is none: what receipts and invoices say. */
+export function formatReceipt(total: number, tax: TaxPart | null | undefined, currency: string): string {
+  const sum = formatMoney(total, { currency, cents: true });
+  return tax && tax.amount !== 0 ? `${sum} (${formatTaxed(total, tax, currency)})` : sum;
+}
 
 /** "$12.00 + $0.99 tax", "£10 including £1.67 tax", and "$12" where there is none. @param total minor units, tax and all */
 export function formatTaxed(total: number, tax: TaxPart | null | undefined, currency: string): string {

@@ -18,6 +18,8 @@ async function bringOffer(place: HTMLElement): Promise<void> {
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     place.replaceChildren(...page.body.children);
+    const { showCurrency } = await import('./currency.ts');
+    showCurrency(place);
   } catch {
     // Offline, or too slow.
   }

@@ -56,12 +56,8 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
   };
 }
 
-/** Makes an account on a shop's site and subscribes it by the calls of spec section 7; the context is signed in then. */
-export async function subscribeAt(
-  { site }: Pick<Shop, 'site'>,
-  { request }: BrowserContext,
-  plan: string,
-): Promise<string> {
+/** Makes an account on a shop's site; the context is signed in then. @returns its address */
+export async function enterAt({ site }: Pick<Shop, 'site'>, { request }: BrowserContext): Promise<string> {
   const email = newEmail();
   const identifiers = { email_address: email };
   const after = await newestLetter(email);
@@ -74,8 +70,15 @@ export async function subscribeAt(
     ...{ headers, data: { attributes: {}, identifiers, validators: { code } } },
   });
   expect(entered.status(), await entered.text()).toBe(200);
+  return email;
+}
+
+/** As {@link enterAt}, and subscribes by the calls of spec section 7. */
+export async function subscribeAt(shop: Pick<Shop, 'site'>, context: BrowserContext, plan: string): Promise<string> {
+  const email = await enterAt(shop, context);
+  const headers = { origin: shop.site };
   const product_id = plan.startsWith('reader') ? 'sun-reader' : 'sun-member';
-  const bought = await request.post('/blaize/payment/stripe/subscribe', {
+  const bought = await context.request.post('/blaize/payment/stripe/subscribe', {
     ...{ headers, data: { payment_method: 'pm_card_visa', product_id, plan_id: plan } },
   });
   expect(bought.status(), await bought.text()).toBe(200);

@@ -1,8 +1,24 @@
 /** What the paper sells now. A page that reads it carries the tag `prices`, and is rendered anew when the catalogue changes. */
+import type { APIContext } from 'astro';
+import type { Session } from '../../lib/accounts/service.ts';
 import { tag } from '../../lib/content/tags.ts';
-import { type Offer, offerOf } from '../../lib/plans/model.ts';
+import { callerOf } from '../../lib/http/routes.server.ts';
+import { type Offer, offerIn, offerOf } from '../../lib/plans/model.ts';
 
 export function planOffer({ services, content }: Pick<App.Locals, 'services' | 'content'>): Offer {
   content.note(tag.prices);
   return offerOf(services.billing?.prices() ?? []);
+}
+
+/** What is sold to one reader, in their currency: for pages that are never stored. */
+export async function readerOffer(
+  context: Pick<APIContext, 'locals' | 'request' | 'clientAddress'>,
+  reader: Session | null,
+): Promise<Offer> {
+  const { billing, geo } = context.locals.services;
+  const offer = planOffer(context.locals);
+  if (!billing) return offer;
+  const { country } = geo.locate(callerOf(context).address, context.request.headers);
+  const { currency } = await billing.currency(reader, country);
+  return offerIn(offer, currency);
 }

@@ -1,11 +1,10 @@
 /** Sums and dates of the order. */
 import type { Price } from '../../lib/billing/wire.ts';
-import { formatMoney } from '../../lib/money.ts';
+import { formatMoney, formatSum } from '../../lib/money.ts';
 import { publication } from '../../publication.ts';
 
 /** "$120", and "$0.60" where there are cents. */
-export const sum = (minor: number, currency: string): string =>
-  formatMoney(minor, { currency, cents: minor % 100 !== 0 });
+export const sum = formatSum;
 
 /** "$0.01/Day" (spec section 2, "Paywall modal"). */
 export const perDay = (minor: number, currency: string): string =>

@@ -3,7 +3,7 @@ import { type MouseEvent, useRef, useState } from 'react';
 import { bills as fetchBills } from '../../lib/billing/client.ts';
 import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
-import { formatMoney } from '../../lib/money.ts';
+import { formatReceipt } from '../../lib/money.ts';
 import { PanelBoundary } from '../parts/PanelBoundary.tsx';
 import { PanelState } from '../parts/PanelState.tsx';
 import { usePanel } from '../parts/use-panel.ts';
@@ -64,7 +64,7 @@ function Invoices({ first }: { first: BillsAnswer }) {
   );
 }
 
-function Row({ bill: { id, number, date, amount, currency, status, file } }: { bill: Bill }) {
+function Row({ bill: { id, number, date, amount, tax, currency, status, file } }: { bill: Bill }) {
   const day = longDayInZone(date);
   const what = number ? `invoice ${number}` : `invoice of ${day}`;
   const at = (as: string) => `/account/invoice?id=${encodeURIComponent(id)}&as=${as}`;
@@ -72,7 +72,7 @@ function Row({ bill: { id, number, date, amount, currency, status, file } }: { b
     <li>
       <span className={styles.day}>{day}</span>
       <span className={styles.number}>{number}</span>
-      <span className={styles.sum}>{formatMoney(amount, { currency, cents: true })}</span>
+      <span className={styles.sum}>{formatReceipt(amount, tax, currency)}</span>
       <span className={status === 'paid' ? styles.paid : styles.due}>{states[status]}</span>
       <span className={styles.ways}>
         {status === 'open' && (

@@ -1,7 +1,13 @@
 /** Prices in the currency of where a reader is. Stripe keeps the amounts beside the price (`currency_options`). Pure. */
 import { publication } from '../../publication.ts';
+import { formatMoney, formatSum } from '../money.ts';
 import type { KnownPrice } from './state.ts';
 import type { Price, Promotion } from './wire.ts';
+
+/** All that readers can be charged in, the standard one first. */
+export const currencies: readonly string[] = [
+  ...new Set([publication.billing.currencies.standard, ...Object.values(publication.billing.currencies.byCountry)]),
+];
 
 /** What is charged in a country. @param country two capital letters; `null`: not known */
 export function currencyOf(country: string | null): string {
@@ -17,7 +23,8 @@ export function priceIn(price: Price, currency: string | undefined): Price {
   const promotion = price.promotion && promotionIn(price.promotion, price.currency, currency);
   // A first time that is not sold in it keeps the whole price in its own.
   if (price.promotion && !promotion) return price;
-  return { ...price, currency, unit_amount: amount, currencies, promotion };
+  const other = { ...price, currency, unit_amount: amount, currencies, promotion };
+  return { ...other, pennySubheading: termsIn(price, other) };
 }
 
 function promotionIn(promotion: Promotion, own: string, currency: string): Promotion | null {
@@ -26,8 +33,40 @@ function promotionIn(promotion: Promotion, own: string, currency: string): Promo
   return { ...promotion, amount, currencies: { ...promotion.currencies, [own]: promotion.amount } };
 }
 
+/** Sums that the words on a price may name. */
+const sumsOf = ({ unit_amount: full, promotion }: Price): readonly number[] =>
+  promotion ? [full, promotion.amount, promotion.amount / promotion.days] : [full];
+
+/** The publisher's words on a promotion in another currency; where they name a sum that is none of the price's, none: ours stand in. */
+function termsIn(own: Price, other: Price): string | null {
+  const sums = sumsOf(other);
+  const known = new Map(
+    sumsOf(own).flatMap((sum, at) => {
+      const text = formatSum(sums[at] ?? 0, other.currency);
+      return [formatSum(sum, own.currency), formatMoney(sum, { currency: own.currency, cents: true })].map(
+        (each) => [each, text] as const,
+      );
+    }),
+  );
+  let unknown = false;
+  const text = own.pennySubheading?.replace(/\p{Sc}\d[\d,]*(?:\.\d+)?/gu, (sum) => {
+    unknown ||= !known.has(sum);
+    return known.get(sum) ?? sum;
+  });
+  return unknown ? null : (text ?? null);
+}
+
 /** As {@link priceIn}, of what was bought: a subscription keeps the currency that it was begun in. */
 export function knownIn(price: KnownPrice, currency: string): KnownPrice {
   const amount = price.currencies?.[currency];
   return amount === undefined ? price : { ...price, currency, amount };
 }
+
+/**
+ * Script of the document's head, as `visitorScript` of accounts/visitor.ts: marks `<html>` with a currency that is not the standard one
+ * before the first paint. Nothing where all is sold in one.
+ */
+export const currencyScript =
+  currencies.length === 1
+    ? ''
+    : `{const m=/(?:^|; )currency=(${currencies.slice(1).join('|')})(?:\\.own)?(?:;|$)/.exec(document.cookie);if(m)document.documentElement.dataset.currency=m[1]}`;

@@ -76,11 +76,11 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   if (!isOverdue(state)) return [];
   const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
   if (!invoice || invoice.created < now - newsMs || until === null) return [];
-  const { id, due: amount, currency, nextAttempt } = invoice;
+  const { id, due: amount, tax = null, currency, nextAttempt } = invoice;
   return [
     {
       key: `failed:${id}`,
-      message: { kind: 'payment-failed', plan: state.price.name, amount, currency, nextAttempt, until },
+      message: { kind: 'payment-failed', plan: state.price.name, amount, tax, currency, nextAttempt, until },
     },
   ];
 }

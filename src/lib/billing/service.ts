@@ -3,6 +3,7 @@
  * what throws is a fault of ours, of the database or of Stripe's being away.
  */
 import type { Session } from '../accounts/service.ts';
+import type { CurrencyHint } from './currency-hint.ts';
 import type { Farewell, LeavingReason, StayOffer } from './leaving.ts';
 import type {
   BillsAnswer,
@@ -52,6 +53,8 @@ export interface Billing {
   prices(): readonly Price[];
   /** @param country where the reader seems to be, two capital letters; `null`: not known */
   plans(country: string | null): PlansAnswer;
+  /** What a reader pays in: as their subscription that runs, else as their country. */
+  currency(session: Session | null, country: string | null): Promise<CurrencyHint>;
   /** What this user has paid for now; one indexed query of our own database. */
   entitlements(userId: string): Promise<readonly Entitlement[]>;
 

@@ -97,6 +97,12 @@ export interface PlansAnswer {
   readonly tax: boolean;
 }
 
+/** GET /api/v1/checkout/currency: what the reader pays in. */
+export interface CurrencyAnswer {
+  /** Lower case. */
+  readonly currency: string;
+}
+
 /** A Trial Offer of Stripe's: a sum for the first days, once in a reader's life; then the price that it leads to. */
 export interface Promotion {
   /** `to_…`. */
@@ -251,6 +257,8 @@ export interface Bill {
   readonly date: string;
   /** Minor units, the whole of it. */
   readonly amount: number;
+  /** Tax within it. Absent or `null`: none was worked out. */
+  readonly tax?: Tax | null;
   readonly currency: string;
   readonly status: 'paid' | 'open' | 'uncollectible';
   /** Whether there is a PDF, at /account/invoice?id=in_… */

@@ -101,6 +101,8 @@ type BillingMail =
       readonly to: string;
       readonly plan: string;
       readonly amount: number;
+      /** Tax within it; mails from before tax was told apart have none. */
+      readonly tax?: TaxPart | null;
       readonly currency: string;
       /** When it is tried again; `null`: not by itself. */
       readonly nextAttempt: number | null;

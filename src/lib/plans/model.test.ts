@@ -5,6 +5,7 @@ import {
   dueOnJoining,
   intervalName,
   money,
+  offerIn,
   offerOf,
   planBy,
   planById,
@@ -13,6 +14,7 @@ import {
   priceLabel,
   printSurcharge,
   promotionOf,
+  textsIn,
   tier,
   tiers,
   yearlySaving,
@@ -120,4 +122,27 @@ test('a plan is called by its tier', () => {
 
 test('every tier holds more than the one before it', () => {
   for (const { id } of tiers) expect(comparison.some(({ from }) => from === id)).toBe(true);
+});
+
+describe('other currencies', () => {
+  const abroad = catalogue.map((price) => ({ ...price, currencies: { gbp: price.unit_amount - 200 } }));
+  const offer = offerOf(abroad);
+
+  it('are sold as the catalogue has them, and the standard one where it does not', () => {
+    expect(planBy(offer, 'sun-reader', 'month')).toMatchObject({ amount: 1200, currency: 'usd' });
+    expect(planBy(offerIn(offer, 'gbp'), 'sun-reader', 'month')).toMatchObject({ amount: 1000, currency: 'gbp' });
+    expect(planBy(offerIn(offer, 'eur'), 'sun-reader', 'month')).toMatchObject({ amount: 1200, currency: 'usd' });
+    expect(offerIn(offer, 'jpy')).toBe(offer);
+    expect(offerOf([]).abroad).toBeUndefined();
+  });
+
+  it('make texts of their own, one for those that read the same', () => {
+    const label = (sold: typeof offer) =>
+      money(yearlySaving(sold, 'sun-reader'), planBy(sold, 'sun-reader', 'year')?.currency ?? '');
+    expect(textsIn(offer, label)).toEqual([
+      { text: '$24', currencies: ['usd', 'eur'] },
+      { text: '£2', currencies: ['gbp'] },
+    ]);
+    expect(textsIn(offer, () => 'x')).toEqual([{ text: 'x', currencies: ['usd', 'gbp', 'eur'] }]);
+  });
 });

@@ -2,8 +2,9 @@
  * What the paper sells (spec sections 1 and 9): the tiers, what each holds, and what it costs. Prices come from the payment
  * provider's catalogue; the amounts printed here stand in for them where there is none, and then nothing can be bought.
  */
+import { currencies, priceIn } from '../billing/currency.ts';
 import type { Price } from '../billing/wire.ts';
-import { formatMoney } from '../money.ts';
+import { formatMoney, formatSum } from '../money.ts';
 
 export type TierId = 'sun-reader' | 'sun-member' | 'sun-founder';
 
@@ -45,6 +46,8 @@ export interface Offer {
   /** Whether anybody can join at the moment. */
   readonly open: boolean;
   readonly plans: readonly Plan[];
+  /** The same as it is sold in other currencies, by their names. */
+  readonly abroad?: Readonly<Record<string, Offer>>;
 }
 
 /** From the smallest to the one that holds the most. */
@@ -115,8 +118,33 @@ const printedPlans: readonly Plan[] = [
  * @param prices of the catalogue; none where nothing is sold, or none is known yet
  */
 export function offerOf(prices: readonly Price[]): Offer {
-  const plans = prices.flatMap((price) => planOf(price) ?? []);
-  return plans.length > 0 ? { open: true, plans } : { open: false, plans: printedPlans };
+  const [standard, ...others] = currencies.map((currency) => [currency, offerOfOne(prices, currency)] as const);
+  if (!standard || standard[1].plans.length === 0) return { open: false, plans: printedPlans };
+  return { ...standard[1], abroad: Object.fromEntries(others) };
+}
+
+function offerOfOne(prices: readonly Price[], currency: string): Offer {
+  return { open: true, plans: prices.flatMap((price) => planOf(priceIn(price, currency)) ?? []) };
+}
+
+/** An offer as it is sold in a currency. */
+export const offerIn = (offer: Offer, currency: string): Offer => offer.abroad?.[currency] ?? offer;
+
+/** A text with amounts, and the currencies in which it reads so. */
+export interface TextInCurrency {
+  readonly text: string;
+  readonly currencies: readonly string[];
+}
+
+/** A text of an offer in each currency, the standard one first; those that read the same once. */
+export function textsIn(offer: Offer, textOf: (offer: Offer) => string): readonly TextInCurrency[] {
+  const [standard = ''] = currencies;
+  const texts = new Map<string, string[]>([[textOf(offer), [standard]]]);
+  for (const [currency, other] of Object.entries(offer.abroad ?? {})) {
+    const text = textOf(other);
+    texts.set(text, [...(texts.get(text) ?? []), currency]);
+  }
+  return [...texts].map(([text, those]) => ({ text, currencies: those }));
 }
 
 function planOf(price: Price): Plan | null {
@@ -167,8 +195,7 @@ export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', pri
   plansOf(offer, of).find((plan) => plan.interval === interval && plan.count === 1 && plan.print === print) ?? null;
 
 /** "$120", and "$0.60" where there are cents (spec section 9). */
-export const money = (amount: number, currency: string): string =>
-  formatMoney(amount, { currency, cents: amount % 100 !== 0 });
+export const money = formatSum;
 
 /** "year", "3 months". */
 export const intervalName = ({ interval, count }: Pick<Plan, 'interval' | 'count'>): string =>

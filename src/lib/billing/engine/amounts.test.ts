@@ -126,6 +126,9 @@ it('sends Stripe nothing in another currency than that of the subscription', asy
   });
   await house.billing.refresh();
   house.requests.splice(0);
+  // What cached pages show: the subscription's, whatever the country; without one the country's.
+  expect(await house.billing.currency(session, 'US')).toEqual({ currency: 'eur', own: true });
+  expect(await house.billing.currency(null, 'GB')).toEqual({ currency: 'gbp', own: false });
   const gone = { ok: false, status: 400 };
   expect(await house.billing.quote(session, { planId: 'dollars-only' })).toMatchObject(gone);
   expect(await house.billing.switchPlan(session, { planId: 'dollars-only' })).toMatchObject(gone);

@@ -196,6 +196,10 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
       country,
       tax: parts.tax,
     }),
+    async currency(session, country) {
+      const own = session && (await mirror.ofUser(session.userId)).find(({ state }) => isRunning(state));
+      return own ? { currency: own.state.price.currency, own: true } : { currency: currencyOf(country), own: false };
+    },
     async entitlements(userId) {
       const kept = await mirror.ofUser(userId);
       return kept

@@ -1,6 +1,6 @@
 /** What only Stripe has: the bills as documents, and the card that is charged. Always of the reader's own customer. */
 import type Stripe from 'stripe';
-import { idOf } from '../read-state.ts';
+import { idOf, taxOf } from '../read-state.ts';
 import type { Billing } from '../service.ts';
 import { isRunning } from '../state.ts';
 import type { Bill, KeptCard } from '../wire.ts';
@@ -92,6 +92,7 @@ function billOf(invoice: Stripe.Invoice): Bill | null {
     currency,
     status: status as Bill['status'],
     amount: total,
+      tax: taxOf(invoice),
     date: new Date(created * 1000).toISOString(),
     file: Boolean(file),
   };

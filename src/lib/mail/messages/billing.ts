@@ -1,5 +1,5 @@
 /** Mail about a subscription: welcome, receipt, renewal, failed payment, end. */
-import { formatMoney, formatTaxed } from '../../money.ts';
+import { formatMoney, formatReceipt as taxed } from '../../money.ts';
 import type { Message } from '../service.ts';
 import type { MailContent } from './layout.ts';
 import type { Publisher } from './publisher.ts';
@@ -19,10 +19,6 @@ function date(paper: Publisher, at: number): string {
 
 /** A receipt names cents always. */
 const money = (amount: number, currency: string): string => formatMoney(amount, { currency, cents: true });
-
-/** "$12.99 ($12.00 + $0.99 tax)". */
-const taxed = (amount: number, tax: Parameters<typeof formatTaxed>[1], currency: string): string =>
-  tax ? `${money(amount, currency)} (${formatTaxed(amount, tax, currency)})` : money(amount, currency);
 
 export function billingMail(message: BillingMessage, paper: Publisher): MailContent {
   switch (message.kind) {
@@ -73,14 +69,14 @@ function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, pape
   };
 }
 
-function failed({ plan, amount, currency, nextAttempt, until }: Of<'payment-failed'>, paper: Publisher): MailContent {
+function failed({ plan, amount, tax, currency, nextAttempt, until }: Of<'payment-failed'>, paper: Publisher): MailContent {
   const sum = money(amount, currency);
   return {
     subject: `Your payment to ${paper.name} did not go through`,
     preview: `${sum} could not be charged. Please check your card.`,
     heading: 'Your payment did not go through',
     opening: [
-      `We could not charge ${sum} for ${plan}. Perhaps the card has expired, or the bank has refused it.`,
+      `We could not charge ${taxed(amount, tax, currency)} for ${plan}. Perhaps the card has expired, or the bank has refused it.`,
       nextAttempt === null
         ? `Please give us another card. The paper stays open to you until ${date(paper, until)}.`
         : `We try again on ${date(paper, nextAttempt)}. To be sure, please check your card or give us another. Until ${date(paper, until)} the paper stays open to you.`,

@@ -1,0 +1,56 @@
+/** Prices in the reader's currency: amounts, the publisher's words with them, and the hint that cached pages go by. */
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { catalogue } from '../plans/testing.ts';
+import { currencies, currencyScript, priceIn } from './currency.ts';
+import { currencyHint, readCurrency } from './currency-hint.ts';
+import type { Price } from './wire.ts';
+
+const penny = catalogue.find(({ zephrPlanId }) => zephrPlanId === 'reader-penny') as Price;
+const sold: Price = { ...penny, currencies: { gbp: 10_000, eur: 11_050 } };
+
+describe('a price in another currency', () => {
+  it.each([
+    ['gbp', 'Full dues (£100/year) billed after 60 days'],
+    ['eur', 'Full dues (€110.50/year) billed after 60 days'],
+    ['usd', 'Full dues ($120/year) billed after 60 days'],
+    ['jpy', 'Full dues ($120/year) billed after 60 days'],
+  ])('names no sum of its own one (%s)', (currency, text) => {
+    expect(priceIn(sold, currency).pennySubheading).toBe(text);
+  });
+
+  it.each([
+    ['$120.00 a year, after 60 days', '£100 a year, after 60 days'],
+    ['Half price, was $240', null],
+    ['Sixty days for pennies', 'Sixty days for pennies'],
+    [null, null],
+  ])('keeps the words %j as %j', (pennySubheading, text) => {
+    expect(priceIn({ ...sold, pennySubheading }, 'gbp').pennySubheading).toBe(text);
+  });
+});
+
+describe('the hint of a currency', () => {
+  it.each([
+    [{ currency: 'gbp', own: false }, 'gbp'],
+    [{ currency: 'eur', own: true }, 'eur.own'],
+  ])('%o is %s, and is read back', (hint, value) => {
+    expect(currencyHint(hint)).toBe(value);
+    expect(readCurrency(`visitor=reader; currency=${value}; x=1`)).toEqual(hint);
+  });
+
+  it.each(['', 'mycurrency=gbp', 'currency=', 'currency=pounds', 'currency=gbp.x'])('is none in %j', (cookies) => {
+    expect(readCurrency(cookies)).toBeNull();
+  });
+
+  it('marks the document before the first paint, with what is sold in and nothing else', () => {
+    const marked = (cookie: string) => {
+      const dataset: Record<string, string> = {};
+      runInNewContext(currencyScript, { document: { cookie, documentElement: { dataset } } });
+      return dataset;
+    };
+    expect(currencies).toEqual(['usd', 'gbp', 'eur']);
+    expect(marked('a=b; currency=gbp')).toEqual({ currency: 'gbp' });
+    expect(marked('currency=eur.own; a=b')).toEqual({ currency: 'eur' });
+    for (const cookie of ['', 'currency=usd', 'currency=jpy', 'xcurrency=gbp']) expect(marked(cookie)).toEqual({});
+  });
+});

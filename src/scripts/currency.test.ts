@@ -1,0 +1,70 @@
+// @vitest-environment jsdom
+import { beforeEach, expect, it, vi } from 'vitest';
+
+/** What the page's observer is told; the newest one. */
+let seen: (near: boolean) => void;
+const asked = vi.fn(async (_: string) => Response.json({ currency: 'gbp' }));
+
+async function visit({ prices = true, country = true, visitor = '', cookie = '' } = {}): Promise<void> {
+  vi.resetModules();
+  seen = () => {};
+  vi.stubGlobal('fetch', asked);
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      constructor(tell: (entries: { isIntersecting: boolean }[]) => void) {
+        seen = (isIntersecting) => tell([{ isIntersecting }]);
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+  if (visitor) document.documentElement.dataset.visitor = visitor;
+  vi.spyOn(document, 'cookie', 'get').mockReturnValue(cookie);
+  document.body.innerHTML = prices ? `<p><span class="in-currency" ${country ? 'data-asked' : ''}>$12</span></p>` : '';
+  await import('./currency.ts');
+}
+const shown = () => document.documentElement.dataset.currency;
+
+beforeEach(() => {
+  asked.mockClear();
+  delete document.documentElement.dataset.currency;
+  delete document.documentElement.dataset.visitor;
+});
+
+it('asks when prices come near, and shows what the server says', async () => {
+  await visit();
+  seen(false);
+  expect(asked).not.toHaveBeenCalled();
+  seen(true);
+  expect(asked).toHaveBeenCalledExactlyOnceWith('/api/v1/checkout/currency');
+  await vi.waitFor(() => expect(shown()).toBe('gbp'));
+});
+
+it.each([
+  ['there are no prices', { prices: false }],
+  ['no header says the country', { country: false }],
+  ['it is known', { cookie: 'currency=eur' }],
+  ['it is known of a subscription', { cookie: 'currency=eur.own', visitor: 'reader' }],
+])('does not ask where %s', async (_, page) => {
+  await visit(page);
+  seen(true);
+  expect(asked).not.toHaveBeenCalled();
+});
+
+it.each([
+  ['who subscribes, after a country was known', { cookie: 'currency=usd', visitor: 'member', country: false }],
+  ['who has left, after a subscription was known', { cookie: 'currency=eur.own' }],
+])('asks anew for %s', async (_, page) => {
+  await visit(page);
+  seen(true);
+  expect(asked).toHaveBeenCalledOnce();
+});
+
+it('leaves the prices as they are when nothing can be asked', async () => {
+  asked.mockRejectedValueOnce(new TypeError('offline'));
+  await visit();
+  seen(true);
+  await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+  expect(shown()).toBeUndefined();
+});

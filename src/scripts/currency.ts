@@ -1,0 +1,39 @@
+/**
+ * Learns which currency the prices of a page are shown in, the first time that a browser comes near some. Prices of all currencies are
+ * in the page; `data-currency` on <html> shows one (components/plans/InCurrency.astro).
+ */
+import { readCurrency } from '../lib/billing/currency-hint.ts';
+import type { CurrencyAnswer } from '../lib/billing/wire.ts';
+
+const kinds = ['subscriber', 'reader', 'member', 'founder'];
+
+async function learn(): Promise<void> {
+  try {
+    const answer = await fetch('/api/v1/checkout/currency');
+    if (!answer.ok) return;
+    const { currency } = (await answer.json()) as CurrencyAnswer;
+    document.documentElement.dataset.currency = currency;
+  } catch {
+    // Offline: the checkout says what is charged.
+  }
+}
+
+/** Asks when prices of this part of the page come near, unless this browser knows. */
+export function showCurrency(part: ParentNode): void {
+  const prices = part.querySelectorAll<HTMLElement>('.in-currency');
+  const pays = kinds.includes(document.documentElement.dataset.visitor ?? '');
+  // What a subscription is paid in no country changes, and what a country pays in holds until there is one.
+  if (prices.length === 0 || readCurrency(document.cookie)?.own === pays) return;
+  if (!pays && prices[0]?.dataset.asked === undefined) return;
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      near.disconnect();
+      void learn();
+    },
+    { rootMargin: '100%' },
+  );
+  for (const one of prices) near.observe(one);
+}
+
+showCurrency(document);

@@ -1,0 +1,116 @@
+/** A reader of another country: one currency from the wall to the receipt, on cached pages that are the same for everyone. */
+import type { Locator, Page } from '@playwright/test';
+import { cards, expectThanks, fillCard, join, openPaywall, payButton, sheet, step } from '../world/checkout.ts';
+import { test as base, expect, lettersTo } from '../world/readers.ts';
+import { enterAt, openShop, type Shop } from '../world/shop.ts';
+
+const test = base.extend<object, { shop: Shop }>({
+  shop: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
+    async ({}, use) => {
+      const shop = await openShop({ GEO_COUNTRY_HEADER: 'cf-ipcountry' });
+      await use(shop);
+      await shop.stop();
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  baseURL: async ({ shop }, use) => use(shop.site),
+});
+
+/** What the CDN in front says of everybody who asks from a place. */
+const from = (country: string) => ({ 'cf-ipcountry': country, 'x-forwarded-for': '203.0.113.7' });
+const british = { extraHTTPHeaders: from('GB') };
+const walled = '/article/what-subscribers-know-about-salt';
+const foreign = /[$€]\s?\d/;
+
+/** What is shown of a part of the page: amounts of other currencies are in it, and hidden. */
+// biome-ignore lint/performance/useDomNodeTextContent: what is hidden does not count
+const read = (part: Locator): Promise<string> => part.innerText();
+
+/** Waits for the prices to be those of a currency; `null`: the standard one. */
+const currency = (page: Page, name: string | null) =>
+  expect.poll(() => page.evaluate(() => document.documentElement.dataset.currency ?? null)).toBe(name);
+
+test.describe('from Britain', () => {
+  test.use(british);
+
+  for (const path of ['/pricing', '/print', '/membership', '/offer/newsletter', walled])
+    test(`${path} shows pounds, and nothing moves when it learns so`, async ({ page }) => {
+      await page.goto(path);
+      await currency(page, 'gbp');
+      const text = await read(page.locator('main'));
+      expect(text).toMatch(/£\d/);
+      expect(text).not.toMatch(foreign);
+      const shift = await page.evaluate(
+        () =>
+          new Promise<number>((done) => {
+            new PerformanceObserver((list) =>
+              done(list.getEntries().reduce((sum, entry) => sum + (entry as unknown as { value: number }).value, 0)),
+            ).observe({ type: 'layout-shift', buffered: true });
+            setTimeout(() => done(0), 500);
+          }),
+      );
+      expect(shift).toBeLessThan(0.01);
+      // The next page knows before its first paint.
+      await page.route('**/api/v1/checkout/currency', (route) => route.abort());
+      await page.reload();
+      await currency(page, 'gbp');
+    });
+
+  test('pays in pounds, from the choice to the receipt, and keeps them in any country', async ({ page, shop }) => {
+    const { request } = page.context();
+    const email = await enterAt(shop, page.context());
+    await openPaywall(page, 'reader-monthly');
+    await expect(sheet(page)).toContainText('£10 a month');
+    await fillCard(page, cards.good);
+    await join(page, '£10');
+    await expectThanks(page);
+    const answer = (await (await request.get('/api/v1/me/subscription')).json()) as { subscription: object };
+    expect(answer.subscription).toMatchObject({ currency: 'gbp', price: 1000 });
+    const receipt = async () => (await lettersTo(email)).find(({ subject }) => /receipt/i.test(subject))?.text;
+    await expect.poll(receipt).toContain('£10.00');
+
+    await page.context().setExtraHTTPHeaders(from('US'));
+    await page.goto('/dashboard/account');
+    await expect(page.getByText('£10', { exact: true })).toBeVisible();
+    const dashboard = await read(page.locator('main'));
+    expect(dashboard).toContain('£160/year');
+    expect(dashboard).not.toMatch(foreign);
+    await page.goto('/pricing');
+    await currency(page, 'gbp');
+    expect(await read(page.locator('main'))).not.toMatch(foreign);
+    await page.goto('/account/plan?plan=member-yearly');
+    expect(await read(page.locator('main'))).not.toMatch(foreign);
+    await openPaywall(page, 'member-yearly');
+    await expect(step(page, 'payment').locator('[data-due]')).toHaveText(/^£\d/);
+    await expect(payButton(page)).toHaveText(/^Upgrade£\d/);
+    expect(await read(sheet(page))).not.toMatch(foreign);
+  });
+
+  test('sees pounds on the page that works without a script', async ({ page }) => {
+    await page.goto('/subscribe?plan=reader-yearly');
+    expect(await read(page.locator('main'))).toMatch(/£100/);
+    expect(await read(page.locator('main'))).not.toMatch(foreign);
+  });
+});
+
+test('from anywhere else prices are in dollars', async ({ page }) => {
+  await page.setExtraHTTPHeaders(from('BR'));
+  const asked = page.waitForResponse('**/api/v1/checkout/currency');
+  await page.goto('/pricing');
+  expect(await (await asked).json()).toEqual({ currency: 'usd' });
+  const text = await read(page.locator('main'));
+  expect(text).toContain('$12');
+  expect(text).not.toMatch(/[£€]\d/);
+});
+
+test.describe('without a script', () => {
+  test.use({ ...british, javaScriptEnabled: false });
+
+  test('prices are in dollars, once', async ({ page }) => {
+    await page.goto('/pricing');
+    const text = await read(page.locator('main'));
+    expect(text).toMatch(/\$12\b/);
+    expect(text).not.toMatch(/[£€]\d/);
+  });
+});
