@@ -7,7 +7,11 @@ import { currencyHint, readCurrency } from './currency-hint.ts';
 import type { Price } from './wire.ts';
 
 const penny = catalogue.find(({ zephrPlanId }) => zephrPlanId === 'reader-penny') as Price;
-const sold: Price = { ...penny, currencies: { gbp: 10_000, eur: 11_050 } };
+const sold: Price = {
+  ...penny,
+  currencies: { gbp: 10_000, eur: 11_050 },
+  promotion: penny.promotion && { ...penny.promotion, currencies: { gbp: 60, eur: 60 } },
+};
 
 describe('a price in another currency', () => {
   it.each([

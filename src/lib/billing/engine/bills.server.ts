@@ -92,7 +92,7 @@ function billOf(invoice: Stripe.Invoice): Bill | null {
     currency,
     status: status as Bill['status'],
     amount: total,
-      tax: taxOf(invoice),
+    tax: taxOf(invoice),
     date: new Date(created * 1000).toISOString(),
     file: Boolean(file),
   };

@@ -69,7 +69,10 @@ function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, pape
   };
 }
 
-function failed({ plan, amount, tax, currency, nextAttempt, until }: Of<'payment-failed'>, paper: Publisher): MailContent {
+function failed(
+  { plan, amount, tax, currency, nextAttempt, until }: Of<'payment-failed'>,
+  paper: Publisher,
+): MailContent {
   const sum = money(amount, currency);
   return {
     subject: `Your payment to ${paper.name} did not go through`,
