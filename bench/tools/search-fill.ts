@@ -1,6 +1,6 @@
 /**
  * Fills a mirror with synthetic articles for the bench of the search, in a process of its own:
- * `node bench/tools/search-fill.ts <articles> <file>`. They are not sanitised: the search sees their text alone.
+ * `node bench/tools/search-fill.ts <articles> <file>`. They are not sanitized: the search sees their text alone.
  */
 import { openMirror } from '../../src/content/store/mirror.server.ts';
 import { storeSections } from '../../src/content/store/navigation.server.ts';

@@ -1,7 +1,7 @@
 /** Puts the content service together: mirror, reader, sync, webhooks and previews. */
 import { warnOncePerHost } from '../lib/logging.ts';
 import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingest/ingester.server.ts';
-import { rehearse } from './ingest/warm-up.server.ts';
+import { warmUpIngest } from './ingest/warm-up.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createReindexer } from './search/reindex.server.ts';
 import { searchArticles } from './search/search.server.ts';
@@ -125,12 +125,12 @@ function connected(options: Connected, mirror: Mirror): Content {
       reindexer.soon();
       sync.start();
       // The thread's libraries take half a second to load, and as long to get quick: not while an editor waits for the first publish.
-      const practise = () => (options.threads === false ? ingester.lines(['']) : rehearse(ingester));
-      const untrained = (error: unknown): void => {
+      const warmUp = () => (options.threads === false ? ingester.lines(['']) : warmUpIngest(ingester));
+      const onFailure = (error: unknown): void => {
         if (error instanceof IngestClosed) return;
-        log.warn({ error: String(error) }, 'content: ingest could not practise, the first publishes will be slow');
+        log.warn({ error: String(error) }, 'content: ingest could not warm up, the first publishes will be slow');
       };
-      warming = setTimeout(() => void practise().catch(untrained), warmUpAfter);
+      warming = setTimeout(() => void warmUp().catch(onFailure), warmUpAfter);
       warming.unref();
     },
     async stop() {

@@ -30,7 +30,7 @@ export interface ContentOptions {
   readonly onChange?: (change: ContentChange) => unknown;
   /** Whether what the listener has been told outlives this process (default: always). While it does not, `replay` will tell it again. */
   readonly isKept?: (() => boolean) | undefined;
-  /** Sanitise and search in threads of their own (default), so that rendering never waits; `false` in tests. */
+  /** Sanitize and search in threads of their own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
 }
 

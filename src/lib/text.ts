@@ -34,7 +34,7 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** The words of markup that has been sanitised. Not for markup that has not: it tells no script from a text. */
+/** The words of markup that has been sanitized. Not for markup that has not: it tells no script from a text. */
 export const plainText = (html: string): string =>
   html
     .replace(/<[^>]*>/gu, ' ')

@@ -140,7 +140,7 @@ test('a comment is answered and reported by keyboard, changed and taken back', a
   await expect(ownList(page)).toHaveCount(0, { timeout: 30_000 });
 
   await first.getByRole('link', { name: /^Report/ }).press('Enter');
-  const question = first.getByRole('group', { name: 'Report this comment to the editors?' });
+  const question = first.getByRole('group', { name: 'Report this comment to our editors?' });
   await expect(question).toBeFocused();
   await question.getByRole('button', { name: 'Report' }).click();
   await expect(first.getByText('You’ve reported this comment.')).toBeVisible();
@@ -167,8 +167,8 @@ test('nothing that was typed is lost when it cannot be sent', async ({ context }
   await region(page).getByLabel('Display name').fill('Ada Lovelace');
   for (const [how, said] of [
     ['offline', 'We couldn’t reach the server.'],
-    ['away', 'please try again in a few minutes'],
-    ['signed out', 'You are signed out.'],
+    ['away', 'Try again in a few minutes.'],
+    ['signed out', 'You’re signed out.'],
   ] as const) {
     answer = how;
     await post.click();
@@ -237,7 +237,7 @@ test('a comment is written, shown and reported without JavaScript', async ({ con
     .getByRole('link', { name: /^Report/ })
     .click();
   await page.getByRole('button', { name: 'Report this comment' }).click();
-  await expect(page.getByText('Thank you. The editors will look at the comment.')).toBeVisible();
+  await expect(page.getByText('Thank you. Our editors will look at the comment.')).toBeVisible();
   await moderator.moderate(id, 'spam');
   await plain.close();
 });

@@ -115,7 +115,7 @@ test('says that it loads, that it fails and that there is no line, and goes on',
 
   await context.setOffline(true);
   await field(page).fill('mayor');
-  await expect(says(page)).toHaveText(/^You are offline/);
+  await expect(says(page)).toHaveText(/^You’re offline/);
   await context.setOffline(false);
   await expect(sheet(page).getByRole('heading', { name: 'Top articles on “mayor”' })).toBeVisible();
 });

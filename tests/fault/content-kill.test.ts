@@ -81,7 +81,7 @@ it('goes on where it was, as often as it is killed', async () => {
     const killed = once(process, 'exit');
     onPage = (offset) => {
       asked.push(offset);
-      // The page before this one is being sanitised or written just now.
+      // The page before this one is being sanitized or written just now.
       if (asked.length === pages) process.kill('SIGKILL');
     };
     expect(await killed).toEqual([null, 'SIGKILL']);

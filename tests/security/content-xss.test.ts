@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openContent } from '../../src/content/content.server.ts';
 import type { IngestContext } from '../../src/content/ingest/ingest.server.ts';
 import { ingestComment, ingestDocument } from '../../src/content/ingest/ingest.server.ts';
-import { createSanitiser } from '../../src/content/ingest/sanitize.server.ts';
+import { createSanitizer } from '../../src/content/ingest/sanitize.server.ts';
 import { type Mirror, openMirror } from '../../src/content/store/mirror.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import { storeDocument } from '../../src/content/store/write.server.ts';
@@ -160,7 +160,7 @@ function hostile(type: DocumentType, id: number, payload: string): Json {
 }
 
 describe('hostile markup', { timeout: 120_000 }, () => {
-  const sanitiser = createSanitiser();
+  const sanitizer = createSanitizer();
   let mirror: Mirror;
   beforeAll(() => {
     mirror = openMirror({ file: ':memory:', origin: null, log: silent });
@@ -169,7 +169,7 @@ describe('hostile markup', { timeout: 120_000 }, () => {
 
   /** Ingests, stores, reads as a page does, and returns what is wrong with it. */
   async function survivors(type: DocumentType, payload: string): Promise<string[]> {
-    const result = await ingestDocument(sanitiser, type, hostile(type, 1, payload), context);
+    const result = await ingestDocument(sanitizer, type, hostile(type, 1, payload), context);
     if (result.kind === 'rejected')
       return result.rejection.field === 'slug' ? [] : [`rejected: ${result.rejection.field}`];
     if (result.kind !== 'document') return ['withheld'];
@@ -230,7 +230,7 @@ describe('hostile markup', { timeout: 120_000 }, () => {
 
   function commentSurvivors(payload: string): string[] {
     const raw = wireComment({ id: 1, post: 1, author_name: payload, content: { rendered: payload } });
-    const result = ingestComment(sanitiser, raw, context);
+    const result = ingestComment(sanitizer, raw, context);
     if (result.kind !== 'document') return ['not taken'];
     const few = new Set(['p', 'br', 'a', 'em', 'strong', 'blockquote', 'code']);
     const holder = (views[0] as Document).createElement('div');
@@ -318,14 +318,14 @@ describe('hostile markup', { timeout: 120_000 }, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...xssPayloads), { minLength: 1, maxLength: 3 }), async (payloads) => {
         const first = await ingestDocument(
-          sanitiser,
+          sanitizer,
           'pages',
           wirePost({ id: 1, content: { rendered: payloads.join('') } }),
           context,
         );
         if (first.kind !== 'document') throw new Error(first.kind);
         // What the mirror holds goes through once more unchanged in meaning: nothing in it can be taken out.
-        const again = sanitiser.finish(first.document.bodyHtml, true);
+        const again = sanitizer.finish(first.document.bodyHtml, true);
         // The mirror keeps WordPress's own address of a link; it goes when a page is made (body-links.ts).
         expect(problemsIn(again.replaceAll(/ data-wordpress="https?:\/\/[^"]*"/gu, ''))).toEqual([]);
       }),

@@ -1,14 +1,14 @@
 import { JSDOM } from 'jsdom';
 import { expect, it } from 'vitest';
 import { shapeBody } from './body.server.ts';
-import { createSanitiser } from './sanitize.server.ts';
+import { createSanitizer } from './sanitize.server.ts';
 
-const sanitiser = createSanitiser();
+const sanitizer = createSanitizer();
 const asked: string[] = [];
 const vtt = 'WEBVTT\n\n00:00.000 --> 00:02.000\nGood evening.\n';
 
 async function players(html: string): Promise<Document> {
-  const { html: shaped } = await shapeBody(sanitiser, html, {
+  const { html: shaped } = await shapeBody(sanitizer, html, {
     wordpress: 'https://cms.example',
     site: 'https://sun.example',
     base: 'https://cms.example/articles/one/',

@@ -1,5 +1,5 @@
 /**
- * What happens to a body between the two passes of the sanitiser: it takes the paper's own shape. Pictures go through the
+ * What happens to a body between the two passes of the sanitizer: it takes the paper's own shape. Pictures go through the
  * image path, links lead to the site's own pages, frames become click-to-load shells, structure is put right.
  */
 import { publication } from '../../publication.ts';
@@ -10,7 +10,7 @@ import { settlePictures } from './body-pictures.server.ts';
 import { settlePlayers } from './body-players.server.ts';
 import { linkTarget } from './links.ts';
 import { hasRightToLeft } from './plain-text.ts';
-import type { Sanitiser } from './sanitize.server.ts';
+import type { Sanitizer } from './sanitize.server.ts';
 
 /** Makes ids and names harmless: nothing on a page looks for this prefix. */
 export const idPrefix = 'user-content-';
@@ -38,9 +38,9 @@ export interface ShapedBody {
   readonly altered: boolean;
 }
 
-/** Sanitises and reshapes one body. */
-export async function shapeBody(sanitiser: Sanitiser, html: string, context: BodyContext): Promise<ShapedBody> {
-  const { body, altered } = sanitiser.parseBody(html);
+/** Sanitizes and reshapes one body. */
+export async function shapeBody(sanitizer: Sanitizer, html: string, context: BodyContext): Promise<ShapedBody> {
+  const { body, altered } = sanitizer.parseBody(html);
   // Authors have no text; looking for every kind of element in nothing takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
@@ -56,16 +56,16 @@ export async function shapeBody(sanitiser: Sanitiser, html: string, context: Bod
   wrapLooseText(body);
   wrapTables(body);
   markDirections(body);
-  return { html: sanitiser.finish(body.innerHTML, altered).trim(), body, altered };
+  return { html: sanitizer.finish(body.innerHTML, altered).trim(), body, altered };
 }
 
 /** A comment's few elements. */
 export function shapeComment(
-  sanitiser: Sanitiser,
+  sanitizer: Sanitizer,
   html: string,
   context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>,
 ): string {
-  const body = sanitiser.parseComment(html);
+  const body = sanitizer.parseComment(html);
   dropComments(body);
   dropStrayAddresses(body);
   settleLinks(body, context);

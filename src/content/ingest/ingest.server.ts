@@ -1,5 +1,5 @@
 /**
- * From WordPress's answer to a document of the paper: checked against its wire schema, sanitised, in the paper's own words.
+ * From WordPress's answer to a document of the paper: checked against its wire schema, sanitized, in the paper's own words.
  * What does not fit comes back as a rejection that says where and what, never as an exception.
  */
 
@@ -22,7 +22,7 @@ import {
 } from './document.ts';
 import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './embeds.ts';
 import { openingOf } from './excerpt.server.ts';
-import { type Sanitiser, textOf } from './sanitize.server.ts';
+import { type Sanitizer, textOf } from './sanitize.server.ts';
 
 export interface IngestContext extends Omit<BodyContext, 'base'> {
   /** A preview: whatever its status, and a draft may lack a slug and a date. */
@@ -49,7 +49,7 @@ type WirePost = z.infer<typeof wire.article> &
 
 /** Ingests one document. */
 export async function ingestDocument(
-  sanitiser: Sanitiser,
+  sanitizer: Sanitizer,
   type: DocumentType,
   raw: unknown,
   context: IngestContext,
@@ -75,10 +75,10 @@ export async function ingestDocument(
       ids: acf.data.top_articles ?? [],
       breaking: acf.data.breaking ?? false,
       bulleted: acf.data.bulleted_featured_excerpt ?? false,
-      featuredExcerpt: sanitiser.lines(acf.data.featured_excerpt ?? ''),
+      featuredExcerpt: sanitizer.lines(acf.data.featured_excerpt ?? ''),
     };
   }
-  return { kind: 'document', document: await documentOf(sanitiser, type, post, context, choice) };
+  return { kind: 'document', document: await documentOf(sanitizer, type, post, context, choice) };
 }
 
 /** A draft has no slug and no date yet; a preview shows it as if published now. */
@@ -100,14 +100,14 @@ function baseOf(link: string, wordpress: string): string {
 }
 
 async function documentOf(
-  sanitiser: Sanitiser,
+  sanitizer: Sanitizer,
   type: DocumentType,
   post: WirePost,
   context: IngestContext,
   topStories: TopStoriesChoice | null,
 ): Promise<IngestedDocument> {
   const base = baseOf(post.link ?? '', context.wordpress);
-  const shaped = await shapeBody(sanitiser, post.content?.rendered ?? '', { ...context, base });
+  const shaped = await shapeBody(sanitizer, post.content?.rendered ?? '', { ...context, base });
   const bodyText = textOf(shaped.body).replace(/\s+/gu, ' ').trim();
   const words = countWords(bodyText);
   const access = post.access ?? 'default';
@@ -117,7 +117,7 @@ async function documentOf(
       ? ''
       : restricted
         ? shaped.html
-        : sanitiser.finish(openingOf(shaped.body, words), shaped.altered);
+        : sanitizer.finish(openingOf(shaped.body, words), shaped.altered);
   const author = post.acf?.author ?? null;
   const isPaid = access === 'registered' || access === 'subscriber';
   const biography = type === 'authors' ? 2000 : publication.limits.excerpt;
@@ -125,18 +125,18 @@ async function documentOf(
     type,
     id: post.id,
     slug: post.slug,
-    title: sanitiser.line(post.title.rendered) || (type === 'authors' ? canonicalSlug(post.slug) : 'Untitled'),
-    excerpt: truncateAtWord(sanitiser.line(post.excerpt?.rendered ?? ''), biography),
-    image: await pictureOf(sanitiser, post.image ?? null, base, context),
+    title: sanitizer.line(post.title.rendered) || (type === 'authors' ? canonicalSlug(post.slug) : 'Untitled'),
+    excerpt: truncateAtWord(sanitizer.line(post.excerpt?.rendered ?? ''), biography),
+    image: await pictureOf(sanitizer, post.image ?? null, base, context),
     authorId: author?.id ?? null,
-    author: author ? await authorOf(sanitiser, author, base, context) : null,
+    author: author ? await authorOf(sanitizer, author, base, context) : null,
     terms: post.category ?? post.categories ?? [],
     date: post.date_gmt,
     modified: post.modified_gmt,
     facts: factsOf(type, post, { access, restricted, words }, context),
     bodyHtml: shaped.html,
     openingHtml: opening,
-    searchText: isPaid ? sanitiser.line(opening) : bodyText,
+    searchText: isPaid ? sanitizer.line(opening) : bodyText,
     oldSlugs: post.old_slugs ?? [],
     topStories,
   };
@@ -171,7 +171,7 @@ function factsOf(
 }
 
 async function authorOf(
-  sanitiser: Sanitiser,
+  sanitizer: Sanitizer,
   author: wire.WireAuthor,
   base: string,
   context: IngestContext,
@@ -180,16 +180,16 @@ async function authorOf(
   const { name, slug, excerpt, image } = author.details;
   return {
     id: author.id,
-    name: sanitiser.line(name) || canonicalSlug(slug),
+    name: sanitizer.line(name) || canonicalSlug(slug),
     slug: canonicalSlug(slug),
-    excerpt: truncateAtWord(sanitiser.line(excerpt), 2000),
-    image: await pictureOf(sanitiser, image, base, context),
+    excerpt: truncateAtWord(sanitizer.line(excerpt), 2000),
+    image: await pictureOf(sanitizer, image, base, context),
   };
 }
 
 /** A picture with known dimensions; `null` for what is no picture that the image path could serve. */
 async function pictureOf(
-  sanitiser: Sanitiser,
+  sanitizer: Sanitizer,
   image: wire.WireImage | null,
   base: string,
   context: IngestContext,
@@ -201,28 +201,28 @@ async function pictureOf(
     image.width && image.height ? { width: image.width, height: image.height } : await context.measure(url.href);
   return {
     url: url.href,
-    alt: sanitiser.line(image.alt),
+    alt: sanitizer.line(image.alt),
     width: known?.width ?? null,
     height: known?.height ?? null,
-    caption: sanitiser.line(image.caption),
-    credit: sanitiser.line(image.credit),
+    caption: sanitizer.line(image.caption),
+    credit: sanitizer.line(image.credit),
   };
 }
 
 /** Ingests one comment. */
-export function ingestComment(sanitiser: Sanitiser, raw: unknown, context: IngestContext): Ingested<IngestedComment> {
+export function ingestComment(sanitizer: Sanitizer, raw: unknown, context: IngestContext): Ingested<IngestedComment> {
   const parsed = wire.comment.safeParse(raw);
   if (!parsed.success) return { kind: 'rejected', rejection: rejectionOf('comments', raw, parsed.error) };
   const { id, post, parent, author_name, date_gmt, content, status } = parsed.data;
   if (status !== 'approved') return { kind: 'withheld', id };
-  const contentHtml = shapeComment(sanitiser, content.rendered, { ...context, base: `${context.wordpress}/` });
+  const contentHtml = shapeComment(sanitizer, content.rendered, { ...context, base: `${context.wordpress}/` });
   return {
     kind: 'document',
     document: {
       id,
       post,
       parent,
-      author: truncateAtWord(sanitiser.line(author_name ?? ''), 100) || 'Anonymous',
+      author: truncateAtWord(sanitizer.line(author_name ?? ''), 100) || 'Anonymous',
       contentHtml,
       date: date_gmt,
     },

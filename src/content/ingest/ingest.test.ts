@@ -7,9 +7,9 @@ import { countWords } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument } from './document.ts';
 import { type IngestContext, ingestComment, ingestDocument } from './ingest.server.ts';
-import { createSanitiser } from './sanitize.server.ts';
+import { createSanitizer } from './sanitize.server.ts';
 
-const sanitiser = createSanitiser();
+const sanitizer = createSanitizer();
 const measured: string[] = [];
 const context: IngestContext = {
   wordpress: 'https://cms.example',
@@ -23,7 +23,7 @@ const context: IngestContext = {
 
 async function take(part: Json = {}, type: DocumentType = 'articles'): Promise<IngestedDocument> {
   const result = await ingestDocument(
-    sanitiser,
+    sanitizer,
     type,
     wirePost({ id: 1, link: 'https://cms.example/articles/one/', ...part }),
     context,
@@ -33,7 +33,7 @@ async function take(part: Json = {}, type: DocumentType = 'articles'): Promise<I
 }
 const body = async (rendered: string): Promise<string> => (await take({ content: { rendered } })).bodyHtml;
 const wrong = async (part: Json, type: DocumentType = 'articles') => {
-  const result = await ingestDocument(sanitiser, type, wirePost({ id: 1, ...part }), context);
+  const result = await ingestDocument(sanitizer, type, wirePost({ id: 1, ...part }), context);
   return result.kind === 'rejected' ? result.rejection : result.kind;
 };
 
@@ -144,11 +144,11 @@ describe('what does not fit', () => {
       id: 1,
       field: 'acf.top_articles',
     });
-    expect(await ingestDocument(sanitiser, 'articles', 'text', context)).toMatchObject({
+    expect(await ingestDocument(sanitizer, 'articles', 'text', context)).toMatchObject({
       kind: 'rejected',
       rejection: { id: 0 },
     });
-    expect(await ingestDocument(sanitiser, 'articles', null, context)).toMatchObject({ kind: 'rejected' });
+    expect(await ingestDocument(sanitizer, 'articles', null, context)).toMatchObject({ kind: 'rejected' });
   });
 
   it('never comes through when it is not for readers', async () => {
@@ -168,7 +168,7 @@ describe('what does not fit', () => {
         fc.constantFrom<DocumentType>('articles', 'video', 'crosswords', 'authors', 'pages'),
         fc.dictionary(fc.constantFrom(...Object.keys(wirePost({ id: 1 }))), fc.jsonValue()),
         async (type, part) => {
-          const result = await ingestDocument(sanitiser, type, { ...wirePost({ id: 1 }), ...part }, context);
+          const result = await ingestDocument(sanitizer, type, { ...wirePost({ id: 1 }), ...part }, context);
           expect(['document', 'rejected', 'withheld']).toContain(result.kind);
         },
       ),
@@ -403,7 +403,7 @@ describe('comments', () => {
         rendered: '<p>x <a href="https://spam.example" onclick="x">y</a><img src=x> <code>c</code></p><h2>big</h2>',
       },
     });
-    expect(ingestComment(sanitiser, raw, context)).toMatchObject({
+    expect(ingestComment(sanitizer, raw, context)).toMatchObject({
       kind: 'document',
       document: {
         author: 'A B',
@@ -411,8 +411,8 @@ describe('comments', () => {
           '<p>x <a href="https://spam.example/" rel="nofollow ugc noopener noreferrer">y</a> <code>c</code></p><p>big</p>',
       },
     });
-    expect(ingestComment(sanitiser, wireComment({ id: 1, post: 2, status: 'hold' }), context).kind).toBe('withheld');
-    expect(ingestComment(sanitiser, wireComment({ id: 1, post: 2, date_gmt: 'x' }), context)).toMatchObject({
+    expect(ingestComment(sanitizer, wireComment({ id: 1, post: 2, status: 'hold' }), context).kind).toBe('withheld');
+    expect(ingestComment(sanitizer, wireComment({ id: 1, post: 2, date_gmt: 'x' }), context)).toMatchObject({
       kind: 'rejected',
       rejection: { field: 'date_gmt' },
     });
@@ -434,7 +434,7 @@ describe('comments', () => {
       post: 2,
       content: { rendered: `<a href="https://spam.example/c"> </a>${rendered}` },
     });
-    const taken = ingestComment(sanitiser, raw, context);
+    const taken = ingestComment(sanitizer, raw, context);
     const contentHtml = taken.kind === 'document' ? taken.document.contentHtml : '';
     const { body } = new JSDOM(contentHtml).window.document;
     const live = [...body.querySelectorAll('a')];

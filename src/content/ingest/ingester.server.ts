@@ -1,5 +1,5 @@
 /**
- * Ingest off the main thread: sanitising takes milliseconds for each document, and rendering must not wait for it. One thread
+ * Ingest off the main thread: sanitizing takes milliseconds for each document, and rendering must not wait for it. One thread
  * stays warm, so that a publish is quick; a second helps with a back-fill and goes away when it has nothing to do.
  */
 import { availableParallelism } from 'node:os';

@@ -174,7 +174,7 @@ const comment: Config = {
   RETURN_DOM: true,
 };
 
-export interface Sanitiser {
+export interface Sanitizer {
   readonly window: DOMWindow;
   /** First pass over a body: a detached element to transform, and whether anything had to be taken out. */
   parseBody(html: string): { body: HTMLElement; altered: boolean };
@@ -215,12 +215,12 @@ function prove(purify: DOMPurify): void {
     '<p>kept</p><img src=x onerror=alert(1)><script>alert(1)</script><a href="javascript:alert(1)">a</a><svg><style><img src=x onerror=alert(1)>';
   const result = purify.isSupported ? String(purify.sanitize(attack, { ...last, RETURN_DOM: false })) : '';
   if (!result.includes('<p>kept</p>') || /onerror|script|svg|style/iu.test(result)) {
-    throw new Error('The sanitiser does not work with this DOM: nothing is ingested. Reinstall the packages (npm ci).');
+    throw new Error('The sanitizer does not work with this DOM: nothing is ingested. Reinstall the packages (npm ci).');
   }
 }
 
 /** Makes the gate: one window for all documents. Throws when DOMPurify does not do its work here. */
-export function createSanitiser(): Sanitiser {
+export function createSanitizer(): Sanitizer {
   const { window } = new JSDOM('');
   const purify = createDOMPurify(window as unknown as Parameters<typeof createDOMPurify>[0]);
   prove(purify);

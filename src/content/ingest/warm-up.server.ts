@@ -1,15 +1,15 @@
-/** The thread of ingest at practice: what V8 has seen a few times it runs several times as fast, and an editor waits for the first publish. */
+/** Warms up the ingest thread: V8 runs code that it has seen a few times several times as fast, and an editor waits for the first publish. */
 import type { Ingester } from './ingester.server.ts';
 
-/** A story of nobody's, as WordPress sends one, with a little of all that stories are made of. */
+/** A made-up story in WordPress's format, with a little of everything that stories are made of. */
 const story = {
   id: 1,
-  slug: 'rehearsal',
+  slug: 'warm-up',
   status: 'publish',
   date_gmt: '2026-01-01T00:00:00',
   modified_gmt: '2026-01-01T00:00:00',
-  title: { rendered: 'Rehearsal &#8212; for the first story of the day' },
-  excerpt: { rendered: '<p>It is shown to nobody.</p>' },
+  title: { rendered: 'Warm-up &#8212; before the first story of the day' },
+  excerpt: { rendered: '<p>It is never shown.</p>' },
   content: {
     rendered: [
       '<h2>In the Harbor</h2>',
@@ -26,10 +26,10 @@ const story = {
   acf: {},
 };
 
-/** How often; after so many an article takes about as long as after hundreds. */
+/** After this many rounds an article takes about as long as after hundreds. */
 const rounds = 15;
 
-/** Has the thread ingest a story that is thrown away. It steps back for whatever comes in between. @throws IngestClosed */
-export async function rehearse(ingester: Pick<Ingester, 'document'>): Promise<void> {
+/** Has the thread ingest a story that is thrown away; other documents go first. @throws IngestClosed */
+export async function warmUpIngest(ingester: Pick<Ingester, 'document'>): Promise<void> {
   for (let round = 0; round < rounds; round++) await ingester.document('articles', story);
 }

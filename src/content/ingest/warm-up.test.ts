@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLocalIngester } from './ingester.server.ts';
-import { rehearse } from './warm-up.server.ts';
+import { warmUpIngest } from './warm-up.server.ts';
 
 it('takes in a whole story each time, and asks nobody for anything', async () => {
   const measured: string[] = [];
@@ -14,7 +14,7 @@ it('takes in a whole story each time, and asks nobody for anything', async () =>
     },
   });
   const bodies: string[] = [];
-  await rehearse({
+  await warmUpIngest({
     async document(type, raw) {
       const result = await ingester.document(type, raw);
       if (result.kind !== 'document') throw new Error(JSON.stringify(result));

@@ -124,19 +124,19 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
       : applier.documents(kind, chunk.items, chunk.answer.fetched, alongside);
   };
 
-  /** One chunk, or all that are left; the next is on its way while one is being sanitised. */
+  /** One chunk, or all that are left; the next is on its way while one is being sanitized. */
   const fill = async (kind: Kind, onlyFirst: boolean): Promise<void> => {
     let cursor = backfillCursor(mirror, kind);
     if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
-    let ahead: Promise<Chunk> | null = null;
+    let prefetched: Promise<Chunk> | null = null;
     while (!cursor.done && !signal.aborted) {
-      const chunk: Chunk = await (ahead ?? fetchChunk(kind, cursor.offset, onlyFirst ? firstSize : sizes[0]));
+      const chunk: Chunk = await (prefetched ?? fetchChunk(kind, cursor.offset, onlyFirst ? firstSize : sizes[0]));
       const next = cursor.offset + chunk.size;
       const more =
         !onlyFirst && (chunk.answer.total === null ? chunk.items.length === chunk.size : next < chunk.answer.total);
-      ahead = more ? fetchChunk(kind, next, sizes[0]) : null;
+      prefetched = more ? fetchChunk(kind, next, sizes[0]) : null;
       // It is awaited on the next round; until then a failure must not count as unhandled.
-      ahead?.catch(() => {});
+      prefetched?.catch(() => {});
       await store(kind, chunk, cursor.offset);
       cursor = backfillCursor(mirror, kind);
       report(kind);

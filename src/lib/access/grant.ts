@@ -1,6 +1,6 @@
 /** What a signed-in reader may have and until when: the level of the access cookie and the kind of visitor, from what was paid. */
 
-import { type Product, productSlugs } from '../accounts/session.ts';
+import { type Product, productSlugs, productsByRank } from '../accounts/session.ts';
 import type { VisitorKind } from '../accounts/visitor.ts';
 import type { Entitlement } from '../billing/service.ts';
 import type { WalledLevel } from '../content/model.ts';
@@ -20,12 +20,9 @@ export interface Grant {
 /** An account and nothing paid. */
 export const registeredGrant: Grant = { level: 'registered', until: Number.POSITIVE_INFINITY, visitor: 'registered' };
 
-/** Paid products, the highest first (spec section 4: founder, member, reader). */
-const byRank: readonly Product[] = ['founder', 'member', 'reader'];
-
 /** The paid products that run at a moment, the highest first, each once. What is no product of the paper opens nothing. */
 export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: number): readonly Product[] =>
-  byRank.filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
+  productsByRank.filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
 
 /**
  * @param now epoch milliseconds

@@ -3,7 +3,9 @@ import type { VisitorKind } from './visitor.ts';
 import type { AccessDetails } from './wire.ts';
 
 export type UserType = 'anonymous' | 'registered' | 'customer';
-export type Product = 'founder' | 'member' | 'reader';
+/** Paid products, the highest first (spec section 4). The one order of tiers. */
+export const productsByRank = ['founder', 'member', 'reader'] as const;
+export type Product = (typeof productsByRank)[number];
 
 /** Products that are paid for, by their names on the wire. */
 export const productSlugs: Readonly<Record<Product, string>> = {
@@ -98,7 +100,7 @@ export function sessionOf(facts: AccessFacts | null | undefined): Session {
   const activeProducts = Array.isArray(facts?.activeProducts) ? facts.activeProducts.map(String) : [];
   const has = (product: Product) => activeProducts.includes(productSlugs[product]);
   const [isFounder, isMember, isReader] = [has('founder'), has('member'), has('reader')];
-  const activeProduct = isFounder ? 'founder' : isMember ? 'member' : isReader ? 'reader' : null;
+  const activeProduct = productsByRank.find(has) ?? null;
   return {
     status: activeProduct === null ? 'registered' : 'customer',
     activeProduct,

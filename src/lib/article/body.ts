@@ -1,5 +1,5 @@
 /**
- * A sanitised body as blocks: where an advertisement may stand between two paragraphs, and whether the first paragraph can
+ * A sanitized body as blocks: where an advertisement may stand between two paragraphs, and whether the first paragraph can
  * carry a drop cap. Works on markup as DOM serialisers write it (every element closed, attributes quoted).
  */
 

@@ -12,7 +12,7 @@ const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
 /**
  * @param excerpt plain text
- * @param bodyHtml sanitised markup, at least the story's opening
+ * @param bodyHtml sanitized markup, at least the story's opening
  * @returns the excerpt, or `''` when it only repeats how the body begins
  */
 export function standfirstOf(excerpt: string, bodyHtml: string): string {

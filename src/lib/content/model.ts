@@ -1,8 +1,8 @@
 /**
- * What the paper is made of, as pages see it: plain text where text is meant, sanitised HTML where markup is meant,
+ * What the paper is made of, as pages see it: plain text where text is meant, sanitized HTML where markup is meant,
  * UTC instants as ISO 8601 strings ending in `Z`, and nothing of WordPress's wire format.
  *
- * Everything here has been through `ingest` (sanitised once, on the way into the mirror); pages may print `…Html`
+ * Everything here has been through `ingest` (sanitized once, on the way into the mirror); pages may print `…Html`
  * fields with `set:html` and must print every other field as text.
  */
 
@@ -72,7 +72,7 @@ export interface Article extends Omit<Card, 'author'> {
   readonly author: Author | null;
   /** Every section it belongs to, in navigation order. */
   readonly sections: readonly Section[];
-  /** The whole body, sanitised HTML. */
+  /** The whole body, sanitized HTML. */
   readonly bodyHtml: string;
   /** The part of the body that anyone may read when the rest is for registered readers or subscribers. */
   readonly openingHtml: string;
@@ -135,7 +135,7 @@ export interface Comment {
   readonly articleId: number;
   readonly parentId: number;
   readonly author: string;
-  /** Sanitised HTML of very few elements (p, br, a, em, strong, blockquote, code). */
+  /** Sanitized HTML of very few elements (p, br, a, em, strong, blockquote, code). */
   readonly contentHtml: string;
   readonly status: 'approved' | 'hold';
   readonly date: string;

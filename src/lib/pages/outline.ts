@@ -1,4 +1,4 @@
-/** The table of contents of a long page of the paper, made from the headings of its sanitised body. */
+/** The table of contents of a long page of the paper, made from the headings of its sanitized body. */
 
 export interface OutlineItem {
   readonly id: string;

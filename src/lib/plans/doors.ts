@@ -2,6 +2,7 @@
  * What the way into a plan says to each kind of reader (spec section 6): who has less is asked to join or to upgrade, who has as
  * much or more may change, and founders have everything. Every page carries all of it; `data-visitor` shows what fits.
  */
+import { productSlugs, productsByRank } from '../accounts/session.ts';
 import { type VisitorKind, visitorKinds } from '../accounts/visitor.ts';
 import type { Plan, TierId } from './model.ts';
 
@@ -13,7 +14,8 @@ export interface Door {
   readonly waits: boolean;
 }
 
-const heights: Readonly<Record<TierId, number>> = { 'sun-reader': 1, 'sun-member': 2, 'sun-founder': 3 };
+/** Higher tiers have higher numbers. */
+const heightOf = (tier: TierId): number => -productsByRank.findIndex((product) => productSlugs[product] === tier);
 const own: Readonly<Partial<Record<VisitorKind, TierId>>> = {
   reader: 'sun-reader',
   member: 'sun-member',
@@ -25,7 +27,7 @@ export const kindOf = (of: TierId): VisitorKind => of.replace('sun-', '') as Vis
 
 /** Kinds of reader that have more than a tier. */
 export const kindsAbove = (of: TierId): readonly VisitorKind[] =>
-  visitorKinds.filter((kind) => heights[own[kind] ?? of] > heights[of]);
+  visitorKinds.filter((kind) => heightOf(own[kind] ?? of) > heightOf(of));
 
 /** The doors of a plan, each for other readers. Founders have none. */
 export function doorsOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly Door[] {
@@ -34,7 +36,7 @@ export function doorsOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly
     const has = own[kind];
     // Somebody who pays for what is not known: the payment says what it comes to.
     if (!has) return kind === 'subscriber';
-    return heights[has] < heights[tier] || (has === tier && print);
+    return heightOf(has) < heightOf(tier) || (has === tier && print);
   };
   const above = visitorKinds.filter((kind) => kind !== 'founder' && rises(kind));
   if (above.length > 0) doors.push({ words: 'Upgrade', seenBy: above.join(' '), waits: false });

@@ -3,12 +3,13 @@
  * neither where the page came from nor where it is kept.
  */
 import { createHash } from 'node:crypto';
+import type { WalledLevel } from '../../lib/content/model.ts';
 
 /** `public` is what anyone may read, `full` what a reader with the page's access level may read. */
 export type Variant = 'public' | 'full';
 
 /** Who may read the full variant: anyone with an account, or a paying subscriber. Ordered by {@link mayRead}. */
-export type AccessLevel = 'registered' | 'subscriber';
+export type AccessLevel = WalledLevel;
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
