@@ -22,6 +22,7 @@ const commands = {
   newsletter: './newsletter.ts',
   support: './support.ts',
   verify: './verify.ts',
+  prove: './prove.ts',
   'stripe:offer': './stripe-offer.ts',
   'stripe:schema': '../sandbox/stripe/schema/generate.ts',
   'sandbox:reset': './sandbox-reset.ts',

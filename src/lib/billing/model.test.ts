@@ -4,7 +4,7 @@
  * and a clock that goes on. Whatever happened, once it has come to rest: what we keep is what Stripe has, one decision was charged
  * once, who has paid reads, and nobody else does.
  *
- *     BILLING_SEQUENCES=20000 BILLING_SEED=random npx vitest run src/lib/billing/model.test.ts --project unit
+ *     BILLING_SEQUENCES=5000 BILLING_SEED=random npm run prove
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { play } from '../../../tests/world/billing-model/play.ts';
 import { sequences } from '../../../tests/world/billing-model/steps.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 
-/** A few hundred show most faults; `BILLING_SEQUENCES=20000` is for proofs. */
+/** A few hundred show most faults; `npm run prove` plays 20,000. */
 const count = Number(process.env.BILLING_SEQUENCES ?? 600);
 /** The same sequences each time, unless others are asked for: `random`, or a number that a run has told. */
 const seed = seedOf(process.env.BILLING_SEED ?? '20261121');
@@ -26,28 +26,33 @@ function seedOf(asked: string): number {
   throw new Error(`BILLING_SEED is ${JSON.stringify(asked)}; give a whole number, or random.`);
 }
 
+const seen = new Map<string, number>();
+const note = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
+let played = 0;
+
 describe.each(['sqlite', 'postgres'] as const)('subscriptions on %s', (engine) => {
   const engines = prepare(engine);
 
   it('end as Stripe has them, whatever happens in between', { timeout: 3_600_000 }, async () => {
     const environments = await prepareEnvironments(await engines.open());
-    const seen = new Map<string, number>();
-    const note = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
     await fc.assert(
       fc.asyncProperty(sequences, async (sequence) => {
+        played += 1;
         expect(await play(environments, sequence, note)).toEqual([]);
       }),
       { seed, numRuns: Math.ceil(count * share[engine]), interruptAfterTimeLimit: 3_000_000 },
     );
-    // Much has happened: else nothing was shown.
-    const runs = count * share[engine];
-    const often = (what: RegExp): number =>
-      [...seen].reduce((sum, [name, times]) => sum + (what.test(name) ? times : 0), 0);
-    expect(often(/^a charge/)).toBeGreaterThan(runs / 2);
-    expect(often(/the process ended/)).toBeGreaterThan(runs / 50);
-    expect(often(/^switch: done/)).toBeGreaterThan(runs / 50);
-    expect(often(/^a dispute: lost/)).toBeGreaterThan(runs / 50);
-    expect(often(/: 402/)).toBeGreaterThan(runs / 50);
-    expect(often(/^a comparison/)).toBeGreaterThan(runs);
   });
+});
+
+it('show something: charges, processes that end, switches, refusals, disputes, comparisons', () => {
+  const often = (what: RegExp): number =>
+    [...seen].reduce((sum, [name, times]) => sum + (what.test(name) ? times : 0), 0);
+  expect(played).toBeGreaterThanOrEqual(count * (share.sqlite + share.postgres));
+  expect(often(/^a charge/)).toBeGreaterThan(played / 2);
+  expect(often(/the process ended/)).toBeGreaterThan(played / 50);
+  expect(often(/^switch: done/)).toBeGreaterThan(played / 50);
+  expect(often(/^a dispute: lost/)).toBeGreaterThan(played / 50);
+  expect(often(/: 402/)).toBeGreaterThan(played / 50);
+  expect(often(/^a comparison/)).toBeGreaterThan(played);
 });

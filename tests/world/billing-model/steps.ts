@@ -206,16 +206,16 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: as({ do: 'restart' as const }) },
 );
 
-const buying = (plan: fc.Arbitrary<PlanId>, attempt: Attempt) =>
+const buying = (plan: fc.Arbitrary<PlanId>, attempt: Attempt, card: fc.Arbitrary<CardName> = as('good')) =>
   fc.record({
-    ...{ do: as('subscribe' as const), plan, card: as<CardName>('good'), sameCard: as(false) },
+    ...{ do: as('subscribe' as const), plan, card, sameCard: as(false) },
     ...{ attempt: as<Attempt>(attempt), coupon: as(null), told: fc.boolean() },
   });
-const first = (plan: fc.Arbitrary<PlanId>, fault: fc.Arbitrary<Fault | null>) =>
+const first = (plan: fc.Arbitrary<PlanId>, fault: fc.Arbitrary<Fault | null>, card?: fc.Arbitrary<CardName>) =>
   fc.record({
     do: as('action' as const),
     reader: as(0 as const),
-    action: buying(plan, 'new'),
+    action: buying(plan, 'new', card),
     fault,
     process: as(0 as const),
   });
@@ -225,6 +225,37 @@ const monthly = some<PlanId[]>('reader-monthly', 'member-monthly');
 const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 3, arbitrary: as([]) },
   { weight: 4, arbitrary: fc.tuple(first(plan, as(null))) },
+  // A switch in the middle of a period.
+  {
+    weight: 3,
+    arbitrary: fc.tuple(
+      first(plan, as(null)),
+      fc.integer({ min: 1, max: 25 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 })),
+      fc.record({
+        ...{ do: as('action' as const), reader: as(0 as const), fault: as(null), process: as(0 as const) },
+        action: fc.record({ do: as('switch' as const), plan, attempt: as<Attempt>('new'), told: as(true) }),
+      }),
+    ),
+  },
+  // A card that is refused at first.
+  {
+    weight: 1,
+    arbitrary: fc.tuple(
+      first(monthly, as(null), some<CardName[]>('declined', 'poor', 'fails later')),
+      first(monthly, as(null)),
+    ),
+  },
+  // A payment that is disputed.
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      first(monthly, as(null)),
+      fc.record({
+        ...{ do: as('dispute' as const), reader: as(0 as const), reason: as<DisputeReason>('fraudulent') },
+        end: some<('open' | 'lost')[]>('open', 'lost', 'lost'),
+      }),
+    ),
+  },
   // A renewal that fails.
   {
     weight: 2,
