@@ -70,6 +70,8 @@ test('a sheet that is dismissed charges nothing, one that fails says why, and a 
   await wallet(page, 'Google Pay').click();
   await walletSheet(page).getByLabel('Card').selectOption('Visa •••• 0002, declined');
   await pay(page).click();
+  await expect(walletSheet(page).getByRole('alert').filter({ hasText: 'Your card was declined.' })).toBeVisible();
+  await walletSheet(page).getByRole('button', { name: 'Close' }).click();
   await expect(step(page, 'payment').getByRole('alert').filter({ hasText: failure })).toBeVisible();
   expect((await stripeAccount(email)).charges).toEqual([]);
   await fillCard(page, cards.good);
@@ -103,7 +105,8 @@ test('the buttons are reached by keyboard, appear with the form at once, and not
   await expect(pay(page)).toBeFocused();
   await walletSheet(page).getByRole('button', { name: 'Cancel' }).press('Enter');
   await expect(sheet(page)).toBeVisible();
-  await expect(wallet(page, 'Google Pay')).toBeFocused();
+  await expect(page.locator('iframe[title="Secure express checkout frame"]')).toBeFocused();
+  await expect.poll(() => sheet(page).evaluate((dialog) => dialog.matches(':modal'))).toBe(true);
 });
 
 test('a wallet becomes the card of a running subscription', async ({ context, page }) => {

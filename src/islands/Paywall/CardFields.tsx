@@ -14,6 +14,7 @@ interface Props {
 
 export function CardFields({ options, onSettled, onChange }: Props) {
   const [broken, setBroken] = useState(false);
+  const [isShown, setShown] = useState(false);
   const [turn, setTurn] = useState(0);
   if (broken)
     return (
@@ -24,6 +25,7 @@ export function CardFields({ options, onSettled, onChange }: Props) {
           className="button button-plain"
           onClick={() => {
             setBroken(false);
+            setShown(false);
             setTurn(turn + 1);
           }}
         >
@@ -32,17 +34,23 @@ export function CardFields({ options, onSettled, onChange }: Props) {
       </div>
     );
   return (
-    <PaymentElement
-      key={turn}
-      options={options}
-      onReady={onSettled}
-      onLoadError={() => {
-        console.error('Paywall: the card fields could not be loaded');
-        onChange(false);
-        setBroken(true);
-        onSettled();
-      }}
-      onChange={({ complete }) => onChange(complete)}
-    />
+    <>
+      {!isShown && <div className={`${styles.skeleton} ${styles.cover}`} aria-hidden="true" />}
+      <PaymentElement
+        key={turn}
+        options={options}
+        onReady={() => {
+          setShown(true);
+          onSettled();
+        }}
+        onLoadError={() => {
+          console.error('Paywall: the card fields could not be loaded');
+          onChange(false);
+          setBroken(true);
+          onSettled();
+        }}
+        onChange={({ complete }) => onChange(complete)}
+      />
+    </>
   );
 }

@@ -48,7 +48,12 @@ export function PaymentBody(props: PaymentBodyProps) {
   const due = state.quote?.dueToday ?? state.price.unit_amount;
   const { currency } = state.price;
   const options = useMemo(() => elementsOptions(due, currency), [due, currency]);
-  if (!script.stripe) return <ScriptWait script={script} />;
+  if (!script.stripe)
+    return (
+      <div className={script.failed ? undefined : styles.awaited}>
+        <ScriptWait script={script} />
+      </div>
+    );
   return (
     <Elements stripe={script.stripe} options={options}>
       <Form {...props} />
@@ -57,7 +62,7 @@ export function PaymentBody(props: PaymentBodyProps) {
 }
 
 function Form(props: PaymentBodyProps) {
-  const { order, state, payment, paying, email, ready, sumNotice, tax, sentTo } = props;
+  const { order, state, payment, paying, email, ready, sumNotice, tax, sentTo, onWalletSheet } = props;
   const stripe = useStripe();
   const elements = useElements();
   const [complete, setComplete] = useState(false);
@@ -77,8 +82,17 @@ function Form(props: PaymentBodyProps) {
       void payment.buy(purchase, cardForm(stripe, elements, { email, address }));
   }
 
+  // Who is at work in the form has no sheet before it any more, whether a wallet said so or not.
+  const atWork = () => onWalletSheet(false);
   return (
-    <form className={styles.stack} noValidate aria-busy={locked} onSubmit={submit}>
+    <form
+      className={styles.stack}
+      noValidate
+      aria-busy={locked}
+      onSubmit={submit}
+      onPointerDownCapture={atWork}
+      onKeyDownCapture={atWork}
+    >
       <FormVeil isSettled={isSettled}>
         {hasButtons && <Wallets {...props} onSettled={onButtons} />}
         {asksPlace && (
@@ -147,7 +161,7 @@ function Wallets(props: WalletsProps) {
 
   async function confirm(event: StripeExpressCheckoutElementConfirmEvent) {
     if (!stripe || !elements || !agreed.current) return;
-    await payByWallet(event, {
+    const ended = await payByWallet(event, {
       order,
       payment,
       agreed: agreed.current,
@@ -155,7 +169,7 @@ function Wallets(props: WalletsProps) {
       taxed: tax !== null,
       onSum: onSumChanged,
     });
-    onWalletSheet(false);
+    if (ended === 'paid') onWalletSheet(false);
   }
 
   return (

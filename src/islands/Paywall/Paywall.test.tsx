@@ -472,6 +472,10 @@ describe('wallets’ buttons', () => {
       expect(failed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' }),
     );
     expect(alerts()).toContain('Your card was declined.');
+    // A sheet that failed may stand until it is dismissed; who touches the form has dismissed it.
+    expect(sheet().className).toContain('aside');
+    await act(async () => void pay().dispatchEvent(new Event('pointerdown', { bubbles: true })));
+    expect(sheet().className).not.toContain('aside');
     errors.mockRestore();
   });
 

@@ -281,7 +281,9 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       taxWhereSent();
       setSteps((steps) => onward(steps, 'shipping'));
     },
-    setWalletSheet: (walletSheet) => set({ walletSheet }),
+    setWalletSheet(walletSheet) {
+      if ($state.get().walletSheet !== walletSheet) set({ walletSheet });
+    },
     noteSum,
     stop() {
       over = true;

@@ -31,21 +31,25 @@ export function placeOf(event: WalletEvent): TaxAddress | null {
   return code ? { country, postal_code: code } : { country };
 }
 
-export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Promise<void> {
+/** @returns whether it came to nothing, and the sheet was told so: it stands until the reader dismisses it */
+export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Promise<'paid' | 'failed'> {
   const { agreed, order, payment, form, taxed, onSum } = wallet;
+  const fail = (message: string) => {
+    event.paymentFailed({ reason: 'fail', message });
+    return 'failed' as const;
+  };
   const place = taxed && agreed.address === null ? placeOf(event) : null;
   if (place) await order.live(place);
   const now = order.$state.get();
   const purchase = purchaseOf(now);
-  if (!purchase) return event.paymentFailed({ reason: 'fail', message: now.error ?? messages.wrong });
+  if (!purchase) return fail(now.error ?? messages.wrong);
   if (!isSameSum(purchase, agreed)) {
     onSum(purchase.expected);
-    const message = messages.sumChanged(sum(purchase.expected, purchase.currency));
-    return event.paymentFailed({ reason: 'fail', message });
+    return fail(messages.sumChanged(sum(purchase.expected, purchase.currency)));
   }
   await payment.buy(purchase, form);
   const { error } = payment.$state.get();
-  if (error) event.paymentFailed({ reason: 'fail', message: error.detail ?? error.text });
+  return error ? fail(error.detail ?? error.text) : 'paid';
 }
 
 const isSameSum = (one: Purchase, other: Purchase): boolean =>
