@@ -70,8 +70,6 @@ test('a sheet that is dismissed charges nothing, one that fails says why, and a 
   await wallet(page, 'Google Pay').click();
   await walletSheet(page).getByLabel('Card').selectOption('Visa •••• 0002, declined');
   await pay(page).click();
-  await expect(walletSheet(page).getByRole('alert').filter({ hasText: 'Your card was declined.' })).toBeVisible();
-  await walletSheet(page).getByRole('button', { name: 'Close' }).click();
   await expect(step(page, 'payment').getByRole('alert').filter({ hasText: failure })).toBeVisible();
   expect((await stripeAccount(email)).charges).toEqual([]);
   await fillCard(page, cards.good);

@@ -161,7 +161,7 @@ function Wallets(props: WalletsProps) {
 
   async function confirm(event: StripeExpressCheckoutElementConfirmEvent) {
     if (!stripe || !elements || !agreed.current) return;
-    const ended = await payByWallet(event, {
+    const isStanding = await payByWallet(event, {
       order,
       payment,
       agreed: agreed.current,
@@ -169,7 +169,7 @@ function Wallets(props: WalletsProps) {
       taxed: tax !== null,
       onSum: onSumChanged,
     });
-    if (ended === 'paid') onWalletSheet(false);
+    if (!isStanding) onWalletSheet(false);
   }
 
   return (

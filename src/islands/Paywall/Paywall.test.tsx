@@ -420,11 +420,10 @@ describe('wallets’ buttons', () => {
     stripe = fakeStripe('silent');
     await toPayment();
     await act(async () => stripe.fill());
-    const settled = async () => {
-      await act(async () => {});
-      expect(sheet().querySelector('[data-form][data-settled]')).not.toBeNull();
-    };
-    await vi.waitFor(settled, { timeout: 5000 });
+    const settled = () => sheet().querySelector('[data-form][data-settled]');
+    for (let turn = 0; turn < 100 && !settled(); turn++)
+      await act(() => new Promise<void>((resolve) => setTimeout(resolve, 50)));
+    expect(settled()).not.toBeNull();
     expect(express()).toBeNull();
   });
 
@@ -472,11 +471,20 @@ describe('wallets’ buttons', () => {
       expect(failed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' }),
     );
     expect(alerts()).toContain('Your card was declined.');
-    // A sheet that failed may stand until it is dismissed; who touches the form has dismissed it.
+    expect(sheet().className).not.toContain('aside');
+    errors.mockRestore();
+  });
+
+  it('leave the page to a sheet that failed until it is dismissed, or the reader goes on in the form', async () => {
+    await toPayment();
+    stripe.submit.mockResolvedValueOnce({ error: { type: 'api_error', message: 'Not now.' } });
+    await tap();
+    const failed = vi.fn();
+    await agree(failed);
+    await settle(() => expect(failed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Not now.' }));
     expect(sheet().className).toContain('aside');
     await act(async () => void pay().dispatchEvent(new Event('pointerdown', { bubbles: true })));
     expect(sheet().className).not.toContain('aside');
-    errors.mockRestore();
   });
 
   it('tell Stripe.js of another sum', async () => {

@@ -15,10 +15,12 @@ const address = {
   country: 'US',
 };
 
+const anyForm = { paymentMethod: expect.any(Function) };
+
 /** @param quoteAt what is quoted once the place is known */
 function bench(
   first: QuoteAnswer,
-  more: { taxed?: boolean; quoteAt?: QuoteAnswer; error?: PaymentState['error'] } = {},
+  more: { taxed?: boolean; quoteAt?: QuoteAnswer; error?: PaymentState['error']; card?: boolean } = {},
 ) {
   const $state = atom<OrderState>({
     ...{ price: yearly, coupon: { kind: 'none', code: '' }, quote: first, place: null, asking: false, error: null },
@@ -26,20 +28,23 @@ function bench(
   const live = vi.fn(async (place: TaxAddress) => $state.set({ ...$state.get(), place, quote: more.quoteAt ?? first }));
   const order = { $state, live } as unknown as Order;
   const $paying = atom<PaymentState>({ busy: null, error: null, notice: null });
-  const buy = vi.fn(async () => $paying.set({ ...$paying.get(), error: more.error ?? null }));
+  const buy = vi.fn(async (_purchase: Purchase, { paymentMethod }: CardForm) => {
+    await paymentMethod();
+    $paying.set({ ...$paying.get(), error: more.error ?? null });
+  });
   const payment = { $state: $paying, buy } as unknown as Payment;
   const event = { paymentFailed: vi.fn(), billingDetails: { name: 'Ada', address } };
   const onSum = vi.fn();
-  const form = {} as CardForm;
+  const form = { paymentMethod: async () => ({ ok: more.card ?? true, value: 'pm_1' }) } as unknown as CardForm;
   const agreed = quotedPurchase($state.get()) as Purchase;
   const wallet = { agreed, order, payment, form, taxed: more.taxed ?? false, onSum };
-  return { $state, order, live, buy, event, onSum, form, run: () => payByWallet(event, wallet) };
+  return { $state, order, live, buy, event, onSum, run: () => payByWallet(event, wallet) };
 }
 
 it('pays what the reader has agreed to', async () => {
-  const { buy, form, event, live, run } = bench(quoteOf(12_000));
-  await run();
-  expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: null }), form);
+  const { buy, event, live, run } = bench(quoteOf(12_000));
+  expect(await run()).toBe(false);
+  expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: null }), anyForm);
   expect(live).not.toHaveBeenCalled();
   expect(event.paymentFailed).not.toHaveBeenCalled();
 });
@@ -47,8 +52,11 @@ it('pays what the reader has agreed to', async () => {
 it('tells the sheet of a payment that failed, in the bank’s own words', async () => {
   const error = { text: 'Payment has failed.', detail: 'Your card was declined.' };
   const { event, run } = bench(quoteOf(12_000), { error });
-  await run();
+  // The sheet has given its card, and is gone.
+  expect(await run()).toBe(false);
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' });
+  // One that gave none stands until it is dismissed.
+  expect(await bench(quoteOf(12_000), { error, card: false }).run()).toBe(true);
 });
 
 it('learns from the wallet where tax depends on an address, and pays where there is none', async () => {
@@ -57,7 +65,7 @@ it('learns from the wallet where tax depends on an address, and pays where there
   await run();
   const place = { country: 'US', postal_code: '10004' };
   expect(live).toHaveBeenCalledExactlyOnceWith(place);
-  expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: place }), {});
+  expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: place }), anyForm);
 });
 
 it('charges nothing that was not on the sheet: a sum with tax is shown first', async () => {

@@ -31,12 +31,12 @@ export function placeOf(event: WalletEvent): TaxAddress | null {
   return code ? { country, postal_code: code } : { country };
 }
 
-/** @returns whether it came to nothing, and the sheet was told so: it stands until the reader dismisses it */
-export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Promise<'paid' | 'failed'> {
+/** @returns whether the sheet still stands: it ends when it has given its card, else the reader dismisses it */
+export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Promise<boolean> {
   const { agreed, order, payment, form, taxed, onSum } = wallet;
   const fail = (message: string) => {
     event.paymentFailed({ reason: 'fail', message });
-    return 'failed' as const;
+    return true;
   };
   const place = taxed && agreed.address === null ? placeOf(event) : null;
   if (place) await order.live(place);
@@ -47,9 +47,18 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
     onSum(purchase.expected);
     return fail(messages.sumChanged(sum(purchase.expected, purchase.currency)));
   }
-  await payment.buy(purchase, form);
+  let hasCard = false;
+  await payment.buy(purchase, {
+    ...form,
+    async paymentMethod() {
+      const made = await form.paymentMethod();
+      hasCard = made.ok;
+      return made;
+    },
+  });
   const { error } = payment.$state.get();
-  return error ? fail(error.detail ?? error.text) : 'paid';
+  if (error) fail(error.detail ?? error.text);
+  return !hasCard;
 }
 
 const isSameSum = (one: Purchase, other: Purchase): boolean =>
