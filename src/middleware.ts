@@ -1,38 +1,38 @@
 /**
- * Puts the services on `locals`. On the built site the front has done so already; in `astro dev` they are built here,
+ * Puts the services on `locals`. On the built site the HTTP server has done so already; in `astro dev` they are built here,
  * once, from the settings that `npm run dev` passes on. An error in a page is logged and becomes the 500 page.
  */
 import { defineMiddleware } from 'astro:middleware';
 
-/** Survives hot reloads of this file, so that the mirror is opened once. */
-const memory = globalThis as { broadsheetHouse?: Promise<import('./server/compose.ts').House> };
+/** Survives hot reloads of this file, so that the content store is opened once. */
+const survivor = globalThis as { broadsheetApp?: Promise<import('./server/compose.ts').Composition> };
 
-async function developmentHouse(): Promise<import('./server/compose.ts').House> {
+async function developmentApp(): Promise<import('./server/compose.ts').Composition> {
   const [{ compose }, { parseConfig }, { createLog }] = await Promise.all([
     import('./server/compose.ts'),
     import('./server/config/config.ts'),
     import('./server/logging.ts'),
   ]);
   const config = parseConfig(process.env);
-  const house = await compose(config, createLog(config.logLevel));
-  house.start();
-  return house;
+  const app = await compose(config, createLog(config.logLevel));
+  app.start();
+  return app;
 }
 
-/** What the front answers on the built site. */
-function developmentHealth(house: import('./server/compose.ts').House, path: string): Response {
+/** What the HTTP server answers on the built site. */
+function developmentHealth(app: import('./server/compose.ts').Composition, path: string): Response {
   if (path === '/healthz') return Response.json({ ok: true, seconds: Math.round(process.uptime()) });
-  const { content, features } = house.services;
+  const { content, features } = app.services;
   const { ready } = content.reader().edition();
   return Response.json({ ready, features, sync: content.status() }, { status: ready ? 200 : 503 });
 }
 
 export const onRequest = defineMiddleware(async (context, next) => {
   if (import.meta.env.DEV) {
-    memory.broadsheetHouse ??= developmentHouse();
-    const house = await memory.broadsheetHouse;
-    if (/^\/(?:healthz|readyz)$/.test(context.url.pathname)) return developmentHealth(house, context.url.pathname);
-    Object.assign(context.locals, house.locals());
+    survivor.broadsheetApp ??= developmentApp();
+    const app = await survivor.broadsheetApp;
+    if (/^\/(?:healthz|readyz)$/.test(context.url.pathname)) return developmentHealth(app, context.url.pathname);
+    Object.assign(context.locals, app.locals());
     if (!context.locals.content.edition().ready && !/^\/(?:api\/|image$|_|@)/.test(context.url.pathname)) {
       const { noEditionPage } = await import('./server/http/fallback-pages.ts');
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Retry-After': '5' };

@@ -4,13 +4,13 @@ import { compose } from '../../src/server/compose.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
 import { articleKeys } from '../../src/server/press/edition-keys.ts';
 
-const house = await compose(parseConfig(process.env), silent);
+const app = await compose(parseConfig(process.env), silent);
 
-export const locals = house.locals;
+export const locals = app.locals;
 
 /** Slugs of all articles or all authors. */
 export function slugs(kind: string): string[] {
-  const { content } = house.services;
+  const { content } = app.services;
   if (kind === 'author')
     return content
       .reader()

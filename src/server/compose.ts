@@ -1,10 +1,10 @@
 /**
- * Builds the services once, from settings. `main.ts` does so in production, `src/middleware.ts` in `astro dev`; tests
- * hand in what they want replaced.
+ * Builds the services once, from settings, each after what it uses. `main.ts` does so in production, `src/middleware.ts` in
+ * `astro dev`, commands/ for `npm run press` and the like.
  */
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
-import type { ContentChange } from '../content/service.ts';
+import type { Content } from '../content/service.ts';
 import { createKeyed } from '../lib/accounts/engine/keyed.server.ts';
 import { tenantSessions } from '../lib/accounts/zephr-sessions.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
@@ -13,49 +13,56 @@ import { createExternalCheck } from '../lib/email-verification/external.server.t
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
 import { createGeo } from '../lib/geo/geo.server.ts';
-import { createImages } from '../lib/images/images.server.ts';
+import { createImages, type Images } from '../lib/images/images.server.ts';
 import { createLimiter } from '../lib/limits/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { openMarket } from '../lib/market/market.server.ts';
-import { createPopularity } from '../lib/popularity/popularity.server.ts';
+import { createPopularity, type RunningPopularity } from '../lib/popularity/popularity.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import { createSearch } from '../lib/search/search.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
-import { createWebhookBroadcast, type WebhookBroadcastStats } from './cluster/webhook-broadcast.ts';
+import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
+import {
+  createWebhookBroadcast,
+  type WebhookBroadcast,
+  type WebhookBroadcastStats,
+} from './cluster/webhook-broadcast.ts';
 import type { Config } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
-import { keepPictures } from './keep-pictures.ts';
-import { accountsSecret, openReaders, type ReadersState } from './readers.ts';
+import { type KeepPictures, keepPictures } from './keep-pictures.ts';
+import { accountsSecret, openReaders, type Readers, type ReadersState } from './readers.ts';
 import type { Services } from './services.ts';
 
-export interface House {
+export interface Composition {
   readonly config: Config;
   readonly services: Services;
-  /** The accounts' database; it is there where accounts are off, too. */
+  /** The accounts' database; it exists where accounts are off, too. */
   readonly database: Database;
-  /** What one request gets as `Astro.locals`; a fresh reader each time, for it records what the page shows. */
+  /** What one request gets as `Astro.locals`; a fresh reader each time, because it records what the page shows. */
   locals(): App.Locals;
-  /** How the accounts' database and the mail are; `null` where accounts are off. */
+  /** State of the accounts' database and of the mail; `null` where accounts are off. */
   readers(): ReadersState | null;
-  /** What became of the mail; `null` where accounts are off. */
+  /** Statistics of the mail; `null` where accounts are off. */
   readonly mailStats: (() => MailStats) | null;
-  /** What was asked of Stripe; `null` where billing is off. */
+  /** Statistics of billing; `null` where billing is off. */
   readonly billingStats: (() => BillingStats) | null;
-  /** What became of webhooks between several processes; `null` where no PostgreSQL is shared. */
+  /** Statistics of webhooks between processes; `null` where no PostgreSQL is shared. */
   readonly broadcastStats: (() => WebhookBroadcastStats) | null;
+  /** Changes of what pages show, for those who keep pages. */
+  readonly changes: ChangeFeed;
   /** Starts the sync with WordPress and the mail. */
   start(): void;
   /** Stops both and closes every file. */
   stop(): Promise<void>;
 }
 
-/** The content mirror's file in the data folder. */
+/** The content store's file in the data folder. */
 export const contentFile = 'content.sqlite';
 
 /** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
@@ -71,44 +78,91 @@ const tenantReaders = (config: Config): Services['sessions'] =>
         access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
       });
 
-/**
- * @param onChange told of every change of the content; what it resolves to is what a webhook's answer names
- * @param isKept whether what it was told outlives this process
- * @param onPrices told when the prices on the pages have changed
- * @throws Error with a sentence for the operator when the data folder cannot be written
- */
+export interface ComposeOptions {
+  /** Whether this process serves pages: only then it takes webhooks from other processes, and passes its own on to them. */
+  readonly serves?: boolean;
+}
+
+/** @throws Error with a sentence for the operator when the data folder can't be written */
 export async function compose(
   config: Config,
   log: Logger,
-  onChange?: (change: ContentChange) => Promise<readonly string[]>,
-  isKept?: () => boolean,
-  onPrices?: () => void,
-): Promise<House> {
-  openDataDir(config.dataDir, log);
+  { serves = false }: ComposeOptions = {},
+): Promise<Composition> {
+  const { dataDir, databaseUrl } = config;
+  openDataDir(dataDir, log);
   const features = describeFeatures(config);
   for (const [feature, state] of Object.entries(features)) {
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
-
+  /** All that pages show: content, prices, what is read most. */
+  const changes = createChangeFeed();
+  /** What WordPress changed. */
+  const contentChanges = createChangeFeed();
+  contentChanges.follow({ changed: changes.publish, durable: changes.durable });
+  const images = await openImages(config, log);
+  const content = openContentStore(config, images, contentChanges, log);
+  const pictures = keepPictures({ reader: content.reader, measure: (url) => images.measure(url), log });
+  const hosted = config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log });
+  const search = createSearch({ hosted, log });
+  contentChanges.follow({
+    changed({ tags, withdrawnTags = [] }) {
+      pictures.soon();
+      search.changed([...tags, ...withdrawnTags]);
+      return undefined;
+    },
+  });
   const emailVerification = createEmailVerification({
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
-  const readers = await openReaders(config, emailVerification, log, onPrices, () =>
-    content
-      .reader()
-      .authors()
-      .map(({ name }) => name),
-  );
-  const billing = readers?.billing ?? null;
-  const images = await createImages({
+  const onPrices = (): void => void changes.publish({ tags: new Set(['prices']), withdrawn: [] });
+  const authors = (): string[] => authorNames(content);
+  const readers = await openReaders(config, emailVerification, log, onPrices, authors);
+  // Without accounts there is still something to count.
+  const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
+  const limiter = createLimiter(database, createKeyed(accountsSecret(config)), config.accounts.limits, Date.now, log);
+  const broadcast =
+    config.wordpress && databaseUrl !== null && serves
+      ? createWebhookBroadcast({ content, db: database.db, url: databaseUrl, log })
+      : null;
+  const popularity = createPopularity({
+    database,
+    limiter,
+    log,
+    reader: content.reader,
+    rules: publication.popularity,
+    file: join(dataDir, 'most-read.json'),
+    onChange: (tags) => void changes.publish({ tags, withdrawn: [] }),
+  });
+  const services: Services = {
+    ...readerServices(config, readers),
+    content: broadcast ? { ...content, receive: broadcast.receive } : content,
+    images,
+    emailVerification,
+    geo: createGeo(config.geo),
+    limiter,
+    search,
+    popularity,
+    market: openMarket(config.market, publication.market, log),
+    sealer: createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) }),
+    log,
+    features,
+  };
+  return compositionOf({ config, services, database, changes, readers, broadcast, popularity, pictures });
+}
+
+const openImages = (config: Config, log: Logger): Promise<Images> =>
+  createImages({
     dir: join(config.dataDir, 'images'),
     maxBytes: config.imageCacheBytes,
     allowedHosts: [...pictureHosts, ...config.imageHosts],
     trustedHost: config.wordpress ? new URL(config.wordpress.url).host : undefined,
     log,
   });
-  const content = openContent({
+
+const openContentStore = (config: Config, images: Images, changes: ChangeFeed, log: Logger): Content =>
+  openContent({
     file: join(config.dataDir, contentFile),
     wordpress: config.wordpress,
     siteUrl: config.siteUrl,
@@ -118,80 +172,58 @@ export async function compose(
     measure: (url) => images.measure(url),
     log,
     pollSeconds: config.syncPollSeconds,
-    onChange: (change) => {
-      pictures.soon();
-      search.changed([...change.tags, ...(change.withdrawnTags ?? [])]);
-      return onChange?.(change);
-    },
-    isKept,
+    onChange: changes.publish,
+    isKept: changes.durable,
   });
-  const pictures = keepPictures({
-    reader: () => content.reader(),
-    measure: (url) => images.measure(url),
-    log,
-  });
-  // Where accounts are off there is still something to count.
-  const { dataDir, databaseUrl } = config;
-  const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
-  const limiter = createLimiter(database, createKeyed(accountsSecret(config)), config.accounts.limits, Date.now, log);
-  // Whoever has no pages to keep fresh must not take a webhook from whoever has some on the same mirror.
-  const relay =
-    config.wordpress && databaseUrl !== null && onChange
-      ? createWebhookBroadcast({ content, db: database.db, url: databaseUrl, log })
-      : null;
-  const popularity = createPopularity({
-    ...{ database, limiter, log, reader: () => content.reader(), rules: publication.popularity },
-    file: join(dataDir, 'most-read.json'),
-    onChange: (tags) => void onChange?.({ tags, withdrawn: [] }),
-  });
-  const search = createSearch({
-    hosted: config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log }),
-    log,
-  });
-  const sealer = createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) });
-  const services: Services = {
-    content: relay ? { ...content, receive: relay.receive } : content,
-    images,
-    accounts: readers?.accounts ?? null,
-    access: readers?.access ?? null,
-    library: readers?.library ?? null,
-    billing,
-    comments: readers?.comments ?? null,
-    newsletters: readers?.correspondence.newsletters ?? null,
-    support: readers?.correspondence.support ?? null,
-    sessions: readers?.accounts ?? tenantReaders(config),
-    emailVerification,
-    geo: createGeo(config.geo),
-    limiter,
-    search,
-    popularity,
-    market: openMarket(config.market, publication.market, log),
-    sealer,
-    log,
-    features,
-  };
 
+const authorNames = (content: Content): string[] =>
+  content
+    .reader()
+    .authors()
+    .map(({ name }) => name);
+
+/** The services that need accounts; all of them are off without. */
+const readerServices = (config: Config, readers: Readers | null) => ({
+  accounts: readers?.accounts ?? null,
+  access: readers?.access ?? null,
+  library: readers?.library ?? null,
+  billing: readers?.billing ?? null,
+  comments: readers?.comments ?? null,
+  newsletters: readers?.correspondence.newsletters ?? null,
+  support: readers?.correspondence.support ?? null,
+  sessions: readers?.accounts ?? tenantReaders(config),
+});
+
+interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes'> {
+  readonly readers: Readers | null;
+  readonly broadcast: WebhookBroadcast | null;
+  readonly popularity: RunningPopularity;
+  readonly pictures: KeepPictures;
+}
+
+function compositionOf({ readers, broadcast, popularity, pictures, ...built }: Built): Composition {
+  const { config, services, database } = built;
+  const { content, search, images } = services;
+  const billing = readers?.billing ?? null;
   return {
-    config,
-    services,
-    database,
+    ...built,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),
     billingStats: billing && (() => billing.stats()),
-    broadcastStats: relay?.stats ?? null,
-    start: () => {
+    broadcastStats: broadcast?.stats ?? null,
+    start() {
       readers?.start();
       popularity.start();
       if (!config.wordpress) return;
       content.start();
-      relay?.start();
+      broadcast?.start();
       search.start();
       pictures.soon();
     },
-    stop: async () => {
+    async stop() {
       pictures.stop();
-      await relay?.stop();
+      await broadcast?.stop();
       await search.stop();
       await popularity.stop();
       await content.stop();

@@ -1,40 +1,39 @@
 /**
- * The composition root: settings, log, services, pages, front. Run directly it is the site; it listens, syncs, and stops
- * on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
+ * The composition root: settings, log, services, press, HTTP server, each built after what it uses. Run directly it is the site; it
+ * listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
  */
-import { promises as dns } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openTenant } from '../lib/accounts/zephr.server.ts';
-import { openCdn } from '../lib/cdn/cdn.server.ts';
-import { createCspReports } from '../lib/csp-reports/collector.server.ts';
-import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
+import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
+import { type Cdn, openCdn } from '../lib/cdn/cdn.server.ts';
+import { type CspReports, createCspReports } from '../lib/csp-reports/collector.server.ts';
+import { type IndexNow, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keyFile } from '../lib/indexnow/model.ts';
 import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
-import type { Press } from '../press/press.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
 import { accessCookieName } from './access-keys.ts';
-import { compose, contentFile } from './compose.ts';
-import { parseConfig } from './config/config.ts';
+import { type Composition, compose, contentFile } from './compose.ts';
+import { type Config, parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { createCopyGate } from './http/copy-gate.ts';
-import { createCrawlers } from './http/crawlers.ts';
-import { createHttpServer } from './http/http-server.ts';
-import { loadPages } from './http/page-renderer.ts';
+import { createCrawlers, systemDns } from './http/crawlers.ts';
+import { createHttpServer, createServerCounts } from './http/http-server.ts';
+import { loadPages, type RenderPage } from './http/page-renderer.ts';
 import { renewAccess } from './http/renew-access.ts';
 import { securityHeaders } from './http/security-headers.ts';
-import type { HttpServer } from './http/server-options.ts';
+import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts';
 import { shutDown } from './http/shutdown.ts';
 import { earlierFiles, openStatics } from './http/static-files.ts';
 import { createLog } from './logging.ts';
-import { createMetrics, type PressCounts } from './operators/metrics.ts';
+import { metricSources } from './operators/metric-sources.ts';
+import { createMetrics, type Metrics, type ServerCounts } from './operators/metrics.ts';
 import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
-import { buildName, forgetOtherSites, openSitePress } from './press/open-press.ts';
-import { createPublishing, type Publishing } from './press/publishing.ts';
-import { markPurges } from './press/purge-mark.ts';
+import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
+import { createPublishing, markPurges } from './press/publishing.ts';
+import { listen, runUntilStopped } from './process.ts';
 
 export interface Site {
   /** Port that the site listens on. */
@@ -46,10 +45,17 @@ export interface Site {
 /** Where `npm run build` puts the pages. */
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
+/** Closes what has been opened, in this order. */
+type Closers = (() => unknown)[];
+
+async function closeAll(closers: Closers): Promise<void> {
+  for (const close of closers) await close();
+}
+
 /**
  * Starts the site.
  *
- * @param env settings, see config.ts
+ * @param env settings, see config/config.ts
  * @throws ConfigError, or Error with a sentence that says what to do
  */
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
@@ -61,176 +67,157 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });
-  const build = buildName(`${dist}server`);
-  const security = securityHeaders(config);
-  let publishing: Publishing | undefined;
-  let durable = (): boolean => false;
-  const house = await compose(
-    config,
-    log,
-    async (change) => (await publishing?.changed(change)) ?? [],
-    () => durable(),
-    () => void publishing?.changed({ tags: new Set(['prices']), withdrawn: [] }),
-  );
-  const { content, features, sessions } = house.services;
-  let close: () => Promise<void> = house.stop;
+  const app = await compose(config, log, { serves: true });
+  const closers: Closers = [app.stop];
   try {
-    forgetOtherSites(config);
-    const room = openSitePress({
-      ...{ config, house, render, security, build, log },
-      onEvent: (event) => {
-        if (event.kind === 'render') metrics.rendered(event.ms);
-      },
-      onFresh: (page) => publishing?.fresh(page),
-    });
-    const { press } = room;
-    const checkpoints = keepCheckpointed([join(config.dataDir, contentFile), room.file], log);
-    durable = () => press.durable;
-    close = async () => {
-      await house.stop();
-      await room.close();
-      await checkpoints.stop();
-    };
-    const cdn = openCdn(config.cdn, log);
-    const closeCdn = markPurges(cdn, config.dataDir);
-    const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl: config.siteUrl }, log);
-    const clientAddress = clientAddressOf(config.trustedProxies);
-    const cspReports = createCspReports({
-      siteUrl: config.siteUrl,
-      admit: async (address) => (await house.services.limiter.count('csp', { address }))?.retryAfter ?? null,
-    });
-    const metrics = createMetrics(
-      {
-        front: () => server.counts,
-        press: () => pressCounts(press),
-        sync: () => {
-          const { syncedAt, rejected } = content.status();
-          return { syncedAt: syncedAt === null ? null : Date.parse(syncedAt), rejected, refused: content.refused() };
-        },
-        cdn: cdn.stats,
-        indexNow: indexNow.stats,
-        images: () => ({ made: house.services.images.made() }),
-        ...(house.broadcastStats && { relay: house.broadcastStats }),
-        ...(house.mailStats && { mail: house.mailStats }),
-        ...(house.billingStats && { billing: house.billingStats }),
-        ...(house.services.support && { support: house.services.support.stats }),
-        cspReports: cspReports.stats,
-      },
-      log,
-    );
-    publishing = createPublishing({
-      press,
-      hurry: room.hurry,
-      cdn,
-      indexNow,
-      reader: content.reader,
-      log,
-      published: metrics.published,
-    });
-    const assets = await openEarlierAssets({
-      dir: join(config.dataDir, 'assets'),
-      build: buildName(`${dist}client`),
-      source: `${dist}client/_assets`,
-      log,
-    });
-    const editionReady = brieflyRemembered(() => features.content.on && content.reader().edition().ready);
-    const keyFileOfIndexNow = config.indexNow && keyFile(config.indexNow.key);
-    const operators =
-      config.operatorToken === null
-        ? undefined
-        : createOperators({
-            ...{ database: house.database, limiter: house.services.limiter },
-            ...{ token: config.operatorToken, siteUrl: config.siteUrl, press, cdn, indexNow, content, metrics, log },
-            keyOf: room.keyOf,
-            front: () => server.counts,
-            always: security.always,
-            reports: cspReports,
-            clientAddress,
-          });
-    const tenant =
-      config.zephrUrl === null || !features.accounts.on
-        ? null
-        : openTenant({
-            url: config.zephrUrl,
-            settings: config.zephr,
-            siteUrl: config.siteUrl,
-            accessCookie: accessCookieName,
-            log,
-          });
-    const server: HttpServer = createHttpServer({
-      siteUrl: config.siteUrl,
-      statics: openStatics(`${dist}client`),
-      security,
-      render,
-      pages: { press, keyOf: room.keyOf, access: room.access, passes: room.passes },
-      ...(operators && { operators }),
-      ...(sessions && { renewAccess: renewAccess(sessions, room.access, log) }),
-      ...(tenant && { tenant }),
-      ...(config.crawlers && { crawlers: createCrawlers({ ...config.crawlers, dns: crawlerDns, log }) }),
-      clientAddress,
-      earlier: earlierFiles(assets),
-      texts: new Map(keyFileOfIndexNow ? [[keyFileOfIndexNow.path, keyFileOfIndexNow.body]] : []),
-      locals: house.locals,
-      editionReady,
-      copy: createCopyGate(content),
-      readiness: () => {
-        const sync = content.status();
-        const wallets = house.billingStats?.().walletProblem ?? null;
-        return { complete: sync.complete, features, sync, readers: house.readers(), wallets };
-      },
-      traced: config.logLevel === 'debug',
-      log,
-    });
-    // What was withdrawn just before a crash must be gone before the first reader.
-    content.replay();
-    await listen(server, config.port, config.host);
-    const { port } = server.address() as AddressInfo;
-    log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
-    house.start();
-    const maintenance = startMaintenance({
-      ...{ press, assets, log, editionReady },
-      reader: content.reader,
-      earlierKeys: room.earlierKeys,
-    });
-
-    let stopping: Promise<void> | undefined;
-    return {
-      port,
-      stop() {
-        stopping ??= (async () => {
-          log.info({}, 'Stopping');
-          maintenance.stop();
-          if (!(await shutDown(server))) log.warn({}, 'Connections that did not end in time were closed');
-          await close();
-          await Promise.all([closeCdn(), indexNow.close(), tenant?.close()]);
-        })();
-        return stopping;
-      },
-    };
+    return await openSite(app, render, closers);
   } catch (error) {
-    await close();
+    await closeAll(closers);
     throw error;
   }
 }
 
-const crawlerDns = {
-  reverse: (address: string) => dns.reverse(address),
-  lookup: async (host: string) => (await dns.lookup(host, { all: true })).map(({ address }) => address),
-};
+/** Builds press, CDN, metrics and HTTP server over the services, and listens. */
+async function openSite(app: Composition, render: RenderPage, closers: Closers): Promise<Site> {
+  const { config, services } = app;
+  const { content, log } = services;
+  const security = securityHeaders(config);
+  const build = buildName(`${dist}server`);
+  forgetOtherSites(config);
+  const site = openSitePress({ config, app, render, security, build, log });
+  closers.push(site.close);
+  const { press } = site;
+  closers.push(keepCheckpointed([join(config.dataDir, contentFile), site.file], log).stop);
+  const cdn = openCdn(config.cdn, log);
+  const closeCdn = markPurges(cdn, config.dataDir);
+  const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl: config.siteUrl }, log);
+  const cspReports = createCspReports({
+    siteUrl: config.siteUrl,
+    admit: async (address) => (await services.limiter.count('csp', { address }))?.retryAfter ?? null,
+  });
+  const counts = createServerCounts();
+  const metrics = createMetrics(metricSources(app, { press, counts, cdn, indexNow, cspReports }), log);
+  site.onRender(metrics.rendered);
+  const publishing = createPublishing({
+    press,
+    prioritize: site.prioritize,
+    cdn,
+    indexNow,
+    reader: content.reader,
+    log,
+    published: metrics.published,
+  });
+  site.onFresh(publishing.fresh);
+  app.changes.follow({ changed: publishing.changed, durable: () => press.durable });
+  const assets = await openEarlierAssets({
+    dir: join(config.dataDir, 'assets'),
+    build: buildName(`${dist}client`),
+    source: `${dist}client/_assets`,
+    log,
+  });
+  const operators = openOperators(app, { site, cdn, indexNow, metrics, counts, cspReports, always: security.always });
+  const tenant = openAccountTenant(config, app);
+  const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
+  const server = createHttpServer({
+    ...siteRoutes(app, site, editionReady),
+    security,
+    render,
+    operators,
+    tenant,
+    earlier: earlierFiles(assets),
+    counts,
+  });
+  // What was withdrawn just before a crash must be gone before the first reader.
+  content.replay();
+  await listen(server, config.port, config.host);
+  const { port } = server.address() as AddressInfo;
+  log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
+  app.start();
+  const { reader } = content;
+  const maintenance = startMaintenance({ press, assets, log, editionReady, reader, earlierKeys: site.earlierKeys });
+  closers.push(() => Promise.all([closeCdn(), indexNow.close(), tenant?.close()]));
+  return stoppable(port, async () => {
+    log.info({}, 'Stopping');
+    maintenance.stop();
+    if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
+    await closeAll(closers);
+  });
+}
 
-const pressCounts = (press: Press): PressCounts => {
-  const { counters, queue, store, memory } = press.stats();
+/** The part of the server's options that comes from the settings and the services. */
+function siteRoutes({ config, services, locals, readers }: Composition, site: SitePress, editionReady: () => boolean) {
+  const { content, features, sessions, log } = services;
+  const indexNowKey = config.indexNow && keyFile(config.indexNow.key);
   return {
-    renders: counters.renders,
-    renderFailures: counters.failures,
-    queue,
-    pagesStored: store?.pages ?? 0,
-    memoryBytes: memory.bytes,
-    memoryBudgetBytes: memory.budget,
-  };
-};
+    siteUrl: config.siteUrl,
+    statics: openStatics(`${dist}client`),
+    pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
+    renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
+    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
+    clientAddress: clientAddressOf(config.trustedProxies),
+    texts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
+    locals,
+    editionReady,
+    copy: createCopyGate(content),
+    readiness: () => {
+      const sync = content.status();
+      return { complete: sync.complete, features, sync, readers: readers() };
+    },
+    traced: config.logLevel === 'debug',
+    log,
+  } satisfies Partial<HttpServerOptions>;
+}
 
-/** Asks again at most every half second; a look into the mirror for each request would cost more than the answer. */
+interface OperatorDependencies {
+  readonly site: SitePress;
+  readonly cdn: Cdn;
+  readonly indexNow: IndexNow;
+  readonly metrics: Metrics;
+  readonly counts: ServerCounts;
+  readonly cspReports: CspReports;
+  readonly always: Readonly<Record<string, string>>;
+}
+
+/** `undefined` where no operator token is set. */
+function openOperators(app: Composition, parts: OperatorDependencies): OperatorRoutes | undefined {
+  const { config, services, database } = app;
+  const { site, counts, cspReports, ...rest } = parts;
+  if (config.operatorToken === null) return undefined;
+  return createOperators({
+    ...rest,
+    database,
+    limiter: services.limiter,
+    token: config.operatorToken,
+    siteUrl: config.siteUrl,
+    press: site.press,
+    keyOf: site.keyOf,
+    content: services.content,
+    front: () => counts,
+    reports: cspReports,
+    clientAddress: clientAddressOf(config.trustedProxies),
+    log: services.log,
+  });
+}
+
+/** The Zephr tenant that keeps the accounts, where one is set up. */
+function openAccountTenant(config: Config, { services }: Composition): Tenant | undefined {
+  if (config.zephrUrl === null || !services.features.accounts.on) return undefined;
+  const { zephrUrl: url, zephr: settings, siteUrl } = config;
+  return openTenant({ url, settings, siteUrl, accessCookie: accessCookieName, log: services.log });
+}
+
+function stoppable(port: number, stop: () => Promise<void>): Site {
+  let stopping: Promise<void> | undefined;
+  return {
+    port,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** Asks again at most every half second; a query of the content store for each request would cost more than the response. */
 function brieflyRemembered(ask: () => boolean): () => boolean {
   let known = false;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -244,49 +231,4 @@ function brieflyRemembered(ask: () => boolean): () => boolean {
   };
 }
 
-/** Listens, or says which setting to change. */
-function listen(server: HttpServer, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const sentences: Record<string, string> = {
-        EADDRINUSE: `Port ${port} is in use on ${host}: set PORT to a free one, or stop what uses it.`,
-        EACCES: `Port ${port} may not be used by this user: set PORT to one above 1023.`,
-        EADDRNOTAVAIL: `${host} is no address of this machine: set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`,
-      };
-      reject(new Error(sentences[error.code ?? ''] ?? `The site cannot listen: ${error.message}`, { cause: error }));
-    });
-    server.listen(port, host, () => resolve());
-  });
-}
-
-/** Runs the site as this process until it is told to stop. */
-export async function runSite(env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  let site: Site | undefined;
-  const stop = (exitCode: number): void => {
-    // Told to stop while it still starts, the site has nothing in flight.
-    (site?.stop() ?? Promise.resolve()).then(
-      () => process.exit(exitCode),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0));
-  // Started as a child, the site must not outlive its parent, however that ends.
-  if (process.connected) process.on('disconnect', () => stop(0));
-  process.on('uncaughtException', (error) => {
-    console.error(error);
-    stop(1);
-  });
-  try {
-    site = await startSite(env);
-  } catch (error) {
-    const { message, cause } = error as Error;
-    console.error(cause ? `${message}\n  (${cause})` : message);
-    process.exit(1);
-  }
-  process.send?.({ listening: site.port });
-}
-
-if (import.meta.main) await runSite(process.env);
+if (import.meta.main) await runUntilStopped(() => startSite(process.env));

@@ -131,7 +131,7 @@ it('says which port is in use and ends', async () => {
     output += data;
   });
   expect(await once(site, 'exit')).toEqual([1, null]);
-  expect(output).toContain(`Port ${port} is in use on 127.0.0.1: set PORT to a free one`);
+  expect(output).toContain(`PORT: port ${port} is in use on 127.0.0.1. Set PORT to a free one`);
 });
 
 it('stops on SIGTERM with exit code 0', async () => {

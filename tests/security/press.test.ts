@@ -107,10 +107,10 @@ beforeAll(async () => {
     services,
   });
   const security = securityHeaders(config);
-  room = openSitePress({ config, house: { locals, services }, render, security, build: 'one', log: silent });
+  room = openSitePress({ config, app: { locals, services }, render, security, build: 'one', log: silent });
   publishing = createPublishing({
     press: room.press,
-    hurry: room.hurry,
+    prioritize: room.prioritize,
     cdn: { purge: () => {} },
     indexNow: { announce: () => {} },
     reader: content.reader,

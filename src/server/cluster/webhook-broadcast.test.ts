@@ -8,7 +8,7 @@ import { type Place, prepare } from '../../../tests/world/databases.ts';
 import { openContent } from '../../content/content.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import { silent } from '../../lib/logging.ts';
-import { createWebhookBroadcast, type Relay, type WebhookBroadcastOptions } from './webhook-broadcast.ts';
+import { createWebhookBroadcast, type WebhookBroadcast, type WebhookBroadcastOptions } from './webhook-broadcast.ts';
 
 const engines = prepare('postgres');
 const stops: (() => Promise<void>)[] = [];
@@ -33,7 +33,7 @@ const takes =
 
 interface Member {
   readonly place: Place;
-  readonly relay: Relay;
+  readonly relay: WebhookBroadcast;
   /** What its content was given by the channel or from outside, in that order of arrival. */
   readonly got: WebhookRequest[];
   readonly names: () => string[];

@@ -1,6 +1,6 @@
 /**
- * Webhooks for all processes (docs/decisions/0024). WordPress tells one process of a change; that one hands the webhook on over
- * the PostgreSQL that all of them share, as it came and still signed, and each of the others takes it as if WordPress had told it.
+ * Broadcasts each accepted webhook to the other processes with PostgreSQL LISTEN/NOTIFY (docs/decisions/0024). The webhook is
+ * passed on as it came and still signed; every process verifies it again. A payload over 8,000 bytes becomes "poll now".
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as timer } from 'node:timers/promises';
@@ -24,8 +24,7 @@ export interface WebhookBroadcastOptions {
   readonly patienceMs?: number;
 }
 
-/** Since the start; what only grows is a counter. */
-/** What the operator has to put right where one process takes a webhook and another refuses it. */
+/** What the operator has to correct where one process accepts a webhook and another refuses it. */
 const whyRefused: Readonly<Record<number, string>> = {
   401: 'the processes do not have the same NEWSROOM_SECRET',
   412: 'the clocks of the processes differ',
@@ -41,7 +40,7 @@ export interface WebhookBroadcastStats {
   readonly listening: boolean;
 }
 
-export interface Relay {
+export interface WebhookBroadcast {
   /** The content's own `receive`, except that what is good and new goes to the others too, without waiting for them. */
   readonly receive: Content['receive'];
   start(): void;
@@ -78,8 +77,8 @@ const said = z.object({
 });
 type Said = Omit<z.infer<typeof said>, 'from'>;
 
-/** Makes the relay of one process; nothing is connected before `start`. */
-export function createWebhookBroadcast(options: WebhookBroadcastOptions): Relay {
+/** Creates the broadcast of one process; it connects with `start`. */
+export function createWebhookBroadcast(options: WebhookBroadcastOptions): WebhookBroadcast {
   const { content, db, url, log, beatMs, patienceMs } = options;
   const me = randomUUID();
   const stopping = new AbortController();
@@ -218,7 +217,7 @@ export function createWebhookBroadcast(options: WebhookBroadcastOptions): Relay 
       for (const { hook } of recent()) say({ to: what.from, hook });
       if (what.to === undefined) {
         log.debug({ process: what.from }, 'Another process listens');
-        // It may have been deaf when we asked: whoever listens last is heard by all, and asked by all who began shortly before.
+        // It may have been disconnected when we asked: the process that connects last reaches all others, and those that connected shortly before ask it.
         if (performance.now() - begunAt < togetherMs) say({ to: what.from, again: true });
       }
     }

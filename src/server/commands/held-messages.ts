@@ -24,12 +24,12 @@ export const releaseMessage = (env: Env, id: string): Promise<boolean> =>
 
 async function withSupport<T>(env: Env, work: (support: Support) => Promise<T>): Promise<T> {
   const config = parseConfig(env);
-  const house = await compose(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'));
+  const app = await compose(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'));
   try {
-    const { support } = house.services;
+    const { support } = app.services;
     if (!support) throw new Error('Accounts are off, or kept elsewhere: set SMTP_URL and MAIL_FROM, and no ZEPHR_URL.');
     return await work(support);
   } finally {
-    await house.stop();
+    await app.stop();
   }
 }

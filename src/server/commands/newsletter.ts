@@ -27,9 +27,9 @@ export async function sendNewsletter(
   if (!letter)
     throw new Error(`There is no letter "${slug}"; give one of ${letters.map((each) => each.slug).join(', ')}.`);
   const config = parseConfig(env);
-  const house = await compose(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'));
+  const app = await compose(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'));
   try {
-    const { content, newsletters } = house.services;
+    const { content, newsletters } = app.services;
     if (!newsletters)
       throw new Error('Accounts are off, or kept elsewhere: set SMTP_URL and MAIL_FROM, and no ZEPHR_URL.');
     const reader = content.reader();
@@ -42,6 +42,6 @@ export async function sendNewsletter(
       options,
     );
   } finally {
-    await house.stop();
+    await app.stop();
   }
 }

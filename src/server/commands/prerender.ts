@@ -47,14 +47,14 @@ export async function prerender(
   const log = createLog(config.logLevel === 'debug' ? 'debug' : 'error');
   const concurrency = options.concurrency ?? 4;
   const render = await loadPages(`${dist}server/entry.mjs`);
-  const house = await compose(config, log);
-  const { content } = house.services;
+  const app = await compose(config, log);
+  const { content } = app.services;
   try {
     if (!content.reader().edition().ready) {
       if (!config.wordpress) {
         throw new Error(`${config.dataDir} holds no edition yet: start the site once, or set WORDPRESS_URL.`);
       }
-      house.start();
+      app.start();
       while (!options.signal?.aborted) {
         const { ready, phase, problem } = content.status();
         if (ready && phase !== 'backfill') break;
@@ -63,7 +63,11 @@ export async function prerender(
       }
     }
     const room = openSitePress({
-      ...{ config, house, render, log, concurrency },
+      config,
+      app,
+      render,
+      log,
+      concurrency,
       security: securityHeaders(config),
       build: buildName(`${dist}server`),
     });
@@ -84,6 +88,6 @@ export async function prerender(
       await room.close();
     }
   } finally {
-    await house.stop();
+    await app.stop();
   }
 }

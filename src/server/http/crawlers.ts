@@ -3,6 +3,7 @@
  * address, against the ranges that its operator publishes and then by reverse and forward DNS; what it calls itself is believed
  * by nobody. Only readers that call themselves so, and only for pages with a wall, are looked at.
  */
+import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
 import type { Logger } from '../../lib/logging.ts';
@@ -52,6 +53,12 @@ export interface Crawlers {
   verify(name: CrawlerName, address: string): Promise<boolean>;
 }
 
+/** The machine's own DNS. */
+export const systemDns: CrawlersOptions['dns'] = {
+  reverse: (address) => dns.reverse(address),
+  lookup: async (host) => (await dns.lookup(host, { all: true })).map(({ address }) => address),
+};
+
 const hour = 60 * 60 * 1000;
 /** How long an answer counts, and how old a list may be before it is fetched again. */
 const remembered = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hour / 6 };
@@ -62,7 +69,7 @@ const patience = 3000;
 const longestList = 4 * 1024 * 1024;
 
 export function createCrawlers(options: CrawlersOptions): Crawlers {
-  const { names, ranges, dns, log, now = Date.now } = options;
+  const { names, ranges, dns: resolver, log, now = Date.now } = options;
   const wanted = names.map((name) => [name, engines[name]] as const);
   const anyAgent = new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i');
   const known = new Map<string, { readonly answer: boolean; readonly until: number }>();
@@ -97,11 +104,11 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
   }
 
   async function byName({ domains }: Engine, address: string): Promise<boolean> {
-    const hosts = domains.length > 0 ? await dns.reverse(address) : [];
+    const hosts = domains.length > 0 ? await resolver.reverse(address) : [];
     for (const host of hosts.slice(0, 4)) {
       const plain = host.toLowerCase().replace(/\.$/, '');
       if (!domains.some((domain) => plain.endsWith(`.${domain}`))) continue;
-      if ((await dns.lookup(plain)).some((one) => sameAddress(one, address))) return true;
+      if ((await resolver.lookup(plain)).some((one) => sameAddress(one, address))) return true;
     }
     return false;
   }

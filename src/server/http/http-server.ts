@@ -11,12 +11,15 @@ import { answerFromCache, serveFromCache } from './cached-pages.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
 import { trackConnections } from './shutdown.ts';
 
+/** Counts of a server; created before it where something else reads them. */
+export const createServerCounts = (): ServerState['counts'] => ({ hits: 0, notModified: 0, misses: 0, errors: 0 });
+
 /** Creates the server; the caller lets it listen, and stops it with `shutDown` (shutdown.ts). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { pages, timeouts = {}, traced, log } = options;
   const state: ServerState = {
     options,
-    counts: { hits: 0, notModified: 0, misses: 0, errors: 0 },
+    counts: options.counts ?? createServerCounts(),
     addressOf: options.clientAddress ?? ((incoming) => incoming.socket.remoteAddress ?? 'unknown'),
   };
   const settings = {

@@ -68,6 +68,8 @@ export interface HttpServerOptions {
   /** What `/readyz` says beside `ready`. */
   readonly readiness: () => Readonly<Record<string, unknown>>;
   readonly log: Logger;
+  /** Where responses are counted; counts of its own by default. */
+  readonly counts?: ServerState['counts'];
   /** Bounds on slow clients, milliseconds. */
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number; readonly checkEveryMs?: number };
 }

@@ -3,7 +3,7 @@ import { silent } from '../../lib/logging.ts';
 import { createMetrics, type MetricSources } from './metrics.ts';
 
 const all: MetricSources = {
-  front: () => ({ hits: 12, notModified: 3, misses: 2, errors: 1 }),
+  server: () => ({ hits: 12, notModified: 3, misses: 2, errors: 1 }),
   press: () => ({
     renders: 7,
     renderFailures: 1,
@@ -13,7 +13,7 @@ const all: MetricSources = {
     memoryBudgetBytes: 64_000_000,
   }),
   sync: () => ({ syncedAt: 10_000, rejected: 2, refused: { signature: 3, clock: 0 } }),
-  relay: () => ({ handedOn: 21, heard: 22, waiting: 23, listening: true }),
+  broadcast: () => ({ handedOn: 21, heard: 22, waiting: 23, listening: true }),
   cdn: () => ({
     provider: 'fastly',
     purged: 50,
@@ -97,7 +97,7 @@ test('shows every source', async () => {
 
 test('reads the sources anew at each scrape and does not add them up', async () => {
   let hits = 1;
-  const metrics = createMetrics({ front: () => ({ hits, notModified: 0, misses: 0, errors: 0 }) }, silent);
+  const metrics = createMetrics({ server: () => ({ hits, notModified: 0, misses: 0, errors: 0 }) }, silent);
   expect(read(await metrics.text()).get('broadsheet_page_hits_total')).toBe(1);
   hits = 5;
   expect(read(await metrics.text()).get('broadsheet_page_hits_total')).toBe(5);

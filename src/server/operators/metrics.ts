@@ -12,7 +12,7 @@ import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.ts';
 import type { WebhookBroadcastStats } from '../cluster/webhook-broadcast.ts';
 
-/** Answers of the front since the start; each number only grows. */
+/** Responses since the start; each number only grows. */
 export interface ServerCounts {
   /** Stored pages served from the store, 304 included. */
   readonly hits: number;
@@ -51,16 +51,16 @@ export interface ImageCounts {
 
 /** Where the numbers come from. Each is asked once per scrape; what is left out has no metrics. */
 export interface MetricSources {
-  readonly front?: () => ServerCounts;
+  readonly server?: (() => ServerCounts) | undefined;
   readonly press?: () => PressCounts;
   readonly sync?: () => SyncCounts;
-  readonly relay?: () => WebhookBroadcastStats;
+  readonly broadcast?: (() => WebhookBroadcastStats) | undefined;
   readonly cdn?: () => CdnStats;
   readonly indexNow?: () => IndexNowStats;
   readonly images?: () => ImageCounts;
-  readonly mail?: () => MailStats;
-  readonly billing?: () => BillingStats;
-  readonly support?: () => SupportStats;
+  readonly mail?: (() => MailStats) | undefined;
+  readonly billing?: (() => BillingStats) | undefined;
+  readonly support?: (() => SupportStats) | undefined;
   readonly cspReports?: () => CspReportStats;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
@@ -100,11 +100,11 @@ const counter = (name: string, help: string, value: number, labels?: Sample['lab
 });
 const gauge = (name: string, help: string, value: number | null): Sample => ({ kind: 'gauge', name, help, value });
 
-const frontSamples = (front: ServerCounts): Sample[] => [
-  counter('broadsheet_page_hits_total', 'Stored pages served, 304 included.', front.hits),
-  counter('broadsheet_page_not_modified_total', 'Stored pages answered with 304.', front.notModified),
-  counter('broadsheet_page_misses_total', 'Requests for pages that were not stored.', front.misses),
-  counter('broadsheet_server_errors_total', 'Answers with a status of 500 or more.', front.errors),
+const serverSamples = (server: ServerCounts): Sample[] => [
+  counter('broadsheet_page_hits_total', 'Stored pages served, 304 included.', server.hits),
+  counter('broadsheet_page_not_modified_total', 'Stored pages answered with 304.', server.notModified),
+  counter('broadsheet_page_misses_total', 'Requests for pages that were not stored.', server.misses),
+  counter('broadsheet_server_errors_total', 'Answers with a status of 500 or more.', server.errors),
 ];
 
 const pressSamples = (press: PressCounts): Sample[] => [
@@ -128,11 +128,11 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
   ),
 ];
 
-const relaySamples = (relay: WebhookBroadcastStats): Sample[] => [
-  counter('broadsheet_webhooks_handed_on_total', 'Webhooks handed on to the other processes.', relay.handedOn),
-  counter('broadsheet_webhooks_heard_total', 'Webhooks that another process has handed on.', relay.heard),
-  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be handed on.', relay.waiting),
-  gauge('broadsheet_webhooks_listening', '1 while other processes are heard, else 0.', relay.listening ? 1 : 0),
+const broadcastSamples = (broadcast: WebhookBroadcastStats): Sample[] => [
+  counter('broadsheet_webhooks_handed_on_total', 'Webhooks handed on to the other processes.', broadcast.handedOn),
+  counter('broadsheet_webhooks_heard_total', 'Webhooks that another process has handed on.', broadcast.heard),
+  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be handed on.', broadcast.waiting),
+  gauge('broadsheet_webhooks_listening', '1 while other processes are heard, else 0.', broadcast.listening ? 1 : 0),
 ];
 
 const cdnSamples = (cdn: CdnStats): Sample[] => [
@@ -243,12 +243,12 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { front, press, sync, relay, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
+  const { server, press, sync, broadcast, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
-    front: front && (() => frontSamples(front())),
+    server: server && (() => serverSamples(server())),
     press: press && (() => pressSamples(press())),
     sync: sync && (() => syncSamples(sync(), now())),
-    relay: relay && (() => relaySamples(relay())),
+    broadcast: broadcast && (() => broadcastSamples(broadcast())),
     cdn: cdn && (() => cdnSamples(cdn())),
     indexNow: indexNow && (() => indexNowSamples(indexNow())),
     images: images && (() => imageSamples(images())),

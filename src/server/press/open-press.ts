@@ -8,10 +8,9 @@ import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { createPassCookie, type PassCookie } from '../../press/delivery/pass-cookie.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
-import type { PressEvent } from '../../press/stats.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../access-keys.ts';
-import type { House } from '../compose.ts';
+import type { Composition } from '../compose.ts';
 import type { Config } from '../config/config.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
@@ -29,20 +28,22 @@ export interface SitePress {
   /** Keys of the pages that earlier builds have left, the most read first. */
   earlierKeys(): string[];
   /** Renders these before all others when they change. */
-  hurry(keys: Iterable<string>): void;
+  prioritize(keys: Iterable<string>): void;
+  /** Calls `listener` with every page that was stored or removed. */
+  onFresh(listener: (page: FreshPage) => void): void;
+  /** Calls `listener` with the milliseconds of every render. */
+  onRender(listener: (ms: number) => void): void;
   close(): Promise<void>;
 }
 
 export interface SitePressOptions {
   readonly config: Config;
-  readonly house: Pick<House, 'locals' | 'services'>;
+  readonly app: Pick<Composition, 'locals' | 'services'>;
   readonly render: RenderPage;
   readonly security: SecurityHeaders;
   /** Name of the build, see {@link buildName}. */
   readonly build: string;
   readonly log: Logger;
-  readonly onEvent?: (event: PressEvent) => void;
-  readonly onFresh?: (page: FreshPage) => void;
   /** Renders at a time for changes and for pages made ahead. */
   readonly concurrency?: number;
 }
@@ -104,20 +105,22 @@ export function forgetOtherSites(config: Config): void {
 
 /** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is unfit */
 export function openSitePress(options: SitePressOptions): SitePress {
-  const { config, house, security, log } = options;
-  const build = pagesName(options.build, config, house.services);
-  const { content } = house.services;
+  const { config, app, security, log } = options;
+  const build = pagesName(options.build, config, app.services);
+  const { content } = app.services;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
   const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
   const keyOf = pageKeys(content.reader, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
   const file = join(pagesDir(config), storeName(config));
   const store: PageStore = openStore({ file, build, log });
-  /** Withdrawn pages and what an editor is waiting for; forgotten when they have been rendered. */
-  const hurried = new Set<string>();
+  /** Pages that are rendered first: withdrawn ones, and those that an editor waits for. */
+  const prioritized = new Set<string>();
+  const freshListeners: ((page: FreshPage) => void)[] = [];
+  const renderListeners: ((ms: number) => void)[] = [];
   const press = openPress({
     store,
     memoryBytes: config.pressMemoryBytes,
-    render: pressRender(options.render, config.siteUrl, house.locals, content.revision, (key) =>
+    render: pressRender(options.render, config.siteUrl, app.locals, content.revision, (key) =>
       isUnknownDocument(content.reader(), key),
     ),
     headersOf: pageHeaders(security, config),
@@ -127,13 +130,15 @@ export function openSitePress(options: SitePressOptions): SitePress {
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     priority: ({ key }) => {
       if (key === '/') return 0;
-      return hurried.has(key) ? 1 : 100;
+      return prioritized.has(key) ? 1 : 100;
     },
     onFresh: (page) => {
-      hurried.delete(page.key);
-      options.onFresh?.(page);
+      prioritized.delete(page.key);
+      for (const listener of freshListeners) listener(page);
     },
-    ...(options.onEvent && { onEvent: options.onEvent }),
+    onEvent(event) {
+      if (event.kind === 'render') for (const listener of renderListeners) listener(event.ms);
+    },
   });
   return {
     press,
@@ -142,12 +147,14 @@ export function openSitePress(options: SitePressOptions): SitePress {
     file,
     passes,
     earlierKeys: store.earlierKeys,
-    hurry(keys) {
+    prioritize(keys) {
       for (const key of keys) {
-        if (hurried.size > 10_000) hurried.clear();
-        hurried.add(key);
+        if (prioritized.size > 10_000) prioritized.clear();
+        prioritized.add(key);
       }
     },
+    onFresh: (listener) => void freshListeners.push(listener),
+    onRender: (listener) => void renderListeners.push(listener),
     async close() {
       await press.close();
       store.close();

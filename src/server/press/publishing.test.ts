@@ -31,7 +31,7 @@ function desk(part: Partial<PublishingOptions> = {}) {
         return pressed.promise;
       },
     },
-    hurry: note('hurry'),
+    prioritize: note('prioritize'),
     cdn: { purge: note('purge') },
     indexNow: { announce: note('announce') },
     reader: () => ({ article: (slug: string) => articles[slug] ?? null }) as unknown as ContentReader,
@@ -51,13 +51,13 @@ it('presses before anything is awaited, and purges only when the pages are store
     withdrawnTags: ['article:1'],
     paths: ['/article/a', '/'],
   });
-  expect(names()).toEqual(['hurry', 'press']);
+  expect(names()).toEqual(['prioritize', 'press']);
   expect(calls[1]).toEqual(['press', ['card:1', 'article:1', 'latest'], ['article:1']]);
   await new Promise((resolve) => setImmediate(resolve));
-  expect(names()).toEqual(['hurry', 'press']);
+  expect(names()).toEqual(['prioritize', 'press']);
   pressed.resolve(outcome('/', '/article/a', '/'));
   expect(await answer).toEqual(['/', '/article/a']);
-  expect(names()).toEqual(['hurry', 'press', 'purge', 'purge', 'published']);
+  expect(names()).toEqual(['prioritize', 'press', 'purge', 'purge', 'published']);
   expect(calls[2]).toEqual(['purge', ['card:1', 'latest']]);
   expect(calls[3]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
 });

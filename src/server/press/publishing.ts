@@ -3,6 +3,8 @@
  * purged only when the new pages are stored, for it asks again within milliseconds and keeps what it gets then.
  */
 
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';
 import { isFree } from '../../lib/article/access.ts';
 import type { Cdn } from '../../lib/cdn/cdn.server.ts';
@@ -11,11 +13,12 @@ import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
+import { everything } from './open-press.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate'>;
   /** Has these rendered before others. */
-  readonly hurry: (keys: Iterable<string>) => void;
+  readonly prioritize: (keys: Iterable<string>) => void;
   readonly cdn: Pick<Cdn, 'purge'>;
   readonly indexNow: Pick<IndexNow, 'announce'>;
   readonly reader: () => ContentReader;
@@ -57,7 +60,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     async changed(change) {
       const began = performance.now();
       const gone = change.withdrawnTags ?? [];
-      options.hurry(change.paths ?? []);
+      options.prioritize(change.paths ?? []);
       const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
       open.add(mine);
       // Nothing is awaited before this call: what it does to withdrawn pages is in force when it returns.
@@ -102,4 +105,21 @@ function reasonOf({ withdrawn, paths = [], tags }: ContentChange): string {
   const [path] = paths;
   if (path) return paths.length > 1 ? `${path} and what shows it` : path;
   return [...tags].slice(0, 3).join(', ');
+}
+
+/** Closes the CDN; the mark goes when nothing was left unsent. */
+export type CloseCdn = () => Promise<void>;
+
+/**
+ * Purges everything if the process before didn't stop in order: its last purges may not have reached the CDN. Marks that this
+ * process runs.
+ */
+export function markPurges(cdn: Cdn, dataDir: string): CloseCdn {
+  if (cdn.stats().provider === null) return async () => void (await cdn.close());
+  const mark = join(dataDir, 'cdn-purges-open');
+  if (existsSync(mark)) cdn.purge([everything]);
+  writeFileSync(mark, '');
+  return async () => {
+    if ((await cdn.close()) === 0) rmSync(mark, { force: true });
+  };
 }
