@@ -503,7 +503,7 @@ describe('without accounts', () => {
       const answer = await browser.post('/zephr/media/user/info', by(someone()));
       expect(answer.status).toBe(503);
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-      expect(answer.json().message).toMatch(/try again/);
+      expect(answer.json().message).toBe('Sign-in is unavailable right now. Try again in a few minutes.');
       expect((await browser.get('/blaize/account')).status).toBe(503);
       expect((await browser.get('/article/story-2')).status).toBe(200);
       expect((await browser.get('/socialLogin')).status).toBe(200);
