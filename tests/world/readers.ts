@@ -141,6 +141,7 @@ export async function pretend(
   // The server knows nobody by this cookie, and an answer of its own would take it away.
   await context.route('**/zephr/decision-engine', (route) => route.fulfill({ json: { outputValue: 'NO' } }));
   await context.route('**/api/v1/me/subscription', (route) => route.fulfill({ json: { subscription: null } }));
+  await context.route('**/api/v1/checkout/currency', (route) => route.fulfill({ json: { currency: 'usd' } }));
 }
 
 /** What a browser has asked the account service, by path. */
