@@ -1,4 +1,5 @@
 /** What becomes of a subscription: renewals, a promotion that ends, a card that fails, an upgrade, a refund. */
+import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import {
   answerBank,
   ask,
@@ -105,7 +106,7 @@ test('a refund closes what was open', async ({ page, shop }) => {
   const { charges } = await stripeAccount(email, shop.stripe.access.apiUrl);
   const refunded = await fetch(`${shop.stripe.access.apiUrl}/v1/refunds`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${shop.stripe.access.secretKey}` },
+    headers: { authorization: `Bearer ${shop.stripe.access.secretKey}`, 'stripe-version': apiVersion },
     body: new URLSearchParams({ charge: String(charges[0]?.id) }),
   });
   expect(refunded.status, await refunded.text()).toBe(200);
