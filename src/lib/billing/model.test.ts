@@ -45,7 +45,7 @@ describe.each(['sqlite', 'postgres'] as const)('subscriptions on %s', (engine) =
   });
 });
 
-it('show something: charges, processes that end, switches, refusals, disputes, comparisons', () => {
+it('show something: charges, processes that end, switches, refusals, disputes, Trial Offers, comparisons', () => {
   const often = (what: RegExp): number =>
     [...seen].reduce((sum, [name, times]) => sum + (what.test(name) ? times : 0), 0);
   expect(played).toBeGreaterThanOrEqual(count * (share.sqlite + share.postgres));
@@ -54,5 +54,7 @@ it('show something: charges, processes that end, switches, refusals, disputes, c
   expect(often(/^switch: done/)).toBeGreaterThan(played / 50);
   expect(often(/^a dispute: lost/)).toBeGreaterThan(played / 50);
   expect(often(/: 402/)).toBeGreaterThan(played / 50);
+  expect(often(/^an offer: running/)).toBeGreaterThan(played / 50);
+  expect(often(/^an offer: over/)).toBeGreaterThan(played / 100);
   expect(often(/^a comparison/)).toBeGreaterThan(played);
 });

@@ -2,8 +2,8 @@
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { noticesOf } from './notices.ts';
-import { type Asked, NotOurs, pricesIn, readState } from './read-state.ts';
-import { isLost, type KnownPrice, type StripeState } from './state.ts';
+import { type Asked, digest, NotOurs, pricesIn, readState } from './read-state.ts';
+import { digestOf, isLost, type KnownPrice, type StripeState } from './state.ts';
 
 const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
   id,
@@ -96,6 +96,35 @@ function asked(bills: readonly Bill[], change: object = {}): Asked {
 }
 const paid = (bills: readonly Bill[], change?: object) =>
   readState(asked(bills, change), priceOf).paid.map(({ plan, until, free }) => [plan, days(until), free]);
+
+describe('a Trial Offer', () => {
+  const offers: Record<string, KnownPrice> = { to_1: known('penny', { amount: 12_000, interval: 'year' }) };
+  const trial = { trial_offer: 'to_1', start_date: 0, end_date: seconds(60) };
+  const within = (price: string): object => ({
+    items: {
+      data: [
+        {
+          ...{ id: 'si_1', price: { id: price }, current_period_start: 0, current_period_end: seconds(60) },
+          current_trial: trial,
+        },
+      ],
+    },
+  });
+
+  // Which of the two Stripe names is documented nowhere.
+  it.each(['first price', 'reader'])('is what was bought, where its item names the %s', (price) => {
+    const asking = asked([{ lines: [[price, 60, 0, 60]] }], within(price));
+    const state = readState(asking, (id) => offers[id] ?? priceOf(id));
+    expect(state).toMatchObject({
+      price: { plan: 'penny', amount: 12_000 },
+      offer: 'to_1',
+      trialEnd: seconds(60) * 1000,
+    });
+    expect(pricesIn(asking)).toContain('to_1');
+    // The nightly comparison finds no difference.
+    expect(digestOf(state)).toBe(digest({ ...asking.subscription, latest_invoice: 'in_0' } as Stripe.Subscription));
+  });
+});
 
 describe('what is paid', () => {
   it('is the time of each paid line', () => {

@@ -1,6 +1,6 @@
 /**
- * Whether the product and Stripe's books say the same of a reader, once the product has heard of what happened: status, plans, the next
- * charge, what is open, invoices with what was paid and refunded, and the card. The expectations come from the sandbox's own objects.
+ * Whether the product and Stripe's books say the same of a reader, once the product has heard of what happened: status, plans, Trial Offers,
+ * the next charge, what is open, invoices with what was paid and refunded, and the card. The expectations come from the sandbox's own objects.
  */
 import { nextInvoice, periodEnd } from '../../../sandbox/stripe/billing/lifecycle.ts';
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
@@ -70,11 +70,14 @@ function differences(environment: Environment, subscription: Subscription, state
     periodStart: ms(item?.current_period_start ?? null),
     periodEnd: ms(item?.current_period_end ?? null),
     cancelAt: ms(subscription.cancel_at),
+    offer: item?.current_trial?.trial_offer ?? null,
+    trialEnd: ms(item?.current_trial?.end_date ?? subscription.trial_end),
     pause: pause && { behavior: pause.behavior, resumesAt: ms(pause.resumes_at) },
   };
   const told: typeof books = {
     ...{ status: state.status, price: state.price.id, planned: state.next?.id ?? null },
     ...{ periodStart: state.periodStart, periodEnd: state.periodEnd, cancelAt: state.cancelAt },
+    ...{ offer: state.offer ?? null, trialEnd: state.trialEnd },
     pause: state.pause ?? null,
   };
   const wrong = Object.keys(books)

@@ -41,7 +41,11 @@ export async function play(
   await comeToRest(environment);
   for (const charge of environment.charges()) note(charge.refunded ? 'a charge that was refunded' : 'a charge');
   for (const { status } of environment.stripe.ledger.store.all('dispute')) note(`a dispute: ${status}`);
-  for (const { status } of environment.stripe.ledger.store.all('subscription')) note(`a subscription: ${status}`);
+  for (const { status, items, metadata } of environment.stripe.ledger.store.all('subscription')) {
+    note(`a subscription: ${status}`);
+    if (metadata.promotion && status === 'active')
+      note(items.data.some(({ current_trial: trial }) => trial) ? 'an offer: running' : 'an offer: over');
+  }
   return atRest(environments.database, environment);
 }
 

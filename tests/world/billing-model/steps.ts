@@ -265,6 +265,18 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
       fc.integer({ min: 29, max: 45 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 + 90 })),
     ),
   },
+  // A Trial Offer to its end and beyond, or to a change of plan in the middle of it.
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      first(as<PlanId>('reader-penny'), as(null)),
+      fc.integer({ min: 1, max: 75 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 + 90 })),
+      fc.record({
+        ...{ do: as('action' as const), reader: as(0 as const), fault, process: as(0 as const) },
+        action: fc.oneof(switching, as({ do: 'repair' as const })),
+      }),
+    ),
+  },
   // A process that ends while it sells, and two tabs that try again at once.
   {
     weight: 2,

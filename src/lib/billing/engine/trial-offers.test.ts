@@ -85,6 +85,8 @@ it('is credited by the second in an upgrade, which ends it', async () => {
   expect(effective).toBe('now');
   expect(await charged()).toEqual([60, quote.dueToday]);
   expect(updates().flat()).not.toContain('trial_end');
+  // Flexible billing would keep the anchor of the first day otherwise.
+  expect(updates().flat()).toContain('billing_cycle_anchor[type]');
   const [item] = (await house.dashboard.subscriptions.retrieve(id)).items.data;
   expect(item).toMatchObject({ current_trial: null, price: { id: 'price_member_yearly' } });
   expect(await shown()).toMatchObject({ status: 'active', planId: 'member-yearly' });
