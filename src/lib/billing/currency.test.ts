@@ -2,7 +2,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../plans/testing.ts';
-import { currencies, currencyScript, priceIn } from './currency.ts';
+import { currencies, currencyScript, currencyStyle, priceIn } from './currency.ts';
 import { currencyHint, readCurrency } from './currency-hint.ts';
 import type { Price } from './wire.ts';
 
@@ -55,6 +55,7 @@ describe('the hint of a currency', () => {
     expect(currencies).toEqual(['usd', 'gbp', 'eur']);
     expect(marked('a=b; currency=gbp')).toEqual({ currency: 'gbp' });
     expect(marked('currency=eur.own; a=b')).toEqual({ currency: 'eur' });
+    for (const one of currencies) expect(currencyStyle).toContain(`html[data-currency=${one}] [data-in~=${one}]`);
     for (const cookie of ['', 'currency=usd', 'currency=jpy', 'xcurrency=gbp']) expect(marked(cookie)).toEqual({});
   });
 });

@@ -70,3 +70,14 @@ export const currencyScript =
   currencies.length === 1
     ? ''
     : `{const m=/(?:^|; )currency=(${currencies.slice(1).join('|')})(?:\\.own)?(?:;|$)/.exec(document.cookie);if(m)document.documentElement.dataset.currency=m[1]}`;
+
+const shown = currencies.map((one, at) => {
+  const own = `html[data-currency=${one}] [data-in~=${one}]`;
+  return at === 0 ? `html:not([data-currency]) [data-in~=${one}],${own}` : own;
+});
+
+/** Styles of components/plans/InCurrency.astro, for the head of every page: they follow from the currencies of the publication. */
+export const currencyStyle =
+  currencies.length === 1
+    ? ''
+    : `.in-currency{display:inline-grid}.in-currency>*{grid-area:1/1;visibility:hidden}${shown.join()}{visibility:inherit}`;
