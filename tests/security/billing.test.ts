@@ -24,6 +24,7 @@ const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 type Sample = { readonly method: string; readonly body?: Record<string, unknown>; readonly open?: true };
 /** Every route of the checkout, with a body that it takes; `open`: nobody has to be signed in. */
 const calls: Readonly<Record<string, readonly Sample[]>> = {
+  'api/v1/checkout/currency.ts': [{ method: 'GET', open: true }],
   'api/v1/checkout/get-coupon.ts': [
     { method: 'POST', body: { couponCode: 'TENOFF', plan_id: 'reader-yearly' }, open: true },
   ],

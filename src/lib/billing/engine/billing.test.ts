@@ -156,7 +156,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect((await dashboard.charges.list()).data.map(({ amount }) => amount)).toEqual([13_000]);
   });
 
-  it('sells one for two clicks, two tabs, and whoever has one', async () => {
+  it('sells one subscription for two clicks and two tabs at once', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const attempt = randomUUID();
@@ -165,8 +165,12 @@ onBothEngines('buying a subscription', (engines) => {
       billing.subscribe(session, { ...yearly, attempt }),
       billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly', attempt: randomUUID() }),
     ]);
-    expect(paid(second)).toEqual(paid(first));
-    expect(tab).toMatchObject({ ok: false, status: 409 });
+    // Which of the two tabs is first, the database decides; both clicks of the first tab have the same result.
+    if (tab.ok) expect([first, second]).toMatchObject(Array(2).fill({ ok: false, status: 409 }));
+    else {
+      expect(paid(second)).toEqual(paid(first));
+      expect(tab).toMatchObject({ ok: false, status: 409 });
+    }
     expect((await dashboard.charges.list()).data).toHaveLength(1);
     expect((await dashboard.subscriptions.list({ status: 'all' })).data).toHaveLength(1);
   });
