@@ -30,7 +30,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
   const mailed = (text: string) =>
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
 
-  it('takes the four fields of anybody, and mails them to the support inbox', async () => {
+  it('takes the four fields from any reader and mails them to the support inbox', async () => {
     const answer = await site.browser().post('/api/forms/support', { ...body, message: 'From nobody in particular' });
     expect([answer.status, answer.json()]).toEqual([200, { message: supportMessages.sent }]);
     expect(answer.headers['cache-control']).toBe('no-store');
