@@ -77,8 +77,14 @@ async function fill(database: Database, readers: number): Promise<void> {
         .insertInto('users')
         .values(
           ids.map((id) => ({
-            ...{ id, name: '', email: `${id}@example.com`, emailVerified: 1, image: null },
-            ...{ createdAt: at, updatedAt: at, trackingId: id },
+            id,
+            name: '',
+            email: `${id}@example.com`,
+            emailVerified: 1,
+            image: null,
+            createdAt: at,
+            updatedAt: at,
+            trackingId: id,
           })),
         )
         .execute();
@@ -86,7 +92,14 @@ async function fill(database: Database, readers: number): Promise<void> {
         .insertInto('sessions')
         .values(
           ids.map((id) => ({
-            ...{ id, userId: id, token: id, expiresAt, createdAt: at, updatedAt: at, ipAddress: '', userAgent: '' },
+            id,
+            userId: id,
+            token: id,
+            expiresAt,
+            createdAt: at,
+            updatedAt: at,
+            ipAddress: '',
+            userAgent: '',
           })),
         )
         .execute();
@@ -107,7 +120,15 @@ async function measure(database: Database, readers: number): Promise<readonly (r
     },
   };
   const accounts: Accounts = await createAccounts({
-    ...{ database, outbox, secret, siteUrl, access, limits, google: null, facebook: null, verification: null },
+    database,
+    outbox,
+    secret,
+    siteUrl,
+    access,
+    limits,
+    google: null,
+    facebook: null,
+    verification: null,
     log: silent,
   });
   try {

@@ -112,14 +112,15 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{
-        articles: { type: 'string' },
-        edits: { type: 'string' },
-        readers: { type: 'string' },
-        pause: { type: 'string' },
-      },
-      ...{ from: { type: 'string' }, to: { type: 'string' }, kind: { type: 'string', multiple: true } },
-      ...{ stored: { type: 'string', default: 'start' }, growth: { type: 'boolean', default: false } },
+      articles: { type: 'string' },
+      edits: { type: 'string' },
+      readers: { type: 'string' },
+      pause: { type: 'string' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      kind: { type: 'string', multiple: true },
+      stored: { type: 'string', default: 'start' },
+      growth: { type: 'boolean', default: false },
     },
   });
   if (values.stored !== 'start' && values.stored !== 'all') throw new Error('--stored is start or all.');

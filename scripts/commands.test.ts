@@ -24,16 +24,25 @@ import {
 const client = { clientId: 'id', clientSecret: 'secret' };
 const access: SandboxAccess = {
   wordpress: {
-    ...{ url: 'http://127.0.0.1:1', adminUrl: 'http://127.0.0.1:1/wp-admin/', adminUser: 'editor', adminPassword: 'p' },
-    ...{ siteUser: 'site', siteApplicationPassword: 'abcd', secret: 'secret' },
+    url: 'http://127.0.0.1:1',
+    adminUrl: 'http://127.0.0.1:1/wp-admin/',
+    adminUser: 'editor',
+    adminPassword: 'p',
+    siteUser: 'site',
+    siteApplicationPassword: 'abcd',
+    secret: 'secret',
   },
   mailbox: { smtpUrl: 'smtp://u:p@127.0.0.1:2', url: 'http://127.0.0.1:3' },
   google: { issuer: 'http://127.0.0.1:4', ...client },
   facebook: { wwwUrl: 'http://127.0.0.1:5', graphUrl: 'http://127.0.0.1:5', ...client },
   verifier: { url: 'http://127.0.0.1:6/v1/verify', kickboxUrl: 'http://127.0.0.1:6/v2/verify', key: 'key' },
   stripe: {
-    ...{ apiUrl: 'http://127.0.0.1:7', scriptUrl: 'http://127.0.0.1:7/stripe.js', url: 'http://127.0.0.1:7/' },
-    ...{ secretKey: 'sk_test_a', publishableKey: 'pk_test_a', webhookSecret: 'whsec_a' },
+    apiUrl: 'http://127.0.0.1:7',
+    scriptUrl: 'http://127.0.0.1:7/stripe.js',
+    url: 'http://127.0.0.1:7/',
+    secretKey: 'sk_test_a',
+    publishableKey: 'pk_test_a',
+    webhookSecret: 'whsec_a',
   },
   thirdParty: { url: 'http://127.0.0.1:9' },
   retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
@@ -288,7 +297,12 @@ describe('what makes an offer at Stripe', () => {
 
   it('reads what it is to be', () => {
     expect(readOffer([...given, '--also', 'gbp=60,eur=50'])).toEqual({
-      ...{ plan: 'reader-penny', next: 'reader-yearly', days: 60, amount: 60, heading: 'H', subheading: null },
+      plan: 'reader-penny',
+      next: 'reader-yearly',
+      days: 60,
+      amount: 60,
+      heading: 'H',
+      subheading: null,
       others: { gbp: 60, eur: 50 },
     });
   });

@@ -43,7 +43,10 @@ export async function openHouse(command: string): Promise<House> {
   });
   const sandbox = startSandbox({ data, ports, siteUrl: config.siteUrl, log: join(logs, 'sandbox.log'), env });
   return {
-    ...{ env, config, logs, sandbox },
+    env,
+    config,
+    logs,
+    sandbox,
     siteSettings: (access) => ({ ...env, DATA_DIR: dataDir, ...(access && sandboxEnvironment(access, env)) }),
   };
 }

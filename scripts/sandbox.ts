@@ -105,7 +105,9 @@ function parse(text: string): Line | null {
 /** What must be free before the sandbox starts. */
 export const portsOfSandbox = ({ wordpress, mailbox, stripe }: SandboxPorts) => [
   {
-    ...{ port: wordpress, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT' },
+    port: wordpress,
+    host: '127.0.0.1',
+    setting: 'SANDBOX_WORDPRESS_PORT',
     purpose: "the sandbox's WordPress",
   },
   { port: mailbox, host: '127.0.0.1', setting: 'SANDBOX_MAILBOX_PORT', purpose: "the sandbox's mailbox" },

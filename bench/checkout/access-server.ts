@@ -45,7 +45,9 @@ const server = createHttpServer({
   renewAccess: () => null,
   ...(withCrawlers === 'crawlers' && {
     crawlers: createCrawlers({
-      ...{ names: ['google', 'bing'], ranges: {}, log: silent },
+      names: ['google', 'bing'],
+      ranges: {},
+      log: silent,
       dns: { reverse: async () => [], lookup: async () => [] },
     }),
   }),

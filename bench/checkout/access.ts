@@ -26,8 +26,12 @@ export function measureDecision(): number {
   const all: Facts[] = subjects.flatMap((subject) =>
     meterStates.flatMap((meter) =>
       Array.from({ length: 32 }, (_, bits) => ({
-        ...{ subject, meter, authenticated: flags[bits & 1] ?? false, paying: flags[(bits >> 1) & 1] ?? false },
-        ...{ promotion: flags[(bits >> 2) & 1] ?? false, timed: flags[(bits >> 3) & 1] ?? false },
+        subject,
+        meter,
+        authenticated: flags[bits & 1] ?? false,
+        paying: flags[(bits >> 1) & 1] ?? false,
+        promotion: flags[(bits >> 2) & 1] ?? false,
+        timed: flags[(bits >> 3) & 1] ?? false,
         gift: flags[(bits >> 4) & 1] ?? false,
       })),
     ),

@@ -55,7 +55,14 @@ async function readers(database: Database, from: number, many: number): Promise<
     .insertInto('users')
     .values(
       sessions.map(({ userId: id, email, trackingId }) => ({
-        ...{ id, email, trackingId, name: '', emailVerified: 1, image: null, createdAt: at, updatedAt: at },
+        id,
+        email,
+        trackingId,
+        name: '',
+        emailVerified: 1,
+        image: null,
+        createdAt: at,
+        updatedAt: at,
       })),
     )
     .execute();
@@ -83,7 +90,9 @@ async function measure(database: Database, access: StripeAccess, wire: Wire, cal
   const buy = async (session: Session): Promise<void> => {
     const began = performance.now();
     const bought = await billing.subscribe(session, {
-      ...{ payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' },
+      payment_method: 'pm_card_visa',
+      product_id: 'sun-reader',
+      plan_id: 'reader-yearly',
     });
     if (!bought.ok || bought.value.grant_id === null) throw new Error(`Not bought: ${JSON.stringify(bought)}`);
     times.push(performance.now() - began);

@@ -21,14 +21,16 @@ export async function timeRendering(folder: string, wordpress: string, count: nu
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const env = {
-    ...{
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      NODE_ENV: 'production',
-      HOST: '127.0.0.1',
-      PORT: String(port),
-    },
-    ...{ DATA_DIR: folder, SITE_URL: base, WORDPRESS_URL: wordpress, SYNC_POLL_SECONDS: '3600', LOG_LEVEL: 'warn' },
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATA_DIR: folder,
+    SITE_URL: base,
+    WORDPRESS_URL: wordpress,
+    SYNC_POLL_SECONDS: '3600',
+    LOG_LEVEL: 'warn',
   };
   const site = startSite(env, join(folder, 'site.log'));
   try {

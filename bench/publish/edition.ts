@@ -40,7 +40,11 @@ export function createEdition(articles: number) {
   };
 
   const post = (id: number, slug: string, title: string, modified: string): Json => ({
-    ...{ id, slug, status: 'publish', date_gmt: began, modified_gmt: modified },
+    id,
+    slug,
+    status: 'publish',
+    date_gmt: began,
+    modified_gmt: modified,
     title: rendered(title),
     excerpt: rendered('<p>Covers the city.</p>'),
     content: rendered(''),

@@ -54,8 +54,14 @@ export function planner(articles: number): (kind: Kind) => Plan {
     return version;
   };
   const hook = (type: string, id: number, name: string, part: object = {}) => ({
-    ...{ event: 'update', type, id, slug: name, previous_slug: null, status: 'publish' },
-    ...{ modified: '2026-01-01T00:00:00Z', ...part },
+    event: 'update',
+    type,
+    id,
+    slug: name,
+    previous_slug: null,
+    status: 'publish',
+    modified: '2026-01-01T00:00:00Z',
+    ...part,
   });
   const wholeOf = (id: number): string[] => [
     ...[`slug:articles:story-${id}`, `article:${id}`, `card:${id}`, 'search', 'latest'],
@@ -92,7 +98,10 @@ export function planner(articles: number): (kind: Kind) => Plan {
           edit: { kind: 'author', id, name: authorName(id, version) },
           hook: hook('authors', id, `author-${id}`, { event: 'author' }),
           tags: [`profile:${id}`, `byline:${id}`, 'authors', 'search'],
-          ...{ gone: null, sure: [path(article)], what, version },
+          gone: null,
+          sure: [path(article)],
+          what,
+          version,
         };
       }
       case 'top stories reordered': {
@@ -102,7 +111,11 @@ export function planner(articles: number): (kind: Kind) => Plan {
         return {
           edit: { kind: 'top', ids: [...new Set(ids)], excerpt: `The morning’s reports: ${mark(what, version)}` },
           hook: hook('pages', topStoriesId, 'top-stories-2'),
-          ...{ tags: ['top-stories'], gone: null, sure: ['/'], what, version },
+          tags: ['top-stories'],
+          gone: null,
+          sure: ['/'],
+          what,
+          version,
         };
       }
       case 'new article': {
@@ -116,7 +129,11 @@ export function planner(articles: number): (kind: Kind) => Plan {
         return {
           edit: { kind: 'new', id, title: mark(what, version) },
           hook: hook('articles', id, `story-${id}`, { event: 'publish' }),
-          ...{ tags: wholeOf(id), gone: null, sure: [path(id), '/latest', '/rss.xml'], what, version },
+          tags: wholeOf(id),
+          gone: null,
+          sure: [path(id), '/latest', '/rss.xml'],
+          what,
+          version,
         };
       }
       case 'withdrawal': {
@@ -126,7 +143,11 @@ export function planner(articles: number): (kind: Kind) => Plan {
         return {
           edit: { kind: 'withdrawal', id },
           hook: hook('articles', id, `story-${id}`, { event: 'trash', status: 'trash' }),
-          ...{ tags: wholeOf(id), gone: `article:${id}`, sure: [path(id)], what: `h${id}`, version: never },
+          tags: wholeOf(id),
+          gone: `article:${id}`,
+          sure: [path(id)],
+          what: `h${id}`,
+          version: never,
         };
       }
       default:

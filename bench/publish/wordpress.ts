@@ -19,7 +19,9 @@ const collections: Record<string, { ids: () => number[]; one: (id: number, base:
 };
 
 const categories = sectionSlugs.map((slug, index) => ({
-  ...{ id: index + 1, name: slug, slug },
+  id: index + 1,
+  name: slug,
+  slug,
   newsroom: { label: '', navigation_position: index + 1, home_count: 4, color: 'default', show_in_media: true },
 }));
 

@@ -31,7 +31,8 @@ export async function startPaper(options: {
   options.fill?.(mirror);
   mirror.close();
   const site = await startSite({
-    ...{ folder, remove },
+    folder,
+    remove,
     // Each call comes from a reader of its own, as behind a proxy.
     env: { ...env, TRUSTED_PROXIES: '1' },
   });

@@ -36,8 +36,14 @@ const mirror = openMirror({ file, origin: null, log: silent });
 storeSections(
   mirror,
   sectionSlugs.map((slug, index) => ({
-    ...{ id: index + 1, slug, name: slug, label: slug, homepageCount: 4, showInMedia: false },
-    ...{ position: index + 1, color: 'default' as const },
+    id: index + 1,
+    slug,
+    name: slug,
+    label: slug,
+    homepageCount: 4,
+    showInMedia: false,
+    position: index + 1,
+    color: 'default' as const,
   })),
 );
 const atOnce = 500;
@@ -49,8 +55,15 @@ for (let start = 0; start < count; start += atOnce) {
       storeDocument(
         mirror,
         {
-          ...{ type: 'articles', id, slug, bodyHtml, image: null, oldSlugs: [], topStories: null },
-          ...{ date: `${wire.date_gmt}Z`, modified: `${wire.date_gmt}Z` },
+          type: 'articles',
+          id,
+          slug,
+          bodyHtml,
+          image: null,
+          oldSlugs: [],
+          topStories: null,
+          date: `${wire.date_gmt}Z`,
+          modified: `${wire.date_gmt}Z`,
           title: wire.title.rendered,
           excerpt: plain(wire.excerpt.rendered),
           authorId: wire.acf.author.id,

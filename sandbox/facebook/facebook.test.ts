@@ -24,7 +24,10 @@ const withQuery = (address: string, query: Record<string, string | null>) => {
 const dialog = (changes: Record<string, string | null> = {}) =>
   fetch(
     withQuery(`${facebook.access.wwwUrl}/v23.0/dialog/oauth`, {
-      ...{ client_id: facebook.access.clientId, redirect_uri: redirectUri, state: 's', scope: 'email,public_profile' },
+      client_id: facebook.access.clientId,
+      redirect_uri: redirectUri,
+      state: 's',
+      scope: 'email,public_profile',
       ...changes,
     }),
   );

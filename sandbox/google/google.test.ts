@@ -97,7 +97,9 @@ describe('a sign-in', () => {
       name: 'Ada Whitlock',
     };
     expect(claimsOf(tokens.id_token)).toMatchObject({
-      ...{ iss: google.access.issuer, aud: google.access.clientId, nonce: 'nonce-1' },
+      iss: google.access.issuer,
+      aud: google.access.clientId,
+      nonce: 'nonce-1',
       ...person,
       exp: Math.floor(now / 1000) + 3600,
     });

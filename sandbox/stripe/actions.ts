@@ -26,7 +26,9 @@ export function actions(state: StripeState, webhooks: Webhooks | null) {
         case 'webhooks':
           webhooks?.set({
             mode: form.get('mode') === 'off' ? 'off' : 'on',
-            ...{ delay: number('delay'), copies: Math.max(1, number('copies')), shuffle: number('shuffle') },
+            delay: number('delay'),
+            copies: Math.max(1, number('copies')),
+            shuffle: number('shuffle'),
             lose: Math.min(1, number('lose')),
           });
           return { view: 'events', said: 'Webhooks are set.' };

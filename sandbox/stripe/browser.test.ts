@@ -22,7 +22,8 @@ function load({ access }: Bench): (key: string) => StripeJs {
 }
 
 const group = {
-  ...{ mode: 'setup' as const, currency: 'usd' },
+  mode: 'setup' as const,
+  currency: 'usd',
   allowedPaymentMethodTypes: ['card'],
 };
 /** Options that the declarations refuse, as old code would still give them. */

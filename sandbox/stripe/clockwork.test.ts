@@ -53,7 +53,9 @@ describe('a planned switch to another interval', () => {
       phases: [
         { items: [{ price: 'price_reader_monthly' }], start_date, end_date, ...own },
         {
-          ...{ items: [{ price: 'price_reader_yearly' }], duration: { interval: 'year', interval_count: 1 }, ...own },
+          items: [{ price: 'price_reader_yearly' }],
+          duration: { interval: 'year', interval_count: 1 },
+          ...own,
           billing_cycle_anchor: 'phase_start',
         },
       ],
@@ -124,7 +126,8 @@ describe('an answer that was given before', () => {
     expect(await refusal(wrong)).toMatchObject({ statusCode: 400, code: 'parameter_unknown' });
     expect(await stripe.customers.create({ name: 'Ada' }, options)).toMatchObject({ name: 'Ada' });
     expect(await refusal(stripe.customers.create({ name: 'Bob' }, options))).toMatchObject({
-      ...{ statusCode: 400, rawType: 'idempotency_error' },
+      statusCode: 400,
+      rawType: 'idempotency_error',
     });
   });
 

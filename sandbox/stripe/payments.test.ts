@@ -21,7 +21,11 @@ async function browse(path: string, form?: Record<string, string>, key = bench.a
 
 const card = (number: string, more: Record<string, string> = {}) =>
   browse('payment_methods', {
-    ...{ type: 'card', 'card[number]': number, 'card[exp_month]': '12', 'card[exp_year]': '2034', 'card[cvc]': '123' },
+    type: 'card',
+    'card[number]': number,
+    'card[exp_month]': '12',
+    'card[exp_year]': '2034',
+    'card[cvc]': '123',
     ...more,
   });
 
@@ -57,7 +61,9 @@ describe('cards', () => {
     });
     expect(after.latest_charge).toMatchObject({ status: 'failed', paid: false, failure_code: code });
     expect(await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' })).toMatchObject({
-      ...{ status: 'succeeded', amount_received: 1200, last_payment_error: null },
+      status: 'succeeded',
+      amount_received: 1200,
+      last_payment_error: null,
     });
   });
 
@@ -154,14 +160,12 @@ describe('3-D Secure', () => {
     const { payment_method } = await stripe.setupIntents.retrieve(setup.id);
     const paid = await stripe.paymentIntents.create({
       ...ways,
-      ...{
-        amount: 500,
-        currency: 'usd',
-        customer,
-        payment_method: String(payment_method),
-        off_session: true,
-        confirm: true,
-      },
+      amount: 500,
+      currency: 'usd',
+      customer,
+      payment_method: String(payment_method),
+      off_session: true,
+      confirm: true,
     });
     expect(paid.status).toBe('succeeded');
     const { id: other } = await stripe.customers.create({});
@@ -169,14 +173,12 @@ describe('3-D Secure', () => {
     const error = await refusal(
       stripe.paymentIntents.create({
         ...ways,
-        ...{
-          amount: 500,
-          currency: 'usd',
-          customer: other,
-          payment_method: always.id,
-          off_session: true,
-          confirm: true,
-        },
+        amount: 500,
+        currency: 'usd',
+        customer: other,
+        payment_method: always.id,
+        off_session: true,
+        confirm: true,
       }),
     );
     expect(error).toMatchObject({ statusCode: 402, code: 'authentication_required' });
@@ -225,10 +227,15 @@ describe('keys', () => {
 describe('errors', () => {
   it('have Stripe’s codes and statuses', async () => {
     expect(await refusal(stripe.customers.retrieve('cus_none'))).toMatchObject({
-      ...{ statusCode: 404, code: 'resource_missing', param: 'id', message: "No such customer: 'cus_none'" },
+      statusCode: 404,
+      code: 'resource_missing',
+      param: 'id',
+      message: "No such customer: 'cus_none'",
     });
     expect(await refusal(stripe.subscriptions.create({ customer: 'cus_none', items: [] }))).toMatchObject({
-      ...{ statusCode: 400, code: 'resource_missing', param: 'customer' },
+      statusCode: 400,
+      code: 'resource_missing',
+      param: 'customer',
     });
     expect(await refusal(stripe.customers.create({ expand: ['nothing'] }))).toMatchObject({
       statusCode: 400,

@@ -89,7 +89,10 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
   seed(ledger);
   const advanceTo = (moment: number) => lifecycle.advance(moment);
   return {
-    ...{ ledger, lifecycle, faults, keys },
+    ledger,
+    lifecycle,
+    faults,
+    keys,
     now: () => ledger.now(),
     advanceTo,
     advance: (seconds) => advanceTo(ledger.now() + seconds),

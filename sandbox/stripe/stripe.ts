@@ -118,8 +118,12 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
     state,
     webhooks,
     access: {
-      ...{ apiUrl: url, scriptUrl: `${url}/stripe.js`, url: `${url}/` },
-      ...{ secretKey: keys.secret, publishableKey: keys.publishable, webhookSecret: keys.webhook },
+      apiUrl: url,
+      scriptUrl: `${url}/stripe.js`,
+      url: `${url}/`,
+      secretKey: keys.secret,
+      publishableKey: keys.publishable,
+      webhookSecret: keys.webhook,
     },
     async stop() {
       await new Promise<void>((resolve) => {
@@ -137,8 +141,16 @@ function announceEndpoint({ ledger }: StripeState, url: string): void {
   ledger.run(() => {
     ledger.store.remove('webhook_endpoint', 'we_site');
     ledger.add('webhook_endpoint', {
-      ...{ id: 'we_site', object: 'webhook_endpoint', api_version: apiVersion, application: null, description: null },
-      ...{ enabled_events: ['*'], livemode: false, metadata: {}, status: 'enabled', url },
+      id: 'we_site',
+      object: 'webhook_endpoint',
+      api_version: apiVersion,
+      application: null,
+      description: null,
+      enabled_events: ['*'],
+      livemode: false,
+      metadata: {},
+      status: 'enabled',
+      url,
     });
   });
 }

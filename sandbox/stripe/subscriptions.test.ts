@@ -194,7 +194,10 @@ describe('changes', () => {
     expect(await invoicesOf(id)).toHaveLength(1);
     bench.state.advance(120);
     const after = await stripe.subscriptions.update(made.id, {
-      ...{ items, proration_behavior: 'always_invoice', proration_date, expand: ['latest_invoice'] },
+      items,
+      proration_behavior: 'always_invoice',
+      proration_date,
+      expand: ['latest_invoice'],
     });
     expect(after.latest_invoice).toMatchObject({
       amount_paid: 400,
@@ -244,7 +247,9 @@ describe('changes', () => {
     bench.state.advance(half);
     const items = [{ id: itemOf(made).id, price: 'price_reader_yearly' }];
     const after = await stripe.subscriptions.update(made.id, {
-      ...{ items, proration_behavior: 'always_invoice', expand: ['latest_invoice'] },
+      items,
+      proration_behavior: 'always_invoice',
+      expand: ['latest_invoice'],
     });
     // The year belongs to the anchor, and what is left of it is charged: 12000 × (365 − 15.5) / 365.
     expect(amounts(after.latest_invoice as Stripe.Invoice)).toEqual([-600, 11_490]);
@@ -267,7 +272,8 @@ describe('changes', () => {
     bench.state.advance(10 * day);
     const back = await stripe.subscriptions.update(made.id, {
       items: [{ id: item, price: 'price_reader_monthly' }],
-      ...{ proration_behavior: 'always_invoice', expand: ['latest_invoice'] },
+      proration_behavior: 'always_invoice',
+      expand: ['latest_invoice'],
     });
     // docs.stripe.com/billing/subscriptions/prorations#credit-prorations: credit and debit cancel each other out.
     const invoice = back.latest_invoice as Stripe.Invoice;
@@ -297,7 +303,8 @@ describe('changes', () => {
     bench.state.advance(73 * day);
     const after = await stripe.subscriptions.update(made.id, {
       items: [{ id: itemOf(made).id, price: 'price_member_yearly' }],
-      ...{ proration_behavior: 'always_invoice', expand: ['latest_invoice'] },
+      proration_behavior: 'always_invoice',
+      expand: ['latest_invoice'],
     });
     const invoice = after.latest_invoice as Stripe.Invoice;
     // (12000 − 1000) × 4/5 back, (20000 − 1000) × 4/5 to pay.
@@ -319,13 +326,18 @@ describe('changes', () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     const euro = await stripe.prices.create({
-      ...{ product: 'prod_reader', currency: 'eur', unit_amount: 1100, recurring: { interval: 'month' } },
+      product: 'prod_reader',
+      currency: 'eur',
+      unit_amount: 1100,
+      recurring: { interval: 'month' },
     });
     const refused = await refusal(
       stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id, price: euro.id }] }),
     );
     expect(refused).toMatchObject({
-      ...{ statusCode: 400, type: 'StripeInvalidRequestError', rawType: 'invalid_request_error' },
+      statusCode: 400,
+      type: 'StripeInvalidRequestError',
+      rawType: 'invalid_request_error',
       message: "The price specified only supports `eur`. This doesn't match the expected currency: `usd`.",
       param: 'items[0][price]',
     });
@@ -394,7 +406,10 @@ describe('changes', () => {
   it('refuse what is not sold in the currency of the subscription', async () => {
     const customer = await bench.payer();
     const { id: dollars } = await stripe.prices.create({
-      ...{ currency: 'usd', unit_amount: 1500, recurring: { interval: 'month' }, product: 'prod_reader' },
+      currency: 'usd',
+      unit_amount: 1500,
+      recurring: { interval: 'month' },
+      product: 'prod_reader',
     });
     const made = await bench.subscribe(customer.id, 'price_reader_monthly', { currency: 'eur' });
     const items = [{ id: itemOf(made).id, price: dollars }];
@@ -411,7 +426,8 @@ describe('changes', () => {
     ).toMatchObject(other);
     const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 100 } };
     expect(await refusal(stripe.subscriptions.update(made.id, { add_invoice_items: [fee] }))).toMatchObject({
-      ...{ statusCode: 400, message: expect.stringContaining('combine currencies') },
+      statusCode: 400,
+      message: expect.stringContaining('combine currencies'),
     });
     const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const [present] = schedule.phases;
@@ -420,7 +436,8 @@ describe('changes', () => {
       { items: [{ price: dollars }] },
     ] as Stripe.SubscriptionScheduleUpdateParams.Phase[];
     expect(await refusal(stripe.subscriptionSchedules.update(schedule.id, { phases }))).toMatchObject({
-      ...{ statusCode: 400, message: expect.stringContaining('only supports `usd`') },
+      statusCode: 400,
+      message: expect.stringContaining('only supports `usd`'),
     });
     expect((await stripe.subscriptions.retrieve(made.id)).items.data[0]?.price.id).toBe('price_reader_monthly');
   });
@@ -443,7 +460,9 @@ describe('changes', () => {
     expect((await stripe.subscriptionSchedules.retrieve(schedule.id)).status).toBe('active');
     bench.state.advance(28 * day);
     expect(await stripe.subscriptionSchedules.retrieve(schedule.id)).toMatchObject({
-      ...{ status: 'released', released_subscription: made.id, subscription: null },
+      status: 'released',
+      released_subscription: made.id,
+      subscription: null,
     });
     expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBeNull();
   });
@@ -532,11 +551,14 @@ describe('discounts', () => {
     const first = await code({ first_time_transaction: true }, 'FIRST');
     await stripe.subscriptions.cancel((await buy(dear.id, 'price_reader_yearly')).id);
     expect(await refusal(buy(first.id))).toMatchObject({
-      ...{ statusCode: 400, code: 'promotion_code_customer_not_first_time' },
+      statusCode: 400,
+      code: 'promotion_code_customer_not_first_time',
       message: 'This promotion code cannot be redeemed because the associated customer has prior transactions.',
     });
     const soon = await stripe.promotionCodes.create({
-      ...{ code: 'SOON', promotion: { type: 'coupon', coupon: 'ten-off' }, expires_at: bench.state.now() + day },
+      code: 'SOON',
+      promotion: { type: 'coupon', coupon: 'ten-off' },
+      expires_at: bench.state.now() + day,
     });
     bench.state.advance(day);
     expect(await refusal(buy(soon.id))).toMatchObject({ code: 'coupon_expired' });

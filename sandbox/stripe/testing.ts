@@ -24,7 +24,11 @@ export async function openBench(options: StripeOptions = {}): Promise<Bench> {
   const running = await startStripe({ wall: () => newYear * 1000, ...options });
   const { hostname, port } = new URL(running.access.apiUrl);
   const stripe = new Stripe(running.access.secretKey, {
-    ...{ host: hostname, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false },
+    host: hostname,
+    port,
+    protocol: 'http',
+    maxNetworkRetries: 0,
+    telemetry: false,
   });
   return {
     ...running,
@@ -44,7 +48,10 @@ export async function openBench(options: StripeOptions = {}): Promise<Bench> {
     },
     async subscribe(customer, price, more = {}) {
       const made = await stripe.subscriptions.create({
-        ...{ customer, items: [{ price }], expand: ['latest_invoice'], ...more },
+        customer,
+        items: [{ price }],
+        expand: ['latest_invoice'],
+        ...more,
       });
       return made as Stripe.Subscription & { latest_invoice: Stripe.Invoice };
     },

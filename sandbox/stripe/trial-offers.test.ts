@@ -42,7 +42,9 @@ describe('an offer', () => {
   it('is made, found by its price, expanded and archived, and changed in nothing else', async () => {
     const made = await offerOf();
     expect(made).toMatchObject({
-      ...{ object: 'product_catalog.trial_offer', active: true, nickname: null },
+      object: 'product_catalog.trial_offer',
+      active: true,
+      nickname: null,
       duration: { type: 'relative', relative: { iterations: 1 } },
       end_behavior: { type: 'transition', transition: { price: yearly } },
     });
@@ -67,8 +69,10 @@ describe('an offer', () => {
     const make = (more: object) =>
       refusal(
         trialOffers.create({
-          ...{ price, duration: { type: 'relative', relative: { iterations: 1 } } },
-          ...{ end_behavior: { transition: { price: yearly } }, ...more },
+          price,
+          duration: { type: 'relative', relative: { iterations: 1 } },
+          end_behavior: { transition: { price: yearly } },
+          ...more,
         }),
       );
     const euros = await priceOf(60, { currency: 'eur' });
@@ -91,7 +95,8 @@ describe('a subscription with an offer', () => {
     expect(made).toMatchObject({ status: 'active', trial_end: null, latest_invoice: { status: 'paid', total: 60 } });
     const end = newYear + 60 * day;
     expect(itemOf(made)).toMatchObject({
-      ...{ current_period_end: end, price: { id: offer.price } },
+      current_period_end: end,
+      price: { id: offer.price },
       current_trial: { trial_offer: offer.id, start_date: newYear, end_date: end },
     });
     const next = await stripe.invoices.createPreview({ subscription: made.id });
@@ -101,11 +106,14 @@ describe('a subscription with an offer', () => {
     bench.state.advance(3 * day + 3600);
     const later = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
     expect(later).toMatchObject({
-      ...{ status: 'active', billing_cycle_anchor: end },
+      status: 'active',
+      billing_cycle_anchor: end,
       latest_invoice: { status: 'paid', amount_paid: 12_000, billing_reason: 'subscription_cycle' },
     });
     expect(itemOf(later)).toMatchObject({
-      ...{ current_trial: null, price: { id: yearly }, current_period_start: end },
+      current_trial: null,
+      price: { id: yearly },
+      current_period_start: end,
       current_period_end: Date.UTC(2027, 2, 2) / 1000,
     });
     const types = await typesOf();
@@ -144,7 +152,8 @@ describe('a subscription with an offer', () => {
     const items = [{ id: itemOf(made).id, price: 'price_member_yearly' }];
     // The anchor stays in flexible billing unless the call moves it.
     const change = {
-      ...{ items, proration_behavior: 'always_invoice' as const },
+      items,
+      proration_behavior: 'always_invoice' as const,
       billing_cycle_anchor: { type: 'now' as const },
     };
     const told = await stripe.invoices.createPreview({ subscription: made.id, subscription_details: change });
@@ -186,7 +195,8 @@ it('refuses what an offer cannot be combined with', async () => {
   expect(await refused({ items: [{ ...item, price: yearly }] })).toMatchObject({ param: 'items[0][price]' });
   expect(await refused({ currency: 'gbp' })).toMatchObject({ statusCode: 400 });
   expect(await refused({ items: [{ current_trial: { trial_offer: 'to_none' } }] })).toMatchObject({
-    ...{ statusCode: 400, code: 'resource_missing' },
+    statusCode: 400,
+    code: 'resource_missing',
   });
   const details = { items: [item], trial_end: newYear + day };
   expect(await refusal(stripe.invoices.createPreview({ customer: id, subscription_details: details }))).toMatchObject({
@@ -211,7 +221,10 @@ it('is not what a trial with an added item is: that goes on at the first price f
   const { id } = await bench.payer();
   const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
   const made = (await stripe.subscriptions.create({
-    ...{ customer: id, items: [{ price: 'price_reader_penny' }], trial_period_days: 60, add_invoice_items: [fee] },
+    customer: id,
+    items: [{ price: 'price_reader_penny' }],
+    trial_period_days: 60,
+    add_invoice_items: [fee],
     expand: ['latest_invoice'],
   })) as Made;
   expect(made).toMatchObject({ status: 'trialing', latest_invoice: { total: 60 } });

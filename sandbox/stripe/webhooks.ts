@@ -221,7 +221,9 @@ export function makeWebhooks(
         .slice(-limit)
         .reverse()
         .map((event) => ({
-          ...{ id: event.id, type: event.type, created: event.created },
+          id: event.id,
+          type: event.type,
+          created: event.created,
           delivery: deliveryOf(event) ?? { state: 'new', next: null, copies: 1, attempts: [] },
         })),
     async flush() {

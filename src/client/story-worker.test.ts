@@ -95,7 +95,8 @@ function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new M
     const works: Promise<unknown>[] = [];
     let answer: Promise<Response> | undefined;
     listeners.get(name)?.({
-      ...{ preloadResponse: Promise.resolve(undefined), waitUntil: (work: Promise<unknown>) => void works.push(work) },
+      preloadResponse: Promise.resolve(undefined),
+      waitUntil: (work: Promise<unknown>) => void works.push(work),
       respondWith(given: Promise<Response>) {
         answer = given;
       },

@@ -3,8 +3,14 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { TickerItem } from '../lib/market/wire.ts';
 
 const item = (symbol: string, more: Partial<TickerItem> = {}): TickerItem => ({
-  ...{ name: symbol, symbol, price: 6740.28, change: 35.1, changePercent: '(+0.52%)' },
-  ...{ asOf: '2026-11-20T20:41:00.000Z', stale: false, ...more },
+  name: symbol,
+  symbol,
+  price: 6740.28,
+  change: 35.1,
+  changePercent: '(+0.52%)',
+  asOf: '2026-11-20T20:41:00.000Z',
+  stale: false,
+  ...more,
 });
 const row = (symbol: string, price: string) =>
   `<li data-symbol="${symbol}"><span data-part="price">${price}</span><span data-part="change"></span></li>`;

@@ -34,14 +34,12 @@ onBothEngines('personal data', (engines) => {
     billing: Parameters<typeof billingData>[0] = { ...nothing, disown: forgetLeaving },
   ): PersonalData {
     const comments = createComments({
-      ...{
-        database,
-        secret,
-        log: silent,
-        rules: publication.comments,
-        moderation: {} as Moderation,
-        isPaying: async () => true,
-      },
+      database,
+      secret,
+      log: silent,
+      rules: publication.comments,
+      moderation: {} as Moderation,
+      isPaying: async () => true,
       accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
     });
     const library = createLibrary({ database, rules: publication.library, log: silent });
@@ -168,7 +166,8 @@ onBothEngines('personal data', (engines) => {
       expect(await shippingAfter('ada', {})).toEqual([null, null]);
       const print = billing.prices().find(({ print: isPrint, promotion }) => isPrint && !promotion);
       const [here, there] = await shippingAfter('grace', {
-        ...{ plan_id: print?.zephrPlanId, product_id: print?.product.metadata.zephr_product_id },
+        plan_id: print?.zephrPlanId,
+        product_id: print?.product.metadata.zephr_product_id,
       });
       expect(here).toEqual(home);
       // Where paid print goes is changed by the owner of the e-mail address alone.
@@ -178,7 +177,11 @@ onBothEngines('personal data', (engines) => {
         .where('email', '=', 'grace@example.com')
         .executeTakeFirstOrThrow();
       const session = {
-        ...{ id: 's', userId: user.id, trackingId: 't', email: user.email, createdAt: 0 },
+        id: 's',
+        userId: user.id,
+        trackingId: 't',
+        email: user.email,
+        createdAt: 0,
         emailVerified: false,
       };
       const elsewhereNow = { ...home, name: 'Eve' };

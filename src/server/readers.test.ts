@@ -114,9 +114,9 @@ describe('billing in the house', () => {
     expect(billing.prices()).toEqual([]);
     await house.accounts.create(email, caller);
     const { id: userId } = await house.database.db.selectFrom('users').select('id').executeTakeFirstOrThrow();
-    const session = { ...{ id: 's', userId, trackingId: 't', email, emailVerified: true, createdAt: 0 } };
+    const session = { id: 's', userId, trackingId: 't', email, emailVerified: true, createdAt: 0 };
     const shipping = {
-      ...{ name: 'Ada' },
+      name: 'Ada',
       address: { line1: '1', city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
     };
     await billing.saveShipping(session, shipping);

@@ -82,19 +82,31 @@ export async function openReaders(
   const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
   const outbox = openOutbox({
-    ...{ database, transport, secret, log, concurrency: mailConnections },
+    database,
+    transport,
+    secret,
+    log,
+    concurrency: mailConnections,
     paper: { name, motto, language, timeZone, siteUrl, contact: contact.email },
   });
   const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
   const keys = accessKeysOf(config);
   const access = createAccess({
-    ...{ database, secret, rules: publication.access, secure: siteUrl.startsWith('https:') },
+    database,
+    secret,
+    rules: publication.access,
+    secure: siteUrl.startsWith('https:'),
     paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
     promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
     pass: createPassCookie({ name: giftCookieName, keys }),
   });
   const accounts = await createAccounts({
-    ...{ database, outbox, secret, siteUrl, verification, log },
+    database,
+    outbox,
+    secret,
+    siteUrl,
+    verification,
+    log,
     access: createAccessCookie({ name: accessCookieName, keys }),
     keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
     limits: config.accounts.limits,
@@ -107,7 +119,12 @@ export async function openReaders(
   const { limits } = config.accounts;
   const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
   const comments = openComments(config, {
-    ...{ database, secret, accounts, limits, log, rules: publication.comments },
+    database,
+    secret,
+    accounts,
+    limits,
+    log,
+    rules: publication.comments,
     reservedNames: () => [publication.name, ...authors()],
     isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
   });

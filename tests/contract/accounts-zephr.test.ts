@@ -156,7 +156,11 @@ beforeAll(async () => {
   const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };
   tenant = openTenant({ url, siteUrl, accessCookie: 'access', settings, log: silent, patienceMs: 1000 });
   front = createHttpServer({
-    ...{ siteUrl, tenant, log: silent, editionReady: () => true, readiness: () => ({}) },
+    siteUrl,
+    tenant,
+    log: silent,
+    editionReady: () => true,
+    readiness: () => ({}),
     statics: openStatics('/nowhere'),
     security: securityHeaders({
       siteUrl,

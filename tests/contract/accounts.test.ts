@@ -338,10 +338,16 @@ describe('decisions', () => {
   const use = { usedInDecision: false, decrementedInDecision: false };
   /** Of a free article. */
   const accessDetails = (authenticated: boolean) => ({
-    ...{ authenticated, accessDecisions: { 'article-access': true }, credits: {}, trialTrackingDetails: [] },
+    authenticated,
+    accessDecisions: { 'article-access': true },
+    credits: {},
+    trialTrackingDetails: [],
     entitlements: authenticated ? { registered: use } : {},
     meters: { articles: { ...use, totalCredits: authenticated ? 10 : 5, remainingCredits: authenticated ? 10 : 5 } },
-    ...{ trials: {}, timeTrials: {}, testGroups: {}, activeProducts: [] },
+    trials: {},
+    timeTrials: {},
+    testGroups: {},
+    activeProducts: [],
   });
 
   it('are the unauthenticated default without a session, and say so with one', async () => {
@@ -417,7 +423,9 @@ describe('the rest', () => {
   it('POST /api/verification and GET /api/geo', async () => {
     const browser = site.browser('203.0.113.77');
     expect((await browser.post('/api/verification', { email: someone() })).json()).toEqual({
-      ...{ verified: true, suggestedEmail: null, message: '' },
+      verified: true,
+      suggestedEmail: null,
+      message: '',
     });
     expect((await browser.get('/api/geo')).json()).toEqual({ city: 'New York', country: 'US', ip: '203.0.113.77' });
   });

@@ -49,7 +49,13 @@ const json =
     HttpResponse.json(body, { status });
 const hits = (...ids: readonly (number | string)[]) => ({
   nbHits: 40 + ids.length,
-  ...{ page: 0, nbPages: 5, hitsPerPage: 10, processingTimeMS: 1, query: 'bridge', params: '', exhaustiveNbHits: true },
+  page: 0,
+  nbPages: 5,
+  hitsPerPage: 10,
+  processingTimeMS: 1,
+  query: 'bridge',
+  params: '',
+  exhaustiveNbHits: true,
   hits: ids.map((id) => ({
     objectID: String(id),
     _snippetResult: {
@@ -86,7 +92,10 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: Sta
   const log = { ...silent, warn: vi.fn(), error: vi.fn() };
   const now = { at: 0 };
   const hosted = openAlgolia({
-    ...{ access: { ...access, writeKey }, timeoutMs, dataDir: folder, log },
+    access: { ...access, writeKey },
+    timeoutMs,
+    dataDir: folder,
+    log,
     reader: () => createReader(mirror),
     tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
   });
@@ -106,7 +115,9 @@ describe('a question', () => {
     expect(call?.headers.get('x-algolia-application-id')).toBe('APP1');
     expect(call?.headers.get('x-algolia-api-key')).toBe('search-key');
     expect(call?.body).toMatchObject({
-      ...{ query: 'bridge', offset: 20, length: 10 },
+      query: 'bridge',
+      offset: 20,
+      length: 10,
       filters: 'sections:"politics" AND date >= 1767243600 AND date < 1769922000',
     });
   });
@@ -229,10 +240,16 @@ describe('the feed', () => {
       ['updateObject', '3'],
     ]);
     expect(actions(first.calls.batch).find(({ body }) => body.objectID === '1')?.body).toEqual({
-      ...{ objectID: '1', slug: 'a-bridge', post_id: 1, post_title: 'A bridge', url: '/article/a-bridge' },
+      objectID: '1',
+      slug: 'a-bridge',
+      post_id: 1,
+      post_title: 'A bridge',
+      url: '/article/a-bridge',
       image_url: expect.stringMatching(/^\/image\?url=[^&]*a-bridge\.jpg&width=/),
-      ...{ author: { post_title: '' }, standfirst: 'Standfirst of a-bridge.', sections: ['politics'] },
-      ...{ date: Date.parse('2026-11-20T12:00:00Z') / 1000 },
+      author: { post_title: '' },
+      standfirst: 'Standfirst of a-bridge.',
+      sections: ['politics'],
+      date: Date.parse('2026-11-20T12:00:00Z') / 1000,
       text: 'The council met on Tuesday to speak of a-bridge. It agreed after two hours.',
     });
     await first.search.stop();

@@ -21,8 +21,11 @@ beforeAll(async () => {
   const { apiUrl, scriptUrl, secretKey, publishableKey, webhookSecret } = stripe.access;
   site = await startAccountSite({
     settings: {
-      ...{ STRIPE_SECRET_KEY: secretKey, STRIPE_PUBLISHABLE_KEY: publishableKey },
-      ...{ STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl, STRIPE_JS_URL: scriptUrl },
+      STRIPE_SECRET_KEY: secretKey,
+      STRIPE_PUBLISHABLE_KEY: publishableKey,
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+      STRIPE_API_URL: apiUrl,
+      STRIPE_JS_URL: scriptUrl,
     },
   });
   const { hostname, port } = new URL(apiUrl);
@@ -53,10 +56,14 @@ function tell(event: object, headers: Record<string, string> = {}, path = '/api/
   const { webhookSecret: secret } = stripe.access;
   const signature = dashboard.webhooks.generateTestHeaderString({ payload, secret });
   return site.browser().ask(path, {
-    ...{ method: 'POST', body: payload },
+    method: 'POST',
+    body: payload,
     headers: {
-      ...{ origin: null, 'sec-fetch-site': null, 'content-type': 'application/json; charset=utf-8' },
-      ...{ 'stripe-signature': signature, 'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)' },
+      origin: null,
+      'sec-fetch-site': null,
+      'content-type': 'application/json; charset=utf-8',
+      'stripe-signature': signature,
+      'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
       ...headers,
     },
   });
@@ -112,7 +119,10 @@ describe('who is not signed in', () => {
     ['POST', '/api/v1/me/payment-method'],
   ])('is told so by %s %s', async (method, path) => {
     const bodies = {
-      ...{ ...yearly, subscriptionId: 'sub_1', metadata: {}, name: 'Ada' },
+      ...yearly,
+      subscriptionId: 'sub_1',
+      metadata: {},
+      name: 'Ada',
       address: { line1: '1', city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
     };
     const answer = await site.browser().ask(path, { method, ...(method !== 'GET' && { json: bodies }) });
@@ -144,7 +154,11 @@ describe('subscribing', () => {
     expect((await browser.get(story)).text).toContain(paidPart);
     const { subscription } = (await browser.get('/api/v1/me/subscription')).json<{ subscription: Subscription }>();
     expect(subscription).toMatchObject({
-      ...{ id: subscriptionId, currency: 'usd', preDiscountPrice: 12_000, price: 12_000, planId: 'reader-yearly' },
+      id: subscriptionId,
+      currency: 'usd',
+      preDiscountPrice: 12_000,
+      price: 12_000,
+      planId: 'reader-yearly',
       nextBillingDate: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });
     const [listed] = (await browser.get('/blaize/payment/stripe/subscriptions')).json<Record<string, unknown>[]>();
@@ -247,7 +261,8 @@ describe('a subscription', () => {
     });
     expect(noted.status).toBe(200);
     expect((await dashboard.subscriptions.retrieve(subscriptionId)).metadata).toMatchObject({
-      ...{ query_utm_source: 'letter', customer_email: email },
+      query_utm_source: 'letter',
+      customer_email: email,
     });
     const cancelled = await browser.post('/api/v1/me/subscription/cancel', { reason: 'moving' });
     expect(cancelled.json()).toMatchObject({ subscription: { cancelAtPeriodEnd: true, nextBillingDate: null } });

@@ -17,9 +17,14 @@ beforeAll(async () => {
   const { apiUrl, scriptUrl, secretKey, publishableKey, webhookSecret } = stripe.access;
   site = await startAccountSite({
     settings: {
-      ...{ STRIPE_SECRET_KEY: secretKey, STRIPE_PUBLISHABLE_KEY: publishableKey },
-      ...{ STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl, STRIPE_JS_URL: scriptUrl },
-      ...{ CHURNKEY_APP_ID: 'app_1', CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: 'http://127.0.0.1:9/js/app.js' },
+      STRIPE_SECRET_KEY: secretKey,
+      STRIPE_PUBLISHABLE_KEY: publishableKey,
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+      STRIPE_API_URL: apiUrl,
+      STRIPE_JS_URL: scriptUrl,
+      CHURNKEY_APP_ID: 'app_1',
+      CHURNKEY_API_KEY: apiKey,
+      CHURNKEY_SCRIPT_URL: 'http://127.0.0.1:9/js/app.js',
     },
   });
 }, 180_000);
@@ -195,13 +200,16 @@ it('the retention widget’s hash is the session’s own customer’s, whatever 
   expect(answer.headers['cache-control']).toContain('no-store');
   expect(answer.json()).toEqual({
     hash: createHmac('sha256', apiKey).update(customerId).digest('hex'),
-    ...{ customerId, subscriptionId: (await subscriptionOf(eve.browser)).id },
+    customerId,
+    subscriptionId: (await subscriptionOf(eve.browser)).id,
   });
   expect(answer.text).not.toContain(customerOf(ada.email));
   expect((await site.browser().post('/api/churnkey', { email: ada.email })).status).toBe(401);
   const free = await reader(null);
   expect((await free.browser.post('/api/churnkey', { email: ada.email })).json()).toEqual({
-    ...{ hash: null, customerId: null, subscriptionId: null },
+    hash: null,
+    customerId: null,
+    subscriptionId: null,
   });
   vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'customerOf').mockRejectedValueOnce(new Error('away'));
   const failed = await eve.browser.post('/api/churnkey', { email: eve.email });

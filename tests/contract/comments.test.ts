@@ -45,7 +45,10 @@ async function reader(): Promise<Reader> {
   return { browser, email };
 }
 const comment = (more: object = {}) => ({
-  ...{ articleId: 1, content: `Thought ${++count}.`, name: 'Ada Lovelace', draft: `draft-${count}-of-a-reader` },
+  articleId: 1,
+  content: `Thought ${++count}.`,
+  name: 'Ada Lovelace',
+  draft: `draft-${count}-of-a-reader`,
   ...more,
 });
 const post = ({ browser }: Reader, more: object = {}) => browser.post('/api/v1/comments', comment(more));

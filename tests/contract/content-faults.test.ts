@@ -24,8 +24,14 @@ beforeEach(async () => {
   for (let id = 1; id <= 30; id++)
     wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }] }) });
   content = openContent({
-    ...{ file: ':memory:', wordpress: { url: base, user: 'site', password: 'x' }, siteUrl: 'https://sun.example' },
-    ...{ frameHosts: [], measure: async () => null, log: silent, pollSeconds: 60, threads: false },
+    file: ':memory:',
+    wordpress: { url: base, user: 'site', password: 'x' },
+    siteUrl: 'https://sun.example',
+    frameHosts: [],
+    measure: async () => null,
+    log: silent,
+    pollSeconds: 60,
+    threads: false,
   });
 });
 afterEach(async () => {

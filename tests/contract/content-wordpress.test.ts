@@ -21,13 +21,11 @@ function service(options: Partial<ContentOptions> & Pick<ContentOptions, 'wordpr
   const keep = (context: object, message: string): void =>
     void logged.push({ message, context: context as Record<string, unknown> });
   const content = openContent({
-    ...{
-      file: ':memory:',
-      siteUrl: 'http://127.0.0.1:8837',
-      frameHosts: [...publication.embeds.frameHosts],
-      pollSeconds: 3600,
-      threads: false,
-    },
+    file: ':memory:',
+    siteUrl: 'http://127.0.0.1:8837',
+    frameHosts: [...publication.embeds.frameHosts],
+    pollSeconds: 3600,
+    threads: false,
     measure: async () => ({ width: 1600, height: 900 }),
     log: { debug() {}, info() {}, warn: keep, error: keep },
     onChange: (change) => void changes.push(change),

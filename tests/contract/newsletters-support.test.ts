@@ -19,13 +19,18 @@ const someone = (): string => `letters-${++count}@example.com`;
 const choicesOf = async (browser: Browser) =>
   (await browser.get('/api/v1/me/newsletters')).json<{ choices: string[] }>().choices;
 const letter = () => ({
-  ...{ letter: 'Morning Sun', slug: 'morning', day: 'today' },
+  letter: 'Morning Sun',
+  slug: 'morning',
+  day: 'today',
   stories: [{ title: 'A', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 1 }],
 });
 
 describe('POST /api/forms/support (spec section 7)', () => {
   const body = {
-    ...{ name: 'Ada Whitlock', email: 'ada@example.com', phone: '212 555 0183', message: 'Where is my paper?' },
+    name: 'Ada Whitlock',
+    email: 'ada@example.com',
+    phone: '212 555 0183',
+    message: 'Where is my paper?',
   } satisfies SupportBody;
   const mailed = (text: string) =>
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
@@ -196,7 +201,7 @@ describe('what is kept about a reader', () => {
     const browser = site.browser();
     await browser.signIn(site, email);
     await browser.submit('/account/mail', { choice: 'morning' });
-    await browser.post('/api/forms/support', { ...{ name: 'Ada', email, phone: '2125550183', message: 'My letter.' } });
+    await browser.post('/api/forms/support', { name: 'Ada', email, phone: '2125550183', message: 'My letter.' });
     const file = await browser.get('/api/v1/me/export');
     expect(file.headers['content-disposition']).toContain('attachment');
     expect(file.json()).toMatchObject({

@@ -12,7 +12,9 @@ const test = base.extend<object, { house: { readonly shop: Shop; readonly retent
       const retention = await startRetention();
       const { appId, apiKey, scriptUrl } = retention.access;
       const shop = await openShop({
-        ...{ CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl },
+        CHURNKEY_APP_ID: appId,
+        CHURNKEY_API_KEY: apiKey,
+        CHURNKEY_SCRIPT_URL: scriptUrl,
       });
       await use({ shop, retention });
       await shop.stop();

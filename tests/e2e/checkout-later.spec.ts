@@ -45,7 +45,8 @@ async function enter(page: import('@playwright/test').Page, site: string): Promi
   await request.post('/blaize/two-factor-authentication', { headers, data: { ...common, delivery } });
   const { text: code } = await codeTo(email, after);
   const entered = await request.post('/blaize/register', {
-    ...{ headers, data: { attributes: {}, identifiers, validators: { code } } },
+    headers,
+    data: { attributes: {}, identifiers, validators: { code } },
   });
   expect(entered.status(), await entered.text()).toBe(200);
   return email;

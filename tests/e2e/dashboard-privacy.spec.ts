@@ -23,8 +23,12 @@ async function sendMorning(): Promise<string> {
     {
       cwd: root,
       env: {
-        ...{ PATH: process.env.PATH, HOME: process.env.HOME, SITE_URL: testSite(), DATA_DIR: siteData },
-        ...{ SMTP_URL: smtpUrl, MAIL_FROM: 'The Sun <news@thesun.example>' },
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        SITE_URL: testSite(),
+        DATA_DIR: siteData,
+        SMTP_URL: smtpUrl,
+        MAIL_FROM: 'The Sun <news@thesun.example>',
       },
     },
   );

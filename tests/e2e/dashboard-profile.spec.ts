@@ -40,13 +40,23 @@ test('the profile is saved in place, with copies in this browser; what was not s
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your profile has been saved.' })).toBeVisible();
   expect(await profileOf(context)).toMatchObject({
-    ...{ first_name: 'Ada', last_name: 'Whitlock', 'phone-number': '12125560183', date_of_birth: '1990-05-04' },
+    first_name: 'Ada',
+    last_name: 'Whitlock',
+    'phone-number': '12125560183',
+    date_of_birth: '1990-05-04',
   });
   const account = (await (await context.request.get('/blaize/account')).json()) as { tracking_id: string };
   const copies = () => page.evaluate(() => ({ ...localStorage }));
   expect(await copies()).toMatchObject({
-    ...{ address: '', firstName: 'Ada', lastName: 'Whitlock', email, username: 'Ada', phone: '12125560183' },
-    ...{ birthday: '1990-05-04', token: account.tracking_id, trackingId: account.tracking_id },
+    address: '',
+    firstName: 'Ada',
+    lastName: 'Whitlock',
+    email,
+    username: 'Ada',
+    phone: '12125560183',
+    birthday: '1990-05-04',
+    token: account.tracking_id,
+    trackingId: account.tracking_id,
   });
 
   // A browser may be somebody else's next.

@@ -12,15 +12,19 @@ type Kind = (typeof kinds)[number];
 
 /** As the server answers for a reader who has this plan. */
 const subscriptionTo = (planId: string, product: string) => ({
-  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 20_000, price: 20_000, productId: product, planId },
-  ...{
-    planName: planId,
-    interval: 'year',
-    print: planId.includes('print'),
-    status: 'active',
-    cancelAtPeriodEnd: false,
-  },
-  ...{ nextBillingDate: '2027-11-21T12:00:00Z', paidUntil: '2027-11-21T12:00:00Z' },
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 20_000,
+  price: 20_000,
+  productId: product,
+  planId,
+  planName: planId,
+  interval: 'year',
+  print: planId.includes('print'),
+  status: 'active',
+  cancelAtPeriodEnd: false,
+  nextBillingDate: '2027-11-21T12:00:00Z',
+  paidUntil: '2027-11-21T12:00:00Z',
 });
 
 /** A reader of a kind; `plan` is what the server says they have, and without it the server does not say. */

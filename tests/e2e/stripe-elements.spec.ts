@@ -119,15 +119,27 @@ test('pays with a card that is typed into frames, and nothing is refused by a st
   expect(refused).toEqual([]);
   const events = (await page.evaluate(() => window.events)) as Record<string, unknown>[];
   expect(events.findLast((event) => event.elementType === 'payment')).toEqual({
-    ...{ elementType: 'payment', empty: false, complete: true, collapsed: false, value: { type: 'card' } },
+    elementType: 'payment',
+    empty: false,
+    complete: true,
+    collapsed: false,
+    value: { type: 'card' },
   });
   expect(events.findLast((event) => event.elementType === 'address')).toEqual({
-    ...{ elementType: 'address', elementMode: 'shipping', empty: false, complete: true, isNewAddress: true },
+    elementType: 'address',
+    elementMode: 'shipping',
+    empty: false,
+    complete: true,
+    isNewAddress: true,
     value: {
       name: 'Benjamin Day',
       address: {
-        ...{ line1: '222 William Street', line2: null, city: 'New York' },
-        ...{ state: 'NY', postal_code: '10038', country: 'US' },
+        line1: '222 William Street',
+        line2: null,
+        city: 'New York',
+        state: 'NY',
+        postal_code: '10038',
+        country: 'US',
       },
       phone: '212 555 0133',
     },

@@ -3,8 +3,14 @@ import { expect, type Page, test } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 
 const item = (name: string, symbol: string, more: object = {}) => ({
-  ...{ name, symbol, price: 6740.28, change: 35.1, changePercent: '(+0.52%)' },
-  ...{ asOf: '2026-11-20T20:41:00.000Z', stale: false, ...more },
+  name,
+  symbol,
+  price: 6740.28,
+  change: 35.1,
+  changePercent: '(+0.52%)',
+  asOf: '2026-11-20T20:41:00.000Z',
+  stale: false,
+  ...more,
 });
 const prices = [
   item('S&P 500', 'SPX'),

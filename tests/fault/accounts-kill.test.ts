@@ -52,7 +52,14 @@ onBothEngines('kills during sign-ups', (engines) => {
     }
     const database = await openDatabase({ ...place, log: silent });
     const accounts = await createAccounts({
-      ...{ database, secret, siteUrl, access, google: null, facebook: null, verification: null, log: silent },
+      database,
+      secret,
+      siteUrl,
+      access,
+      google: null,
+      facebook: null,
+      verification: null,
+      log: silent,
       outbox: {} as Outbox<AccountsTransaction>,
     });
     try {

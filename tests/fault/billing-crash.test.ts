@@ -30,7 +30,11 @@ onBothEngines('a crash', (engines) => {
   async function mortal(last: number) {
     const life = lifeOf(last);
     const stripe = new Stripe(house.stripe.keys.secret, {
-      ...{ apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 0, httpClient: life.httpClient() },
+      apiVersion,
+      host: 'stripe.test',
+      protocol: 'http',
+      maxNetworkRetries: 0,
+      httpClient: life.httpClient(),
     });
     const database = life.database(house.database);
     // What it does before the reader comes is no step of the purchase.

@@ -40,7 +40,11 @@ describe('Stripe', () => {
   const impatient = () =>
     house.another({
       stripe: new Stripe(house.stripe.keys.secret, {
-        ...{ apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 0, timeout: 1500 },
+        apiVersion,
+        host: 'stripe.test',
+        protocol: 'http',
+        maxNetworkRetries: 0,
+        timeout: 1500,
         // Node's own client counts the silence of a socket, which an intercepted request has none of.
         httpClient: Stripe.createFetchHttpClient(),
       }),

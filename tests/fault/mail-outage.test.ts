@@ -10,8 +10,12 @@ import { openTransport } from '../../src/lib/mail/smtp.server.ts';
 import { onBothEngines } from '../world/databases.ts';
 
 const paper = {
-  ...{ name: 'The Sun', motto: 'It Shines for All', language: 'en-US', timeZone: 'America/New_York' },
-  ...{ siteUrl: 'https://sun.example', contact: 'desk@sun.example' },
+  name: 'The Sun',
+  motto: 'It Shines for All',
+  language: 'en-US',
+  timeZone: 'America/New_York',
+  siteUrl: 'https://sun.example',
+  contact: 'desk@sun.example',
 };
 
 let mailbox: Mailbox;

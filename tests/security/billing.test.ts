@@ -108,7 +108,10 @@ async function ask(path: string, { method, body, raw, headers = {}, cookies, id,
   const geo = createGeo({ countryHeader: null, cityHeader: null });
   const services = { accounts: house.accounts.accounts, billing: house.billing, access: null, geo, log };
   const answer = await (module[method] ?? module.ALL)?.({
-    ...{ request, params: { id }, url: new URL(request.url), clientAddress: address },
+    request,
+    params: { id },
+    url: new URL(request.url),
+    clientAddress: address,
     locals: { services, config: { siteUrl } },
   } as unknown as APIContext);
   const said = (await answer?.text()) ?? '';
@@ -422,7 +425,11 @@ describe.each(webhooks)('a webhook at %s', (path) => {
       await house.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }),
     );
     const forged = JSON.stringify({
-      ...{ id: 'evt_forged', object: 'event', type: 'invoice.paid', created: 1, livemode: false },
+      id: 'evt_forged',
+      object: 'event',
+      type: 'invoice.paid',
+      created: 1,
+      livemode: false,
       data: {
         object: { id: subscriptionId, object: 'subscription', status: 'active', latest_invoice: { status: 'paid' } },
       },
@@ -482,7 +489,9 @@ describe.each(webhooks)('a webhook at %s', (path) => {
       `sub_${'x'.repeat(300)}`,
     ]) {
       const odd = JSON.stringify({
-        ...{ id: `evt_${randomUUID()}`, object: 'event', type: 'customer.subscription.updated' },
+        id: `evt_${randomUUID()}`,
+        object: 'event',
+        type: 'customer.subscription.updated',
         data: { object: { id, object: 'subscription', customer: id, subscription: id } },
       });
       expect((await send(odd, sign(odd, webhookSecret))).status).toBe(200);
@@ -684,7 +693,9 @@ describe('secrets and people', () => {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line: string) => void lines.push(line) });
     const error = new Stripe.errors.StripeInvalidRequestError({
-      ...{ type: 'invalid_request_error', code: 'payment_intent_unexpected_state', param: 'ada@example.com' },
+      type: 'invalid_request_error',
+      code: 'payment_intent_unexpected_state',
+      param: 'ada@example.com',
       message: 'No such customer: "ada@example.com"',
       payment_intent: { id: 'pi_1', client_secret: 'pi_1_secret_2', receipt_email: 'ada@example.com' } as never,
       headers: { 'stripe-account': 'acct_1' },

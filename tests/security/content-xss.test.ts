@@ -360,8 +360,15 @@ describe('hostile markup', { timeout: 120_000 }, () => {
       },
     ];
     const content = openContent({
-      ...{ file: ':memory:', wordpress: { url: context.wordpress }, siteUrl: context.site, frameHosts, threads: false },
-      ...{ measure: async () => null, log: silent, pollSeconds: 60, fetch: wordpress.fetch },
+      file: ':memory:',
+      wordpress: { url: context.wordpress },
+      siteUrl: context.site,
+      frameHosts,
+      threads: false,
+      measure: async () => null,
+      log: silent,
+      pollSeconds: 60,
+      fetch: wordpress.fetch,
     });
     const report = await content.syncNow();
     expect(report.problem).toBeNull();

@@ -294,14 +294,12 @@ describe('without access', () => {
     };
     for (const { id, slug, beside } of paid) {
       const body = JSON.stringify({
-        ...{
-          path: `/article/${slug}`,
-          sdkFeatureSlug: 'article-access',
-          featureIds: ['paywall'],
-          articleId: id,
-          id,
-          q: beside,
-        },
+        path: `/article/${slug}`,
+        sdkFeatureSlug: 'article-access',
+        featureIds: ['paywall'],
+        articleId: id,
+        id,
+        q: beside,
         giftToken: 'A'.repeat(43),
         contentId: String(id),
       });

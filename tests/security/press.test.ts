@@ -411,7 +411,11 @@ function deliver(
   change: { timestamp?: number; delivery?: string; secret?: string; signed?: string; signature?: string } = {},
 ): Promise<Answer> {
   const body = JSON.stringify({
-    ...{ event: 'update', type: 'articles', previous_slug: null, status: 'publish', modified: '2026-11-20T12:00:00Z' },
+    event: 'update',
+    type: 'articles',
+    previous_slug: null,
+    status: 'publish',
+    modified: '2026-11-20T12:00:00Z',
     ...hook,
   });
   const timestamp = String(change.timestamp ?? Math.floor(Date.now() / 1000));

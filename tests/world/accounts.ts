@@ -79,7 +79,15 @@ export async function bench(database: Database, options: Partial<AccountsOptions
   };
   const now = (): number => clock.now;
   const accounts = await createAccounts({
-    ...{ database, outbox, secret, siteUrl, now, google: null, facebook: null, verification: null, log: silent },
+    database,
+    outbox,
+    secret,
+    siteUrl,
+    now,
+    google: null,
+    facebook: null,
+    verification: null,
+    log: silent,
     access: createAccessCookie({ name: 'access', keys: accessKeys, now }),
     ...options,
   });
@@ -89,7 +97,10 @@ export async function bench(database: Database, options: Partial<AccountsOptions
     return found as Extract<Message, { kind: Kind }>;
   };
   const made: Bench = {
-    ...{ accounts, database, mail, clock },
+    accounts,
+    database,
+    mail,
+    clock,
     code: (email) => newest('code', email).code,
     token: (email) => new URL(newest('link', email).url).searchParams.get('token') ?? '',
     async join(email, by = caller()) {

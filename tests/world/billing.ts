@@ -91,8 +91,11 @@ export async function billingBench(database: Database, options: Partial<BillingO
     stop: async () => {},
   };
   const access = {
-    ...{ secretKey: stripe.keys.secret, publishableKey: stripe.keys.publishable, webhookSecret },
-    ...{ apiUrl: 'http://stripe.test', scriptUrl: 'http://stripe.test/stripe.js' },
+    secretKey: stripe.keys.secret,
+    publishableKey: stripe.keys.publishable,
+    webhookSecret,
+    apiUrl: 'http://stripe.test',
+    scriptUrl: 'http://stripe.test/stripe.js',
   };
   const client = () =>
     new Stripe(access.secretKey, {
@@ -104,7 +107,15 @@ export async function billingBench(database: Database, options: Partial<BillingO
     });
   const another = (more: Partial<BillingOptions> = {}) =>
     createBilling({
-      ...{ access, database, outbox, secret, siteUrl, rules, log: silent, now: () => clock.now, stripe: client() },
+      access,
+      database,
+      outbox,
+      secret,
+      siteUrl,
+      rules,
+      log: silent,
+      now: () => clock.now,
+      stripe: client(),
       ...options,
       ...more,
     });
@@ -120,7 +131,16 @@ export async function billingBench(database: Database, options: Partial<BillingO
   };
 
   return {
-    ...{ billing, stripe, dashboard, database, accounts, mail, events, requests, another, send },
+    billing,
+    stripe,
+    dashboard,
+    database,
+    accounts,
+    mail,
+    events,
+    requests,
+    another,
+    send,
     // Each from a network of their own: many of them come in a row.
     readers: { join: async (email) => (await accounts.join(email, elsewhere(++joined))).session },
     async deliver(those = events.splice(0)) {

@@ -73,7 +73,10 @@ export function prepare(engine: Engine): Engines {
       const where = options.dataDir !== undefined ? {} : cluster && here ? await emptied(cluster) : await place();
       const database = await openDatabase({
         // A test waits as long as it takes: how busy the machine is must not decide.
-        ...{ log: silent, dataDir: '', databaseUrl: null, patienceMs: 60_000 },
+        log: silent,
+        dataDir: '',
+        databaseUrl: null,
+        patienceMs: 60_000,
         ...where,
         ...options,
       });

@@ -34,8 +34,13 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
   mirror.close();
   const running = startSite(
     {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', HOST: '127.0.0.1' },
-      ...{ PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' },
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: folder,
+      TRUSTED_PROXIES: '1',
       ...sandboxEnvironment({ ...testSandbox(), stripe: stripe.access }, {}),
       ...settings,
     },
@@ -67,7 +72,8 @@ export async function enterAt({ site }: Pick<Shop, 'site'>, { request }: Browser
   await request.post('/blaize/two-factor-authentication', { headers, data: { ...common, delivery } });
   const { text: code } = await codeTo(email, after);
   const entered = await request.post('/blaize/register', {
-    ...{ headers, data: { attributes: {}, identifiers, validators: { code } } },
+    headers,
+    data: { attributes: {}, identifiers, validators: { code } },
   });
   expect(entered.status(), await entered.text()).toBe(200);
   return email;
@@ -79,7 +85,8 @@ export async function subscribeAt(shop: Pick<Shop, 'site'>, context: BrowserCont
   const headers = { origin: shop.site };
   const product_id = plan.startsWith('reader') ? 'sun-reader' : 'sun-member';
   const bought = await context.request.post('/blaize/payment/stripe/subscribe', {
-    ...{ headers, data: { payment_method: 'pm_card_visa', product_id, plan_id: plan } },
+    headers,
+    data: { payment_method: 'pm_card_visa', product_id, plan_id: plan },
   });
   expect(bought.status(), await bought.text()).toBe(200);
   return email;

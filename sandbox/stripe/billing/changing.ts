@@ -126,10 +126,18 @@ export function credit(ledger: Ledger, subscription: Subscription, item: Subscri
   item._billed = null;
   if (amount === 0) return;
   addItem(ledger, {
-    ...{ customer: subscription.customer, amount: -amount, currency: subscription.currency, quantity: item.quantity },
+    customer: subscription.customer,
+    amount: -amount,
+    currency: subscription.currency,
+    quantity: item.quantity,
     description: `Unused time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
-    ...{ discountable: false, proration: true, period: { start: at, end: billed.end } },
-    ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },
+    discountable: false,
+    proration: true,
+    period: { start: at, end: billed.end },
+    _subscription: subscription.id,
+    _item: item.id,
+    _price: price.id,
+    _product: price.product,
     _credited: { invoice: billed.invoice, line: billed.line },
   });
 }
@@ -142,10 +150,18 @@ function chargeRest(ledger: Ledger, subscription: Subscription, item: Subscripti
   const { currency } = subscription;
   const amount = round((priceAfterDiscounts(ledger, subscription, item) * (end - at)) / (end - start));
   const charged = addItem(ledger, {
-    ...{ customer: subscription.customer, amount, currency, quantity: item.quantity },
+    customer: subscription.customer,
+    amount,
+    currency,
+    quantity: item.quantity,
     description: `Remaining time on ${item.quantity > 1 ? `${item.quantity} × ` : ''}${product?.name} after ${shortDate(at)}`,
-    ...{ discountable: false, proration: true, period: { start: at, end } },
-    ...{ _subscription: subscription.id, _item: item.id, _price: price.id, _product: price.product },
+    discountable: false,
+    proration: true,
+    period: { start: at, end },
+    _subscription: subscription.id,
+    _item: item.id,
+    _price: price.id,
+    _product: price.product,
   });
   item._billed = { amount, price: price.id, start: at, end, invoice: '', line: charged.id };
 }

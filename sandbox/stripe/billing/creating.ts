@@ -284,13 +284,13 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
     const product = ledger.need('product', data.need('product'), data.name('product'));
     if (billed) mustBeBilledIn(billed, data.need('currency'), data.name('currency'));
     addItem(ledger, {
-      ...{
-        customer,
-        amount: amount * quantity,
-        currency: data.need('currency'),
-        description: params.text('description') ?? product.name,
-      },
-      ...{ quantity, _subscription: subscription, _product: product.id },
+      customer,
+      amount: amount * quantity,
+      currency: data.need('currency'),
+      description: params.text('description') ?? product.name,
+      quantity,
+      _subscription: subscription,
+      _product: product.id,
     });
     return;
   }
@@ -317,8 +317,14 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
   const product = ledger.need('product', price.product);
   const currency = billed?.currency ?? price.currency;
   addItem(ledger, {
-    ...{ customer, amount: amountIn(price, currency) * quantity, currency, description: product.name },
-    ...{ quantity, _subscription: subscription, _price: price.id, _product: product.id },
+    customer,
+    amount: amountIn(price, currency) * quantity,
+    currency,
+    description: product.name,
+    quantity,
+    _subscription: subscription,
+    _price: price.id,
+    _product: product.id,
   });
 }
 

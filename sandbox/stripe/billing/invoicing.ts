@@ -64,8 +64,11 @@ export function periodLine(
     parent: {
       invoice_item_details: null,
       subscription_item_details: {
-        ...{ invoice_item: null, proration: false, proration_details: null },
-        ...{ subscription: subscription.id, subscription_item: item.id },
+        invoice_item: null,
+        proration: false,
+        proration_details: null,
+        subscription: subscription.id,
+        subscription_item: item.id,
       },
       type: 'subscription_item_details',
     },
@@ -99,7 +102,9 @@ function itemLine(item: InvoiceItem): LineDraft {
           invoice_item_details: null,
           subscription_item_details: {
             ...details,
-            ...{ invoice_item: item.id, subscription: item._subscription, subscription_item: item._item },
+            invoice_item: item.id,
+            subscription: item._subscription,
+            subscription_item: item._item,
           },
           type: 'subscription_item_details',
         }
@@ -272,7 +277,8 @@ export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
           }
         : null,
       payment_settings: {
-        ...{ default_mandate: null, payment_method_options: null },
+        default_mandate: null,
+        payment_method_options: null,
         payment_method_types: subscription?.payment_settings.payment_method_types ?? null,
       },
       period_end: draft.periodEnd ?? now,

@@ -184,7 +184,11 @@ export function renew(ledger: Ledger, subscription: Subscription): Invoice | nul
     .filter((item) => item.current_period_start === start)
     .map((item) => periodLine(ledger, subscription, item, { start, end: item.current_period_end, trial: false }));
   const invoice = makeInvoice(ledger, {
-    ...{ customer, subscription, lines, periodStart, periodEnd: start },
+    customer,
+    subscription,
+    lines,
+    periodStart,
+    periodEnd: start,
     reason: 'subscription_cycle',
   });
   // Who has stopped paying gets invoices that nobody collects.

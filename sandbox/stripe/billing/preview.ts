@@ -48,8 +48,16 @@ function customerFor(ledger: Ledger, params: Params, subscription: Subscription 
   const id = params.text('customer') ?? subscription?.customer;
   if (id) return ledger.need('customer', id, 'customer');
   return ledger.add('customer', {
-    ...{ object: 'customer', balance: 0, email: null, name: null, metadata: {}, shipping: null, test_clock: null },
-    ...{ invoice_settings: { default_payment_method: null }, invoice_prefix: token(8), _invoices: 0 },
+    object: 'customer',
+    balance: 0,
+    email: null,
+    name: null,
+    metadata: {},
+    shipping: null,
+    test_clock: null,
+    invoice_settings: { default_payment_method: null },
+    invoice_prefix: token(8),
+    _invoices: 0,
   });
 }
 

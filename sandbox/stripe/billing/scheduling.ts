@@ -42,7 +42,13 @@ export const phaseOf = (subscription: Subscription): Phase => ({
 });
 
 const phaseItem = (price: string, quantity: number): Phase['items'][number] => ({
-  ...{ billing_thresholds: null, discounts: [], metadata: {}, plan: price, price, quantity, tax_rates: [] },
+  billing_thresholds: null,
+  discounts: [],
+  metadata: {},
+  plan: price,
+  price,
+  quantity,
+  tax_rates: [],
 });
 
 /** `phases` of an update; the first begins where the one that runs began. */
@@ -234,10 +240,17 @@ function waitForNextInvoice(ledger: Ledger, subscription: Subscription, item: Su
   item.current_period_start = now;
   item.current_period_end = addIntervals(now, recurring(price));
   addItem(ledger, {
-    ...{ customer: subscription.customer, amount: amountIn(price, currency) * item.quantity, currency },
-    ...{ description: `Remaining time on ${price.nickname ?? price.id}`, quantity: item.quantity, proration: true },
-    ...{ period: { start: now, end: item.current_period_end }, _subscription: subscription.id, _item: item.id },
-    ...{ _price: price.id, _product: price.product },
+    customer: subscription.customer,
+    amount: amountIn(price, currency) * item.quantity,
+    currency,
+    description: `Remaining time on ${price.nickname ?? price.id}`,
+    quantity: item.quantity,
+    proration: true,
+    period: { start: now, end: item.current_period_end },
+    _subscription: subscription.id,
+    _item: item.id,
+    _price: price.id,
+    _product: price.product,
   });
 }
 

@@ -103,7 +103,9 @@ export function openStore(file?: string): Store {
     },
     changes: () => [
       ...[...changed].map(({ kind, thing, kept }) => ({
-        ...{ kind, thing, removed: false },
+        kind,
+        thing,
+        removed: false,
         before: kept === null ? null : (JSON.parse(kept) as Thing),
       })),
       ...[...gone].map(({ kind, thing }) => ({ kind, thing, removed: true, before: thing })),

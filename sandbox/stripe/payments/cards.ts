@@ -28,11 +28,18 @@ export interface Behaviour {
 }
 
 const declined = (decline_code: string, message: string, advice = 'try_again_later'): CardProblem => ({
-  ...{ type: 'card_error', code: 'card_declined', decline_code, message },
-  ...{ advice_code: advice, doc_url: 'https://stripe.com/docs/error-codes/card-declined' },
+  type: 'card_error',
+  code: 'card_declined',
+  decline_code,
+  message,
+  advice_code: advice,
+  doc_url: 'https://stripe.com/docs/error-codes/card-declined',
 });
 const refused = (code: string, message: string, param?: string): CardProblem => ({
-  ...{ type: 'card_error', code, message, ...(param && { param }) },
+  type: 'card_error',
+  code,
+  message,
+  ...(param && { param }),
   doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`,
 });
 

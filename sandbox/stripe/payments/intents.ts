@@ -358,7 +358,14 @@ function record(
       payment_method: method.id,
       payment_method_details: {
         card: {
-          ...{ brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet },
+          brand,
+          last4,
+          exp_month,
+          exp_year,
+          country,
+          funding,
+          fingerprint,
+          wallet,
           amount_authorized: problem ? null : intent.amount,
           authorization_code: problem ? null : token(6),
           checks: method.card.checks,
@@ -370,8 +377,13 @@ function record(
           regulated_status: 'unregulated',
           three_d_secure: authenticated
             ? {
-                ...{ authentication_flow: 'challenge', electronic_commerce_indicator: '05', exemption_indicator: null },
-                ...{ result: 'authenticated', result_reason: null, transaction_id: token(36), version: '2.2.0' },
+                authentication_flow: 'challenge',
+                electronic_commerce_indicator: '05',
+                exemption_indicator: null,
+                result: 'authenticated',
+                result_reason: null,
+                transaction_id: token(36),
+                version: '2.2.0',
               }
             : null,
           transaction_link_id: null,

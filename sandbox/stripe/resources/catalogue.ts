@@ -31,18 +31,25 @@ export const products: Route[] = [
     const id = params.text('id') ?? `prod_${token(14)}`;
     if (ledger.store.find('product', id)) throw exists('Product', id);
     return ledger.add('product', {
-      ...{ id, object: 'product', active: params.bool('active') ?? true, default_price: null },
-      ...{ description: params.text('description') ?? null, images: [], livemode: false, marketing_features: [] },
-      ...{ metadata: params.metadata(), name: params.need('name'), package_dimensions: null, shippable: null },
-      ...{
-        statement_descriptor: null,
-        tax_code: null,
-        tax_details: null,
-        type: 'service',
-        unit_label: null,
-        updated: ledger.now(),
-        url: null,
-      },
+      id,
+      object: 'product',
+      active: params.bool('active') ?? true,
+      default_price: null,
+      description: params.text('description') ?? null,
+      images: [],
+      livemode: false,
+      marketing_features: [],
+      metadata: params.metadata(),
+      name: params.need('name'),
+      package_dimensions: null,
+      shippable: null,
+      statement_descriptor: null,
+      tax_code: null,
+      tax_details: null,
+      type: 'service',
+      unit_label: null,
+      updated: ledger.now(),
+      url: null,
     });
   }),
   get('/v1/products', ({ ledger, params }) => {
@@ -87,14 +94,17 @@ export const prices: Route[] = [
     const data = params.object('product_data');
     const product = data
       ? ledger.add('product', {
-          ...{ object: 'product', active: true, default_price: null, description: null, images: [], livemode: false },
-          ...{
-            marketing_features: [],
-            metadata: data.metadata(),
-            name: data.need('name'),
-            type: 'service',
-            updated: ledger.now(),
-          },
+          object: 'product',
+          active: true,
+          default_price: null,
+          description: null,
+          images: [],
+          livemode: false,
+          marketing_features: [],
+          metadata: data.metadata(),
+          name: data.need('name'),
+          type: 'service',
+          updated: ledger.now(),
         })
       : ledger.need('product', params.need('product'), 'product');
     const recurring = params.object('recurring');
@@ -107,14 +117,16 @@ export const prices: Route[] = [
     }
     const interval = recurring?.one('interval', intervals);
     return ledger.add('price', {
-      ...{
-        object: 'price',
-        active: params.bool('active') ?? true,
-        billing_scheme: 'per_unit',
-        currency: params.need('currency'),
-      },
-      ...{ custom_unit_amount: null, livemode: false, lookup_key: lookupKey, metadata: params.metadata() },
-      ...{ nickname: params.text('nickname') ?? null, product: product.id },
+      object: 'price',
+      active: params.bool('active') ?? true,
+      billing_scheme: 'per_unit',
+      currency: params.need('currency'),
+      custom_unit_amount: null,
+      livemode: false,
+      lookup_key: lookupKey,
+      metadata: params.metadata(),
+      nickname: params.text('nickname') ?? null,
+      product: product.id,
       recurring: interval
         ? {
             interval,
@@ -124,13 +136,12 @@ export const prices: Route[] = [
             usage_type: 'licensed',
           }
         : null,
-      ...{
-        tax_behavior: 'unspecified',
-        tiers_mode: null,
-        transform_quantity: null,
-        type: interval ? 'recurring' : 'one_time',
-      },
-      ...{ unit_amount: amount, unit_amount_decimal: String(amount) },
+      tax_behavior: 'unspecified',
+      tiers_mode: null,
+      transform_quantity: null,
+      type: interval ? 'recurring' : 'one_time',
+      unit_amount: amount,
+      unit_amount_decimal: String(amount),
       _amounts: amountsOf(params),
     });
   }),
@@ -178,10 +189,20 @@ export const coupons: Route[] = [
       );
     }
     return ledger.add('coupon', {
-      ...{ id, object: 'coupon', amount_off: amount, currency: amount === null ? null : currency, duration },
-      ...{ duration_in_months: months, livemode: false, max_redemptions: params.int('max_redemptions') ?? null },
-      ...{ metadata: params.metadata(), name: params.text('name') ?? null, percent_off: percent },
-      ...{ redeem_by: params.int('redeem_by') ?? null, times_redeemed: 0, valid: true },
+      id,
+      object: 'coupon',
+      amount_off: amount,
+      currency: amount === null ? null : currency,
+      duration,
+      duration_in_months: months,
+      livemode: false,
+      max_redemptions: params.int('max_redemptions') ?? null,
+      metadata: params.metadata(),
+      name: params.text('name') ?? null,
+      percent_off: percent,
+      redeem_by: params.int('redeem_by') ?? null,
+      times_redeemed: 0,
+      valid: true,
       _products: params.object('applies_to')?.texts('products') ?? [],
     });
   }),
@@ -223,14 +244,16 @@ export const promotionCodes: Route[] = [
     restrictions?.allow('currency_options');
     const customer = params.text('customer');
     return ledger.add('promotion_code', {
-      ...{ object: 'promotion_code', active: params.bool('active') ?? true, code, customer_account: null },
+      object: 'promotion_code',
+      active: params.bool('active') ?? true,
+      code,
+      customer_account: null,
       customer: customer ? ledger.need('customer', customer, 'customer').id : null,
-      ...{
-        expires_at: params.int('expires_at') ?? null,
-        livemode: false,
-        max_redemptions: params.int('max_redemptions') ?? null,
-      },
-      ...{ metadata: params.metadata(), promotion: { coupon: couponId, type: 'coupon' as const } },
+      expires_at: params.int('expires_at') ?? null,
+      livemode: false,
+      max_redemptions: params.int('max_redemptions') ?? null,
+      metadata: params.metadata(),
+      promotion: { coupon: couponId, type: 'coupon' as const },
       restrictions: {
         first_time_transaction: restrictions?.bool('first_time_transaction') ?? false,
         minimum_amount: restrictions?.int('minimum_amount') ?? null,

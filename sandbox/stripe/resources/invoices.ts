@@ -16,13 +16,11 @@ export const invoices: Route[] = [
     const customer = ledger.need('customer', params.need('customer'), 'customer');
     const id = params.text('subscription');
     return makeInvoice(ledger, {
-      ...{
-        customer,
-        reason: 'manual',
-        pending,
-        metadata: params.metadata(),
-        description: params.text('description') ?? null,
-      },
+      customer,
+      reason: 'manual',
+      pending,
+      metadata: params.metadata(),
+      description: params.text('description') ?? null,
       subscription: id ? ledger.need('subscription', id, 'subscription') : null,
     });
   }),

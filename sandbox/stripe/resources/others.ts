@@ -67,13 +67,13 @@ export const testClocks: Route[] = [
     const frozen = params.int('frozen_time');
     if (!frozen) throw invalid('Missing required param: frozen_time.', 'frozen_time', 'parameter_missing');
     return ledger.add('test_helpers.test_clock', {
-      ...{
-        object: 'test_helpers.test_clock',
-        deletes_after: ledger.now() + 30 * 86_400,
-        frozen_time: frozen,
-        livemode: false,
-      },
-      ...{ name: params.text('name') ?? null, status: 'ready' as const, status_details: {} },
+      object: 'test_helpers.test_clock',
+      deletes_after: ledger.now() + 30 * 86_400,
+      frozen_time: frozen,
+      livemode: false,
+      name: params.text('name') ?? null,
+      status: 'ready' as const,
+      status_details: {},
     });
   }),
   get('/v1/test_helpers/test_clocks', ({ ledger, params }) =>
@@ -119,13 +119,18 @@ export const advanceTestClock: Route = post(
 export const account: Route[] = [
   get('/v1/account', () => ({
     wire: {
-      ...{ id: 'acct_1Broadsheet', object: 'account', business_type: 'company', charges_enabled: true, country: 'US' },
-      ...{ default_currency: 'usd', details_submitted: true, email: 'sandbox@broadsheet.test', payouts_enabled: true },
-      ...{
-        type: 'standard',
-        metadata: {},
-        settings: { dashboard: { display_name: 'Broadsheet sandbox', timezone: 'America/New_York' } },
-      },
+      id: 'acct_1Broadsheet',
+      object: 'account',
+      business_type: 'company',
+      charges_enabled: true,
+      country: 'US',
+      default_currency: 'usd',
+      details_submitted: true,
+      email: 'sandbox@broadsheet.test',
+      payouts_enabled: true,
+      type: 'standard',
+      metadata: {},
+      settings: { dashboard: { display_name: 'Broadsheet sandbox', timezone: 'America/New_York' } },
     },
   })),
 ];

@@ -141,12 +141,12 @@ export const paymentIntents: Route[] = [
     }
     const customer = params.text('customer');
     const intent = makePaymentIntent(ledger, {
-      ...{ amount, currency: params.need('currency'), description: params.text('description') ?? null },
+      amount,
+      currency: params.need('currency'),
+      description: params.text('description') ?? null,
       customer: customer ? ledger.need('customer', customer, 'customer').id : null,
-      ...{
-        setupFutureUsage: params.one('setup_future_usage', ['off_session', 'on_session']) ?? null,
-        metadata: params.metadata(),
-      },
+      setupFutureUsage: params.one('setup_future_usage', ['off_session', 'on_session']) ?? null,
+      metadata: params.metadata(),
       allowed: params.texts('allowed_payment_method_types') ?? null,
     });
     readAutomatic(params, intent);
@@ -343,15 +343,22 @@ export function refund(ledger: Ledger, params: Params) {
   const made = ledger.add(
     'refund',
     {
-      ...{ object: 'refund', amount, balance_transaction: null, charge: id, currency: charge.currency },
-      ...{
-        customer: charge.customer,
-        customer_account: null,
-        destination_details: { card: { type: 'refund' }, type: 'card' },
-      },
-      ...{ metadata: params.metadata(), payment_intent: charge.payment_intent, payment_method: charge.payment_method },
+      object: 'refund',
+      amount,
+      balance_transaction: null,
+      charge: id,
+      currency: charge.currency,
+      customer: charge.customer,
+      customer_account: null,
+      destination_details: { card: { type: 'refund' }, type: 'card' },
+      metadata: params.metadata(),
+      payment_intent: charge.payment_intent,
+      payment_method: charge.payment_method,
       reason: params.one('reason', ['duplicate', 'fraudulent', 'requested_by_customer']) ?? null,
-      ...{ receipt_number: null, source_transfer_reversal: null, status: 'succeeded', transfer_reversal: null },
+      receipt_number: null,
+      source_transfer_reversal: null,
+      status: 'succeeded',
+      transfer_reversal: null,
     },
     charge.customer ? (ledger.store.find('customer', charge.customer) ?? null) : null,
   );

@@ -14,8 +14,12 @@ const pageOf = (member: Shape): Shape => ({
 });
 const searchOf = (member: Shape): Shape => ({
   object: {
-    ...{ data: { list: member }, has_more: 'boolean', next_page: { any: ['string', 'null'] } },
-    ...{ object: { is: ['search_result'] }, url: 'string', 'total_count?': 'number' },
+    data: { list: member },
+    has_more: 'boolean',
+    next_page: { any: ['string', 'null'] },
+    object: { is: ['search_result'] },
+    url: 'string',
+    'total_count?': 'number',
   },
 });
 

@@ -42,7 +42,9 @@ let signedIn = false;
 let product: 'reader' | null = null;
 const reader = (): Session => ({
   ...anonymousSession,
-  ...{ status: product ? 'customer' : 'registered', isAuthenticated: true, activeProduct: product },
+  status: product ? 'customer' : 'registered',
+  isAuthenticated: true,
+  activeProduct: product,
   isPayingSubscriber: product !== null,
 });
 
@@ -242,7 +244,10 @@ describe('the payment step', () => {
     );
     expect(text(sheet())).toContain('You may cancel your subscription at any time.');
     expect(stripe.options[0]).toMatchObject({
-      ...{ mode: 'subscription', amount: 12_000, currency: 'usd', paymentMethodCreation: 'manual' },
+      mode: 'subscription',
+      amount: 12_000,
+      currency: 'usd',
+      paymentMethodCreation: 'manual',
     });
   });
 
@@ -299,7 +304,10 @@ describe('the payment step', () => {
     expect(done).toHaveBeenCalledExactlyOnceWith(subscriptionOf(), 'ada@example.com', 'new');
     expect(bodies('/stripe/subscribe')).toEqual([
       {
-        ...{ payment_method: 'pm_1', product_id: 'sun-reader', plan_id: 'reader-yearly', expected: 12_000 },
+        payment_method: 'pm_1',
+        product_id: 'sun-reader',
+        plan_id: 'reader-yearly',
+        expected: 12_000,
         currency: 'usd',
         attempt: expect.stringMatching(/^[0-9a-f-]{36}$/),
       },
@@ -643,7 +651,9 @@ describe('a reader who has a subscription', () => {
     answers['/api/v1/checkout/quote'] = () =>
       json(
         quoteOf(8022, {
-          ...{ kind: 'upgrade', prorationDate: 1_795_000_000, dueAfterRenewal: 20_000 },
+          kind: 'upgrade',
+          prorationDate: 1_795_000_000,
+          dueAfterRenewal: 20_000,
           lines: [
             { description: 'Unused time on Sun Reader', amount: -11_978 },
             { description: 'Remaining time on Sun Member', amount: 20_000 },
@@ -658,7 +668,9 @@ describe('a reader who has a subscription', () => {
     await settle(() => expect(done).toHaveBeenCalledOnce());
     expect(bodies('/subscription/switch')).toEqual([
       {
-        ...{ plan_id: 'member-yearly', prorationDate: 1_795_000_000, expected: 8022 },
+        plan_id: 'member-yearly',
+        prorationDate: 1_795_000_000,
+        expected: 8022,
         attempt: expect.any(String),
       },
     ]);

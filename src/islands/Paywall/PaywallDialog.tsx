@@ -194,11 +194,23 @@ function Accordion({ flow, state, order }: { flow: PaywallFlow; state: PaywallSt
         email !== null &&
         (isSwitch && plans ? (
           <SwitchBody
-            {...{ plans, order, state: bought, payment: flow.payment, paying, ready, sumNotice: state.sumNotice }}
+            plans={plans}
+            order={order}
+            state={bought}
+            payment={flow.payment}
+            paying={paying}
+            ready={ready}
+            sumNotice={state.sumNotice}
           />
         ) : (
           <PaymentBody
-            {...{ script, order, state: bought, payment: flow.payment, paying, email, ready }}
+            script={script}
+            order={order}
+            state={bought}
+            payment={flow.payment}
+            paying={paying}
+            email={email}
+            ready={ready}
             sumNotice={state.sumNotice}
             tax={plans?.tax ? { country: plans.country } : null}
             sentTo={bought.price.print && shipping.saved ? placeOf(shipping.saved) : null}

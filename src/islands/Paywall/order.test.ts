@@ -115,7 +115,9 @@ describe('the coupon', () => {
     await order.refresh();
     expect(state()).toMatchObject({
       coupon: { kind: 'error', code: 'SUNSHINE20', text: 'This coupon has expired.' },
-      ...{ quote: { dueToday: 12_000 }, asking: false, error: null },
+      quote: { dueToday: 12_000 },
+      asking: false,
+      error: null,
     });
     expect(quote).toHaveBeenLastCalledWith('reader-yearly', undefined, { currency: 'usd', address: null });
     expect(onCoupon).toHaveBeenLastCalledWith(undefined);

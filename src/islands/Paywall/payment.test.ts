@@ -3,8 +3,13 @@ import { createPayment, type Options, type Purchase } from './payment.ts';
 import { bought, granted, refusal, subscriptionOf } from './testing.ts';
 
 const purchase: Purchase = {
-  ...{ productId: 'sun-reader', planId: 'reader-yearly', coupon: null, expected: 12_000, prorationDate: null },
-  ...{ currency: 'usd', address: null },
+  productId: 'sun-reader',
+  planId: 'reader-yearly',
+  coupon: null,
+  expected: 12_000,
+  prorationDate: null,
+  currency: 'usd',
+  address: null,
 };
 const failed = 'Payment has failed - please check your card details, or try another payment method.';
 
@@ -47,8 +52,13 @@ describe('buying', () => {
     const { payment, calls, card, onDone, state, isOpen } = bench();
     await payment.buy({ ...purchase, coupon: 'SUNSHINE20', expected: 9600 }, card);
     expect(calls.subscribe).toHaveBeenCalledExactlyOnceWith({
-      ...{ payment_method: 'pm_1', product_id: 'sun-reader', plan_id: 'reader-yearly', discount_code: 'SUNSHINE20' },
-      ...{ attempt: 'attempt-1', expected: 9600, currency: 'usd' },
+      payment_method: 'pm_1',
+      product_id: 'sun-reader',
+      plan_id: 'reader-yearly',
+      discount_code: 'SUNSHINE20',
+      attempt: 'attempt-1',
+      expected: 9600,
+      currency: 'usd',
     });
     expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
     expect(state()).toEqual({ busy: null, error: null, notice: null });
@@ -317,7 +327,10 @@ describe('an answer that does not come', () => {
 describe('changing the plan', () => {
   const upgrade: Purchase = {
     ...purchase,
-    ...{ productId: 'sun-member', planId: 'member-yearly', expected: 8022, prorationDate: 1_795_000_000 },
+    productId: 'sun-member',
+    planId: 'member-yearly',
+    expected: 8022,
+    prorationDate: 1_795_000_000,
   };
 
   it('sends what was shown', async () => {
@@ -326,7 +339,10 @@ describe('changing the plan', () => {
     });
     await payment.change(upgrade, card);
     expect(calls.switchPlan).toHaveBeenCalledExactlyOnceWith({
-      ...{ planId: 'member-yearly', prorationDate: 1_795_000_000, expected: 8022, attempt: 'attempt-1' },
+      planId: 'member-yearly',
+      prorationDate: 1_795_000_000,
+      expected: 8022,
+      attempt: 'attempt-1',
     });
     expect(card.paymentMethod).not.toHaveBeenCalled();
     expect(onDone).toHaveBeenCalledOnce();

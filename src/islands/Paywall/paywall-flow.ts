@@ -231,7 +231,9 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
       order = createOrder(calls, price, (coupon) => drafts.keep({ coupon }));
       drafts.keep({ planId: price.zephrPlanId });
       set({
-        ...{ phase: 'ready', plans: answer.value, choices: choices(prices, payload) },
+        phase: 'ready',
+        plans: answer.value,
+        choices: choices(prices, payload),
         steps: startSteps(price.print, session.get().isAuthenticated),
       });
       known = null;

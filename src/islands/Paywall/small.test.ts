@@ -73,7 +73,9 @@ describe('the address', () => {
       address,
     });
     expect(shippingOf({ name: 'Ada', address: { ...address, line2: '4B' }, phone: '+12125550183' })).toEqual({
-      ...{ name: 'Ada', phone: '+12125550183', address: { ...address, line2: '4B' } },
+      name: 'Ada',
+      phone: '+12125550183',
+      address: { ...address, line2: '4B' },
     });
   });
 });

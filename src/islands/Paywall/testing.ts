@@ -60,7 +60,12 @@ export const plansAnswer: PlansAnswer = {
 export const renewal = Date.UTC(2027, 10, 21, 17);
 
 export const quoteOf = (dueToday: number, more: Partial<QuoteAnswer> = {}): QuoteAnswer => ({
-  ...{ kind: 'new', currency: 'usd', dueToday, dueAfterRenewal: 12_000, renewalDate: renewal, prorationDate: null },
+  kind: 'new',
+  currency: 'usd',
+  dueToday,
+  dueAfterRenewal: 12_000,
+  renewalDate: renewal,
+  prorationDate: null,
   lines: [{ description: '1 × Sun Reader', amount: dueToday }],
   ...more,
 });
@@ -75,8 +80,17 @@ export const bought = (more: Partial<SubscribeAnswer> = {}): SubscribeAnswer => 
 });
 
 export const subscriptionOf = (planId = 'reader-yearly', more: Partial<Subscription> = {}): Subscription => ({
-  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 12_000, price: 12_000, productId: 'sun-reader', planId },
-  ...{ planName: planId, interval: 'year', print: false, status: 'active', cancelAtPeriodEnd: false },
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 12_000,
+  price: 12_000,
+  productId: 'sun-reader',
+  planId,
+  planName: planId,
+  interval: 'year',
+  print: false,
+  status: 'active',
+  cancelAtPeriodEnd: false,
   nextBillingDate: new Date(renewal).toISOString(),
   paidUntil: new Date(renewal).toISOString(),
   ...more,
@@ -120,7 +134,8 @@ export function fakeStripe(wallets?: Readonly<Record<string, boolean>> | 'silent
   const element = (type: string, its: unknown) => {
     const listeners = new Map<string, Set<Listener>>();
     const one = {
-      ...{ type, options: its },
+      type,
+      options: its,
       mount(host: HTMLElement) {
         host.setAttribute('data-fake-element', type);
         // Buttons are there or not as soon as they are asked for.
@@ -136,7 +151,9 @@ export function fakeStripe(wallets?: Readonly<Record<string, boolean>> | 'silent
         listeners.get(name)?.delete(listener);
         return one;
       },
-      ...{ update: () => {}, destroy: () => {}, unmount: () => {} },
+      update: () => {},
+      destroy: () => {},
+      unmount: () => {},
       emit: (name: string, event: unknown) => {
         for (const listener of listeners.get(name) ?? []) listener(event);
       },
@@ -148,15 +165,27 @@ export function fakeStripe(wallets?: Readonly<Record<string, boolean>> | 'silent
     elements(given: unknown) {
       options.push(given);
       return {
-        ...{ create: element, submit, getElement: () => null, fetchUpdates: async () => ({}) },
+        create: element,
+        submit,
+        getElement: () => null,
+        fetchUpdates: async () => ({}),
         update: (change: unknown) => void options.push(change),
       };
     },
-    ...{ createPaymentMethod, handleNextAction, confirmSetup, createToken: vi.fn(), confirmCardPayment: vi.fn() },
+    createPaymentMethod,
+    handleNextAction,
+    confirmSetup,
+    createToken: vi.fn(),
+    confirmCardPayment: vi.fn(),
   };
   return {
-    ...{ stripe: stripe as unknown as Stripe, elements: made, options },
-    ...{ createPaymentMethod, handleNextAction, confirmSetup, submit },
+    stripe: stripe as unknown as Stripe,
+    elements: made,
+    options,
+    createPaymentMethod,
+    handleNextAction,
+    confirmSetup,
+    submit,
     fill(type = 'payment', value = {}) {
       const newest = made.findLast((one) => one.type === type);
       newest?.emit('ready', {});

@@ -23,7 +23,12 @@ function bench(
   more: { taxed?: boolean; quoteAt?: QuoteAnswer; error?: PaymentState['error']; card?: boolean } = {},
 ) {
   const $state = atom<OrderState>({
-    ...{ price: yearly, coupon: { kind: 'none', code: '' }, quote: first, place: null, asking: false, error: null },
+    price: yearly,
+    coupon: { kind: 'none', code: '' },
+    quote: first,
+    place: null,
+    asking: false,
+    error: null,
   });
   const live = vi.fn(async (place: TaxAddress) => $state.set({ ...$state.get(), place, quote: more.quoteAt ?? first }));
   const order = { $state, live } as unknown as Order;
@@ -70,13 +75,15 @@ it('learns from the wallet where tax depends on an address, and pays where there
 
 it('charges nothing that was not on the sheet: a sum with tax is shown first', async () => {
   const { buy, event, onSum, run } = bench(quoteOf(12_000, { needs: 'address' }), {
-    ...{ taxed: true, quoteAt: quoteOf(12_990) },
+    taxed: true,
+    quoteAt: quoteOf(12_990),
   });
   await run();
   expect(buy).not.toHaveBeenCalled();
   expect(onSum).toHaveBeenCalledExactlyOnceWith(12_990);
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({
-    ...{ reason: 'fail', message: expect.stringContaining('The sum is now $129.90.') },
+    reason: 'fail',
+    message: expect.stringContaining('The sum is now $129.90.'),
   });
 });
 

@@ -38,7 +38,12 @@ describe('line items', () => {
 
 describe('what Apple Pay says of later', () => {
   const state = (of: typeof yearly): OrderState => ({
-    ...{ price: of, coupon: { kind: 'none', code: '' }, quote: null, place: null, asking: false, error: null },
+    price: of,
+    coupon: { kind: 'none', code: '' },
+    quote: null,
+    place: null,
+    asking: false,
+    error: null,
   });
   const recurring = (of: typeof yearly, due: number, later = 12_000) =>
     walletDetails(state(of), quoteOf(due, { dueAfterRenewal: later }), 'https://thesun.example').applePay
@@ -49,8 +54,10 @@ describe('what Apple Pay says of later', () => {
       paymentDescription: 'The Sun: Sun Reader',
       managementURL: 'https://thesun.example/dashboard/account',
       regularBilling: {
-        ...{ label: 'Sun Reader', amount: 12_000 },
-        ...{ recurringPaymentIntervalUnit: 'year', recurringPaymentIntervalCount: 1 },
+        label: 'Sun Reader',
+        amount: 12_000,
+        recurringPaymentIntervalUnit: 'year',
+        recurringPaymentIntervalCount: 1,
       },
     });
   });
@@ -65,7 +72,8 @@ describe('what Apple Pay says of later', () => {
   it('counts a week in days', () => {
     const weekly = price('reader-weekly', 400, { recurring: { interval: 'week', interval_count: 2 } });
     expect(recurring(weekly, 400, 400)?.regularBilling).toMatchObject({
-      ...{ recurringPaymentIntervalUnit: 'day', recurringPaymentIntervalCount: 14 },
+      recurringPaymentIntervalUnit: 'day',
+      recurringPaymentIntervalCount: 14,
     });
   });
 });

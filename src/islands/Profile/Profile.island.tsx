@@ -59,10 +59,14 @@ export default function Profile({ profile, email, trackingId, returnTo, problem,
     setStatus('saving');
     const [first, last, birthday, address] = [of('first_name'), of('last_name'), of('birthday'), of('address')];
     const answer = await saveProfile({
-      ...{ first_name: first, last_name: last, 'phone-number': phone, date_of_birth: birthday, address },
+      first_name: first,
+      last_name: last,
+      'phone-number': phone,
+      date_of_birth: birthday,
+      address,
     });
     if (answer.ok) {
-      keepProfileCopies({ ...{ address, firstName: first, lastName: last, email, phone, birthday, trackingId } });
+      keepProfileCopies({ address, firstName: first, lastName: last, email, phone, birthday, trackingId });
       return setStatus('saved');
     }
     // What the reader can mend is said; for everything else a quiet line is enough.

@@ -8,7 +8,9 @@ const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
 let drawn: Drawn;
 const props: ProfileProps = {
   profile: { first_name: 'Ada', 'phone-number': '12125550183', date_of_birth: '1990-05-04' },
-  ...{ email: 'ada@example.com', trackingId: 'track-1', returnTo: '/profile' },
+  email: 'ada@example.com',
+  trackingId: 'track-1',
+  returnTo: '/profile',
 };
 const form = () => drawn.host.querySelector('form') as HTMLFormElement;
 const status = () => drawn.host.querySelector('[role="status"]')?.textContent;
@@ -30,7 +32,11 @@ it('is a form that posts by itself, with what is known in its form', async () =>
   drawn = await draw(<Profile {...props} problem="Invalid phone number" />);
   expect([form().getAttribute('action'), form().method]).toEqual(['/account/profile', 'post']);
   expect(Object.fromEntries(new FormData(form()))).toEqual({
-    ...{ first_name: 'Ada', last_name: '', phone: '+1 (212) 555-0183', birthday: '1990-05-04', address: '' },
+    first_name: 'Ada',
+    last_name: '',
+    phone: '+1 (212) 555-0183',
+    birthday: '1990-05-04',
+    address: '',
     return: '/profile',
   });
   expect(alerts()).toEqual(['Invalid phone number']);
@@ -51,12 +57,22 @@ describe('with a script', () => {
     const [path, init] = fetched.mock.calls[0] ?? [];
     expect([path, init?.method]).toEqual(['/blaize/profile', 'POST']);
     expect(JSON.parse(String(init?.body))).toEqual({
-      ...{ first_name: 'Ada', last_name: 'Whitlock', 'phone-number': '12125550183' },
-      ...{ date_of_birth: '1990-05-04', address: '1 Main St' },
+      first_name: 'Ada',
+      last_name: 'Whitlock',
+      'phone-number': '12125550183',
+      date_of_birth: '1990-05-04',
+      address: '1 Main St',
     });
     expect(stored()).toEqual({
-      ...{ address: '1 Main St', firstName: 'Ada', lastName: 'Whitlock', email: 'ada@example.com', username: 'Ada' },
-      ...{ phone: '12125550183', birthday: '1990-05-04', token: 'track-1', trackingId: 'track-1' },
+      address: '1 Main St',
+      firstName: 'Ada',
+      lastName: 'Whitlock',
+      email: 'ada@example.com',
+      username: 'Ada',
+      phone: '12125550183',
+      birthday: '1990-05-04',
+      token: 'track-1',
+      trackingId: 'track-1',
     });
   });
 

@@ -80,7 +80,11 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
   }
 
   const of = (name: ShippingField): Omit<FieldProps, 'label'> => ({
-    ...{ id: `${id}-${name}`, name, value: fields[name], error: errors[name] ?? null, readOnly: busy },
+    id: `${id}-${name}`,
+    name,
+    value: fields[name],
+    error: errors[name] ?? null,
+    readOnly: busy,
   });
   return (
     <form

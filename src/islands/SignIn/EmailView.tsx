@@ -49,8 +49,12 @@ export function EmailView(props: EmailViewProps) {
           Please enter your email address below:
         </label>
         <EmailField
-          {...{ field: input, id: `${id}-email`, errorId: `${id}-error` }}
-          {...{ email, busy, wrong: error !== null }}
+          field={input}
+          id={`${id}-email`}
+          errorId={`${id}-error`}
+          email={email}
+          busy={busy}
+          wrong={error !== null}
         />
         <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
         <input type="hidden" name={formFields.return} value={returnTo} />

@@ -40,8 +40,13 @@ export function SubscribeForm(props: SubscribeFormProps) {
       </label>
       <div className={styles.row}>
         <EmailField
-          {...{ field: input, id: `${id}-email`, errorId: `${id}-error` }}
-          {...{ email, busy, wrong: error !== null, placeholder: inline ? 'Email address' : undefined }}
+          field={input}
+          id={`${id}-email`}
+          errorId={`${id}-error`}
+          email={email}
+          busy={busy}
+          wrong={error !== null}
+          placeholder={inline ? 'Email address' : undefined}
         />
         <button className="button" type="submit" aria-disabled={busy}>
           {busy ? 'One moment…' : submit}

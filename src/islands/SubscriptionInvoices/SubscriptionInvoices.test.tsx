@@ -12,15 +12,13 @@ afterEach(async () => {
 });
 
 const bill = (id: string, part: Partial<Bill> = {}): Bill => ({
-  ...{
-    id,
-    number: `A-${id}`,
-    date: '2026-11-21T12:00:00Z',
-    amount: 12_000,
-    currency: 'usd',
-    status: 'paid',
-    file: true,
-  },
+  id,
+  number: `A-${id}`,
+  date: '2026-11-21T12:00:00Z',
+  amount: 12_000,
+  currency: 'usd',
+  status: 'paid',
+  file: true,
   ...part,
 });
 const show = async (first: BillsAnswer) => {

@@ -12,9 +12,19 @@ afterEach(async () => {
 });
 
 const running: Subscription = {
-  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 12_000, price: 12_000, productId: 'sun-reader' },
-  ...{ planId: 'reader-yearly', planName: 'Yearly', interval: 'year', print: false, status: 'active' },
-  ...{ nextBillingDate: '2027-01-20T12:00:00Z', paidUntil: '2027-01-20T12:00:00Z', cancelAtPeriodEnd: false },
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 12_000,
+  price: 12_000,
+  productId: 'sun-reader',
+  planId: 'reader-yearly',
+  planName: 'Yearly',
+  interval: 'year',
+  print: false,
+  status: 'active',
+  nextBillingDate: '2027-01-20T12:00:00Z',
+  paidUntil: '2027-01-20T12:00:00Z',
+  cancelAtPeriodEnd: false,
 };
 const ending = { ...running, cancelAtPeriodEnd: true, nextBillingDate: null };
 const show = async (first: Subscription | null, label = 'Sun Reader', upgrade = true) => {

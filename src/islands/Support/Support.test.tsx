@@ -94,7 +94,9 @@ it('asks for all four, then a message takes the place of the form', async () => 
   expect([path, init?.method]).toEqual(['/api/forms/support', 'POST']);
   expect(JSON.parse(String(init?.body))).toEqual({
     ...known,
-    ...{ message: 'Where is my paper?', website: '', stamp: 'stamp-1' },
+    message: 'Where is my paper?',
+    website: '',
+    stamp: 'stamp-1',
   });
   expect(document.activeElement?.getAttribute('role')).toBe('status');
 });

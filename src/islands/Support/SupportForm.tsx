@@ -93,7 +93,12 @@ export function SupportForm(props: Props) {
   }
   const busy = state === 'submitting';
   const of = (name: SupportField, label: string) => ({
-    ...{ id: `${id}-${name}`, name, label, value: fields[name] ?? '', error: errors[name] ?? null, readOnly: busy },
+    id: `${id}-${name}`,
+    name,
+    label,
+    value: fields[name] ?? '',
+    error: errors[name] ?? null,
+    readOnly: busy,
   });
   return (
     <form
@@ -145,7 +150,13 @@ interface LabelledProps {
 function Labelled(props: LabelledProps) {
   const { id, name, label, value, error, readOnly, type = 'text', half = false, long = false } = props;
   const shared = {
-    ...{ className: 'field', id, name, readOnly, required: true, maxLength: longest[name], defaultValue: value },
+    className: 'field',
+    id,
+    name,
+    readOnly,
+    required: true,
+    maxLength: longest[name],
+    defaultValue: value,
     'aria-describedby': `${id}-error`,
     'aria-invalid': error !== null || undefined,
   };

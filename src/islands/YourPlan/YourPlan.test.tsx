@@ -16,9 +16,19 @@ const answers = (answer: () => Promise<Response>) => {
 };
 
 const subscription = {
-  ...{ id: 'sub_1', currency: 'usd', preDiscountPrice: 28_000, price: 28_000, productId: 'sun-member' },
-  ...{ planId: 'member-print-yearly', planName: 'Print', interval: 'year', print: true, status: 'active' },
-  ...{ nextBillingDate: '2027-11-21T12:00:00Z', paidUntil: '2027-11-21T12:00:00Z', cancelAtPeriodEnd: false },
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 28_000,
+  price: 28_000,
+  productId: 'sun-member',
+  planId: 'member-print-yearly',
+  planName: 'Print',
+  interval: 'year',
+  print: true,
+  status: 'active',
+  nextBillingDate: '2027-11-21T12:00:00Z',
+  paidUntil: '2027-11-21T12:00:00Z',
+  cancelAtPeriodEnd: false,
 };
 
 it('says what was bought, when it is billed, and where the paper goes', async () => {

@@ -16,11 +16,16 @@ afterEach(async () => {
 type Letters = readonly string[];
 const granted = (value: Letters): Answer<Letters> => ({ ok: true, status: 200, value });
 const refused = (status: number): Refused => ({
-  ...{ ok: false, status, message: null, retryAfter: null, suggestedEmail: null },
+  ok: false,
+  status,
+  message: null,
+  retryAfter: null,
+  suggestedEmail: null,
 });
 function Letters({ load, first }: { load: () => Promise<Answer<Letters>>; first?: Letters }) {
   const { phase, value, retry } = usePanel({
-    ...{ load, isEmpty: (all: Letters) => all.length === 0 },
+    load,
+    isEmpty: (all: Letters) => all.length === 0,
     ...(first && { first }),
   });
   return (

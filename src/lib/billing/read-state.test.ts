@@ -104,7 +104,10 @@ describe('a Trial Offer', () => {
     items: {
       data: [
         {
-          ...{ id: 'si_1', price: { id: price }, current_period_start: 0, current_period_end: seconds(60) },
+          id: 'si_1',
+          price: { id: price },
+          current_period_start: 0,
+          current_period_end: seconds(60),
           current_trial: trial,
         },
       ],

@@ -131,7 +131,10 @@ async function say(server: Server, request: string, count = 1): Promise<Answer[]
 
 const lines = (...headers: string[]): string => `${headers.join('\r\n')}\r\n\r\n`;
 const stable = ({ status, headers: { date, age: _age, ...headers }, body }: Answer) => ({
-  ...{ status, headers, body: body.toString('latin1'), dated: date !== undefined },
+  status,
+  headers,
+  body: body.toString('latin1'),
+  dated: date !== undefined,
 });
 
 describe('what the lane answers', () => {

@@ -41,7 +41,9 @@ export function listen(): void {
   };
 
   const reader = createReader({
-    ...{ pieces, language, rate: 1 },
+    pieces,
+    language,
+    rate: 1,
     onChange: ({ playing, at }) => {
       play.textContent = playing ? 'Pause' : 'Play';
       mark(playing ? all[pieces[at]?.block ?? -1] : undefined);

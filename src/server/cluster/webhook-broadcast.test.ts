@@ -306,8 +306,15 @@ it('checks what is handed on as if WordPress had sent it', async () => {
   wordpress.put('articles', { id: 7, ...wirePost({ id: 7, slug: 'a-7', category: [{ id: 3 }] }) });
   const open = async (own: string): Promise<Content> => {
     const content = openContent({
-      ...{ file: ':memory:', wordpress: { url: wordpress.url }, siteUrl: 'https://sun.example', secret: own },
-      ...{ frameHosts: [], measure: async () => null, log: silent, pollSeconds: 3600, threads: false },
+      file: ':memory:',
+      wordpress: { url: wordpress.url },
+      siteUrl: 'https://sun.example',
+      secret: own,
+      frameHosts: [],
+      measure: async () => null,
+      log: silent,
+      pollSeconds: 3600,
+      threads: false,
       fetch: wordpress.fetch,
     });
     await content.syncNow();

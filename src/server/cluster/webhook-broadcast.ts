@@ -228,7 +228,12 @@ export function createWebhookBroadcast(options: WebhookBroadcastOptions): Webhoo
     receive,
     start() {
       listening ??= listen({
-        ...{ url, channel, log, beatMs, patienceMs, heard: hear },
+        url,
+        channel,
+        log,
+        beatMs,
+        patienceMs,
+        heard: hear,
         begun() {
           begunAt = performance.now();
           echoed = false;

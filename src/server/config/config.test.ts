@@ -180,7 +180,10 @@ describe('settings', () => {
       },
       market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
       algolia: {
-        ...{ appId: 'APP1', searchKey: 'searchkey', writeKey: 'writekey1', index: 'sun-stories' },
+        appId: 'APP1',
+        searchKey: 'searchkey',
+        writeKey: 'writekey1',
+        index: 'sun-stories',
         url: 'http://127.0.0.1:9998',
       },
       pressMemoryBytes: 64 * 1024 * 1024,
@@ -337,7 +340,9 @@ describe('settings', () => {
 
   it('reads the checks of addresses and the headers of the place', () => {
     expect(parseConfig({})).toMatchObject({
-      ...{ emailVerifier: null, emailDnsCheck: true, geo: { countryHeader: null, cityHeader: null } },
+      emailVerifier: null,
+      emailDnsCheck: true,
+      geo: { countryHeader: null, cityHeader: null },
     });
     const url = 'https://verifier.example.com/v1/verify?plan=a';
     expect(
@@ -348,11 +353,9 @@ describe('settings', () => {
         GEO_CITY_HEADER: 'CF-IPCity',
       }),
     ).toMatchObject({
-      ...{
-        emailVerifier: { url, key: 'k' },
-        emailDnsCheck: false,
-        geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
-      },
+      emailVerifier: { url, key: 'k' },
+      emailDnsCheck: false,
+      geo: { countryHeader: null, cityHeader: 'cf-ipcity' },
     });
   });
 

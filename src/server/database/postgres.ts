@@ -53,8 +53,11 @@ export function openPool(url: string, { log, patienceMs = 5000, patient = false 
  */
 export const openClient = (url: string, patienceMs: number): pg.Client =>
   new pg.Client({
-    ...{ connectionString: url, connectionTimeoutMillis: patienceMs, query_timeout: patienceMs },
-    ...{ keepAlive: true, application_name: 'broadsheet' },
+    connectionString: url,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+    keepAlive: true,
+    application_name: 'broadsheet',
   });
 
 export interface Watch {

@@ -54,13 +54,19 @@ describe('the rules for links', () => {
 
   it('are named by pages that can be read, and by nothing else', () => {
     const security = securityHeaders({
-      ...{ siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [], stripe: null },
+      siteUrl: 'https://paper.example',
+      wordpress: null,
+      imageHosts: [],
+      frameHosts: [],
+      stripe: null,
       thirdParties: noThirdParties,
     });
     const dress = pageHeaders(security, { cdn: null, cdnHeaders: false });
     const headers = (status: number, type: string, policy?: string) =>
       dress({
-        ...{ status, variant: 'public', tags: [] },
+        status,
+        variant: 'public',
+        tags: [],
         headers: { 'content-type': type, ...(policy && { 'content-security-policy': policy }) },
       } as unknown as Parameters<typeof dress>[0]);
     const page = headers(200, 'text/html', "script-src 'self' 'sha256-a'");

@@ -25,8 +25,14 @@ onBothEngines('the move of the newsletters out of the profiles', (engines) => {
         await tx
           .insertInto('users')
           .values({
-            ...{ id, name: '', email: `${id}@example.com`, emailVerified: 1, image: null, trackingId: id },
-            ...{ createdAt: at, updatedAt: at },
+            id,
+            name: '',
+            email: `${id}@example.com`,
+            emailVerified: 1,
+            image: null,
+            trackingId: id,
+            createdAt: at,
+            updatedAt: at,
           })
           .execute();
         await tx
@@ -53,7 +59,10 @@ onBothEngines('the move of the newsletters out of the profiles', (engines) => {
       .orderBy('user_id')
       .execute();
     expect(Object.fromEntries(profiles.map(({ user_id, data }) => [user_id, JSON.parse(data)]))).toEqual({
-      ...{ ada: { first_name: 'Ada' }, ben: { first_name: '"newsletters"' }, cleo: {}, dora: {} },
+      ada: { first_name: 'Ada' },
+      ben: { first_name: '"newsletters"' },
+      cleo: {},
+      dora: {},
       ...Object.fromEntries(many.map((id) => [id, { last_name: id }])),
     });
     expect(new Set(profiles.map(({ updated }) => Number(updated)))).toEqual(new Set([7]));

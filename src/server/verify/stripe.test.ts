@@ -62,7 +62,8 @@ describe('the account', () => {
     if (!domain) throw new Error('nothing was registered');
     domain.apple_pay = { status: 'inactive', status_details: { error_message: 'The file was not found.' } };
     expect(ours(await runChecks(checks().account))).toMatchObject({
-      ...{ outcome: 'failed', came: 'Apple Pay: The file was not found.' },
+      outcome: 'failed',
+      came: 'Apple Pay: The file was not found.',
     });
     unregisterDomain(ledger, 'www.example.com');
   });

@@ -75,9 +75,14 @@ function differences(environment: Environment, subscription: Subscription, state
     pause: pause && { behavior: pause.behavior, resumesAt: ms(pause.resumes_at) },
   };
   const told: typeof books = {
-    ...{ status: state.status, price: state.price.id, planned: state.next?.id ?? null },
-    ...{ periodStart: state.periodStart, periodEnd: state.periodEnd, cancelAt: state.cancelAt },
-    ...{ offer: state.offer ?? null, trialEnd: state.trialEnd },
+    status: state.status,
+    price: state.price.id,
+    planned: state.next?.id ?? null,
+    periodStart: state.periodStart,
+    periodEnd: state.periodEnd,
+    cancelAt: state.cancelAt,
+    offer: state.offer ?? null,
+    trialEnd: state.trialEnd,
     pause: state.pause ?? null,
   };
   const wrong = Object.keys(books)

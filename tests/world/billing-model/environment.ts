@@ -89,8 +89,11 @@ export async function prepareEnvironments(database: Database): Promise<Environme
   const failures: Failures = new Map();
   const outside = stripeClient(stripe, new Life(), new Map());
   const access = {
-    ...{ secretKey: stripe.keys.secret, publishableKey: stripe.keys.publishable, webhookSecret },
-    ...{ apiUrl: 'http://stripe.test', scriptUrl: 'http://stripe.test/stripe.js' },
+    secretKey: stripe.keys.secret,
+    publishableKey: stripe.keys.publishable,
+    webhookSecret,
+    apiUrl: 'http://stripe.test',
+    scriptUrl: 'http://stripe.test/stripe.js',
   };
   // Limits have tests of their own; a thousand sequences share these counters.
   const many = { most: 1_000_000, seconds: 60 };
@@ -108,8 +111,16 @@ export async function prepareEnvironments(database: Database): Promise<Environme
   async function begin(): Promise<Process> {
     const life = new Life();
     const billing = await createBilling({
-      ...{ access, outbox, secret, siteUrl: 'https://paper.example', rules, log: silent, limits },
-      ...{ database: mortal(database, life), now: () => clock.now, stripe: stripeClient(stripe, life, failures) },
+      access,
+      outbox,
+      secret,
+      siteUrl: 'https://paper.example',
+      rules,
+      log: silent,
+      limits,
+      database: mortal(database, life),
+      now: () => clock.now,
+      stripe: stripeClient(stripe, life, failures),
     });
     return { life, billing };
   }
@@ -134,7 +145,11 @@ export async function prepareEnvironments(database: Database): Promise<Environme
       .execute();
     return {
       session: { id, userId: id, trackingId: id, email, emailVerified: true, createdAt: began },
-      ...{ address: '203.0.113.7', decisions: [], methods: new Map(), challenge: null, subscription: null },
+      address: '203.0.113.7',
+      decisions: [],
+      methods: new Map(),
+      challenge: null,
+      subscription: null,
     };
   }
 
@@ -150,7 +165,11 @@ export async function prepareEnvironments(database: Database): Promise<Environme
       const readers = [await reader(), await reader()];
       events.length = 0;
       return {
-        ...{ stripe, outside, clock, events, readers },
+        stripe,
+        outside,
+        clock,
+        events,
+        readers,
         async process(number) {
           const there = processes[number];
           if (there && !there.life.dead) return there;

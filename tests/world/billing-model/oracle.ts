@@ -167,7 +167,11 @@ function standing(environment: Environment, subscription: Subscription): Standin
     invoice.lines.data
       .filter(({ _item: item }) => item !== undefined)
       .map(({ amount, period, pricing }) => ({
-        ...{ ...period, refunded, amount, invoice: invoice.id, price: pricing.price_details.price },
+        ...period,
+        refunded,
+        amount,
+        invoice: invoice.id,
+        price: pricing.price_details.price,
         free: isFree(invoice),
       })),
   );

@@ -196,7 +196,9 @@ async function act(
         if (plan === 'member-print-yearly' && action.told) await billing.saveShipping(session, home);
         const expected = action.told ? await told(plan, decision.coupon) : undefined;
         const body = {
-          ...{ payment_method: method, product_id: plans[plan], plan_id: plan },
+          payment_method: method,
+          product_id: plans[plan],
+          plan_id: plan,
           ...(decision.coupon !== null && { discount_code: decision.coupon }),
           ...(decision.attempt !== null && { attempt: decision.attempt }),
           ...(expected !== undefined && { expected }),

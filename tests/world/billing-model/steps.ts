@@ -124,7 +124,13 @@ const coupon = some<(string | null)[]>(
 const reader = some<(0 | 1)[]>(0, 0, 0, 1);
 
 const subscribe = fc.record({
-  ...{ do: as('subscribe' as const), plan, card, sameCard: fc.boolean(), attempt, coupon, told: fc.boolean() },
+  do: as('subscribe' as const),
+  plan,
+  card,
+  sameCard: fc.boolean(),
+  attempt,
+  coupon,
+  told: fc.boolean(),
 });
 const switching = fc.record({ do: as('switch' as const), plan, attempt, told: fc.boolean() });
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -175,14 +181,18 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ do: as('refund' as const), reader, part: some<('whole' | 'half' | 'a cent')[]>('whole', 'half', 'a cent') },
+      do: as('refund' as const),
+      reader,
+      part: some<('whole' | 'half' | 'a cent')[]>('whole', 'half', 'a cent'),
       oldest: fc.boolean(),
     }),
   },
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ do: as('pause' as const), reader, days: fc.option(fc.integer({ min: 1, max: 90 })) },
+      do: as('pause' as const),
+      reader,
+      days: fc.option(fc.integer({ min: 1, max: 90 })),
       behavior: some<('keep_as_draft' | 'mark_uncollectible' | 'void')[]>(
         'keep_as_draft',
         'mark_uncollectible',
@@ -208,8 +218,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
 
 const buying = (plan: fc.Arbitrary<PlanId>, attempt: Attempt, card: fc.Arbitrary<CardName> = as('good')) =>
   fc.record({
-    ...{ do: as('subscribe' as const), plan, card, sameCard: as(false) },
-    ...{ attempt: as<Attempt>(attempt), coupon: as(null), told: fc.boolean() },
+    do: as('subscribe' as const),
+    plan,
+    card,
+    sameCard: as(false),
+    attempt: as<Attempt>(attempt),
+    coupon: as(null),
+    told: fc.boolean(),
   });
 const first = (plan: fc.Arbitrary<PlanId>, fault: fc.Arbitrary<Fault | null>, card?: fc.Arbitrary<CardName>) =>
   fc.record({
@@ -232,7 +247,10 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
       first(plan, as(null)),
       fc.integer({ min: 1, max: 25 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 })),
       fc.record({
-        ...{ do: as('action' as const), reader: as(0 as const), fault: as(null), process: as(0 as const) },
+        do: as('action' as const),
+        reader: as(0 as const),
+        fault: as(null),
+        process: as(0 as const),
         action: fc.record({ do: as('switch' as const), plan, attempt: as<Attempt>('new'), told: as(true) }),
       }),
     ),
@@ -251,7 +269,9 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
     arbitrary: fc.tuple(
       first(monthly, as(null)),
       fc.record({
-        ...{ do: as('dispute' as const), reader: as(0 as const), reason: as<DisputeReason>('fraudulent') },
+        do: as('dispute' as const),
+        reader: as(0 as const),
+        reason: as<DisputeReason>('fraudulent'),
         end: some<('open' | 'lost')[]>('open', 'lost', 'lost'),
       }),
     ),
@@ -272,7 +292,10 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
       first(as<PlanId>('reader-penny'), as(null)),
       fc.integer({ min: 1, max: 75 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 + 90 })),
       fc.record({
-        ...{ do: as('action' as const), reader: as(0 as const), fault, process: as(0 as const) },
+        do: as('action' as const),
+        reader: as(0 as const),
+        fault,
+        process: as(0 as const),
         action: fc.oneof(switching, as({ do: 'repair' as const })),
       }),
     ),
@@ -283,7 +306,10 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
     arbitrary: fc.tuple(
       first(monthly, fc.record({ at: fc.noBias(fc.integer({ min: 0, max: 24 })), trouble })),
       fc.record({
-        ...{ do: as('both' as const), reader: as(0 as const), apart: fc.boolean(), fault },
+        do: as('both' as const),
+        reader: as(0 as const),
+        apart: fc.boolean(),
+        fault,
         actions: fc.tuple(buying(monthly, 'same'), buying(monthly, 'same')),
       }),
     ),

@@ -109,7 +109,12 @@ export function stripeClient(state: StripeState, life: Life, failures: Failures)
       headers: told,
       body: text,
     } = answer(state, {
-      ...{ route, id, second, path: url.pathname, query: url.search.slice(1), body },
+      route,
+      id,
+      second,
+      path: url.pathname,
+      query: url.search.slice(1),
+      body,
       authorization: headers.get('authorization'),
       idempotencyKey: headers.get('idempotency-key'),
       version: headers.get('stripe-version'),
@@ -137,7 +142,12 @@ export function stripeClient(state: StripeState, life: Life, failures: Failures)
     return new Response(failure, { status: 500 });
   };
   const client = new Stripe(state.keys.secret, {
-    ...{ apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 1, telemetry: false, timeout: 5000 },
+    apiVersion,
+    host: 'stripe.test',
+    protocol: 'http',
+    maxNetworkRetries: 1,
+    telemetry: false,
+    timeout: 5000,
     httpClient: Stripe.createFetchHttpClient(fetching as typeof fetch),
   });
   // The second try comes at once.

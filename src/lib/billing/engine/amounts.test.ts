@@ -121,7 +121,10 @@ it('refreshes what was kept before discounts were, by the nightly comparison', a
 it('sends Stripe nothing in another currency than that of the subscription', async () => {
   const { session, id } = await subscribed({ currency: 'eur' });
   const { id: dollars } = await house.dashboard.prices.create({
-    ...{ currency: 'usd', unit_amount: 30_000, recurring: { interval: 'year' }, product: 'prod_member' },
+    currency: 'usd',
+    unit_amount: 30_000,
+    recurring: { interval: 'year' },
+    product: 'prod_member',
     metadata: { zephrPlanId: 'dollars-only' },
   });
   await house.billing.refresh();

@@ -48,7 +48,8 @@ it('is paid at once, shows what follows and when, announces it, and goes on at t
   expect(await shown()).toMatchObject({ ...first, interval: 'year', nextBillingDate: ends, paidUntil: ends });
   expect(await house.billing.entitlements(session.userId)).toMatchObject([{ trialing: true, product: 'sun-reader' }]);
   expect(house.mail.find(({ kind }) => kind === 'receipt')).toMatchObject({
-    ...{ amount: 60, nextBill: { amount: 12_000, at: Date.parse(ends) } },
+    amount: 60,
+    nextBill: { amount: 12_000, at: Date.parse(ends) },
   });
   await pass(54);
   expect(house.mail.find(({ kind }) => kind === 'renewal-notice')).toMatchObject({
@@ -143,7 +144,9 @@ it('ends with its days where it is cancelled, and goes on where that is taken ba
   expect(await charged()).toEqual([60]);
   expect(await house.billing.entitlements(session.userId)).toEqual([]);
   expect(await house.billing.subscribe(session, penny)).toMatchObject({
-    ...{ ok: false, status: 409, error: { code: 'promotion_used' } },
+    ok: false,
+    status: 409,
+    error: { code: 'promotion_used' },
   });
 });
 
@@ -181,16 +184,16 @@ describe('the catalogue', () => {
     // An offer without a mark on its price, archived from the start.
     const recurring = { interval: 'week', interval_count: 2 } as const;
     const price = await house.dashboard.prices.create({
-      ...{
-        currency: 'usd',
-        unit_amount: 100,
-        recurring,
-        product: 'prod_reader',
-        metadata: { zephrPlanId: 'fortnight' },
-      },
+      currency: 'usd',
+      unit_amount: 100,
+      recurring,
+      product: 'prod_reader',
+      metadata: { zephrPlanId: 'fortnight' },
     });
     await house.dashboard.productCatalog.trialOffers.create({
-      ...{ price: price.id, active: false, duration: { type: 'relative', relative: { iterations: 1 } } },
+      price: price.id,
+      active: false,
+      duration: { type: 'relative', relative: { iterations: 1 } },
       end_behavior: { transition: { price: 'price_reader_yearly' } },
     });
     // Another process, which has not seen the offer before.
@@ -218,11 +221,15 @@ describe('the catalogue', () => {
     await open();
     const make = async (plan: string, interval: 'week' | 'month', iterations: number, next = 'price_member_yearly') => {
       const price = await house.dashboard.prices.create({
-        ...{ currency: 'usd', unit_amount: 500, product: 'prod_member', metadata: { zephrPlanId: plan } },
+        currency: 'usd',
+        unit_amount: 500,
+        product: 'prod_member',
+        metadata: { zephrPlanId: plan },
         recurring: { interval, interval_count: 2 },
       });
       await house.dashboard.productCatalog.trialOffers.create({
-        ...{ price: price.id, duration: { type: 'relative', relative: { iterations } } },
+        price: price.id,
+        duration: { type: 'relative', relative: { iterations } },
         end_behavior: { transition: { price: next } },
       });
     };
@@ -230,7 +237,10 @@ describe('the catalogue', () => {
     await make('twice', 'week', 2);
     await make('months', 'month', 1);
     const { id: gone } = await house.dashboard.prices.create({
-      ...{ currency: 'usd', unit_amount: 900, recurring: { interval: 'month' }, product: 'prod_member' },
+      currency: 'usd',
+      unit_amount: 900,
+      recurring: { interval: 'month' },
+      product: 'prod_member',
     });
     await make('nowhere', 'week', 1, gone);
     await house.dashboard.prices.update(gone, { active: false });
@@ -238,7 +248,9 @@ describe('the catalogue', () => {
     const sold = house.billing.prices().filter(({ promotion }) => promotion !== null);
     expect(sold.map(({ zephrPlanId }) => zephrPlanId).toSorted()).toEqual(['fortnight', 'reader-penny']);
     expect(sold.find(({ zephrPlanId }) => zephrPlanId === 'fortnight')).toMatchObject({
-      ...{ unit_amount: 20_000, recurring: { interval: 'year' }, promotion: { days: 14, amount: 500 } },
+      unit_amount: 20_000,
+      recurring: { interval: 'year' },
+      promotion: { days: 14, amount: 500 },
     });
     expect(plans().filter(([plan]) => plan === 'twice' || plan === 'months' || plan === 'nowhere')).toEqual([]);
   });
@@ -257,8 +269,13 @@ describe('the catalogue', () => {
 
 describe('the command that makes an offer', () => {
   const wanted = {
-    ...{ plan: 'reader-penny', next: 'reader-yearly', days: 90, amount: 90, others: { gbp: 80 } },
-    ...{ heading: 'A penny a day', subheading: null },
+    plan: 'reader-penny',
+    next: 'reader-yearly',
+    days: 90,
+    amount: 90,
+    others: { gbp: 80 },
+    heading: 'A penny a day',
+    subheading: null,
   };
 
   it('makes what the catalogue sells, in place of what was sold under its name', async () => {
@@ -269,7 +286,10 @@ describe('the command that makes an offer', () => {
     const [price, ...others] = house.billing.prices().filter(({ zephrPlanId }) => zephrPlanId === 'reader-penny');
     expect(others).toEqual([]);
     expect(price).toMatchObject({
-      ...{ id: made.price, unit_amount: 12_000, pennyHeading: 'A penny a day', pennySubheading: null },
+      id: made.price,
+      unit_amount: 12_000,
+      pennyHeading: 'A penny a day',
+      pennySubheading: null,
       promotion: { offer: made.offer, days: 90, amount: 90, currencies: { gbp: 80 }, next: 'price_reader_yearly' },
     });
     paid(await house.billing.subscribe(session, { ...penny, currency: 'gbp', expected: 80 }));
@@ -291,15 +311,21 @@ describe('a subscription that was sold before, as a legacy trial with an added i
     await open();
     // As it was in Stripe: a yearly price that its metadata made a promotion.
     const old = await house.dashboard.prices.create({
-      ...{ currency: 'usd', unit_amount: 12_000, recurring: { interval: 'year' }, product: 'prod_reader' },
+      currency: 'usd',
+      unit_amount: 12_000,
+      recurring: { interval: 'year' },
+      product: 'prod_reader',
       metadata: { zephrPlanId: 'reader-penny', promo_days: '60', promo_amount_per_day: '1' },
     });
     const customer = await house.dashboard.customers.create({ metadata: { user: session.userId } });
     const card = await house.dashboard.paymentMethods.attach('pm_card_visa', { customer: customer.id });
     const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
     const { id } = await house.dashboard.subscriptions.create({
-      ...{ customer: customer.id, items: [{ price: old.id }], default_payment_method: card.id },
-      ...{ trial_period_days: 60, add_invoice_items: [fee] },
+      customer: customer.id,
+      items: [{ price: old.id }],
+      default_payment_method: card.id,
+      trial_period_days: 60,
+      add_invoice_items: [fee],
       metadata: { user: session.userId, promotion: 'reader-penny' },
     } satisfies Stripe.SubscriptionCreateParams);
     await house.billing.refresh();

@@ -30,7 +30,9 @@ export const GET = getRoute(async (context) => {
   if (over) return tooManyRequests(over.retryAfter);
   try {
     const found = await search.find(locals.content, query, {
-      ...{ offset: (page - 1) * limit, limit, ...spanOf(read.question) },
+      offset: (page - 1) * limit,
+      limit,
+      ...spanOf(read.question),
       ...(section !== '' && { section }),
     });
     return { status: 200, body: answerOf(found, query, page - 1, limit) };

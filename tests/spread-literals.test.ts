@@ -1,11 +1,12 @@
 /**
- * What is sent to a vendor is checked by the compiler: no object put together by a spread literal (`...{ a, b }`, `...(c && { a })`), whose
- * excess properties pass, and no `Record<string, unknown>`, which takes everything. Read from the syntax, not by words.
+ * The compiler checks the properties of every object: no spread literal (`...{ a, b }`) anywhere, whose excess properties pass. What
+ * is sent to a vendor has no conditional one (`...(c && { a })`) and no `Record<string, unknown>` either. Read from the syntax.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { scriptsOf } from '../scripts/import-rules.ts';
 import { root } from '../scripts/setup/places.mjs';
 
 /** Folders and files of src/lib that talk to vendors. */
@@ -43,19 +44,38 @@ function hasLiteral(expression: ts.Expression): boolean {
 const bare = (node: ts.Expression): ts.Expression =>
   ts.isParenthesizedExpression(node) ? bare(node.expression) : node;
 
-function faultsIn(name: string, text: string): string[] {
+/** Calls `look` with each node of a source, and with what names its place. */
+function walk(name: string, text: string, look: (node: ts.Node, place: string) => void): void {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.ESNext, true);
-  const faults: string[] = [];
-  const note = (node: ts.Node, what: string) =>
-    faults.push(`${name}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1} ${what}`);
   const visit = (node: ts.Node): void => {
-    if (ts.isSpreadAssignment(node) && hasLiteral(node.expression)) note(node, 'a spread literal');
-    if (ts.isTypeReferenceNode(node) && node.getText().replaceAll(/\s/g, '') === 'Record<string,unknown>')
-      note(node, 'Record<string, unknown>');
+    look(node, `${name}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
     ts.forEachChild(node, visit);
   };
   visit(file);
+}
+
+/** What must not stand where a vendor is spoken to. */
+function faultsIn(name: string, text: string): string[] {
+  const faults: string[] = [];
+  walk(name, text, (node, place) => {
+    if (ts.isSpreadAssignment(node) && hasLiteral(node.expression)) faults.push(`${place} a spread literal`);
+    if (ts.isTypeReferenceNode(node) && node.getText().replaceAll(/\s/g, '') === 'Record<string,unknown>')
+      faults.push(`${place} Record<string, unknown>`);
+  });
   return faults;
+}
+
+/** Object literals that are spread into another object or into a component's attributes. */
+function spreadLiterals(name: string, text: string): string[] {
+  const found: string[] = [];
+  walk(name, text, (node, place) => {
+    if (
+      (ts.isSpreadAssignment(node) || ts.isJsxSpreadAttribute(node)) &&
+      ts.isObjectLiteralExpression(bare(node.expression))
+    )
+      found.push(place);
+  });
+  return found;
 }
 
 it('is typed, wherever a vendor is spoken to', () => {
@@ -67,6 +87,26 @@ it('is typed, wherever a vendor is spoken to', () => {
   });
   expect(files.length).toBeGreaterThan(20);
   expect(files.flatMap((path) => faultsIn(relative(root, path), readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+it('spreads no literal, in any file', () => {
+  const sources = '{src,sandbox,scripts,tests,bench,wordpress}/**/*.{ts,tsx,mjs,astro}';
+  const files = globSync(sources, { cwd: root, exclude: ['**/node_modules/**'] });
+  expect(files.length).toBeGreaterThan(1000);
+  const found = files.flatMap((name) => {
+    const text = readFileSync(join(root, name), 'utf8');
+    if (!/\.\.\.\s*\(*\s*\{/.test(text)) return [];
+    return spreadLiterals(name, name.endsWith('.astro') ? scriptsOf(text) : text);
+  });
+  expect(found).toEqual([]);
+});
+
+it.each([
+  ['x.ts', 'call({ ...{ a, b }, c });', ['x.ts:1']],
+  ['x.tsx', 'const a = <Field\n  {...{ a, b }} />;', ['x.tsx:2']],
+  ['x.tsx', 'const a = <Field {...props} />; call({ ...(c && { a }) });', []],
+])('finds spread literals in %s: %s', (name, text, found) => {
+  expect(spreadLiterals(name, text)).toEqual(found);
 });
 
 it.each([
