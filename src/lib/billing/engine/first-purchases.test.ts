@@ -1,4 +1,5 @@
 /** First purchases of one reader, many at once and over two processes: one customer, one subscription, and no error of ours. */
+import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, home } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -27,6 +28,30 @@ onBothEngines('twenty first purchases at once', (engines) => {
       expect(own.data.map(({ status }) => status)).toEqual(['active']);
     }
     expect((await house.dashboard.charges.list({ limit: 100 })).data).toHaveLength(4);
+  });
+
+  it('make no second subscription in a process that looked before the first was paid', async () => {
+    house = await billingBench(await engines.open());
+    const session = await house.readers.join('ada@example.com');
+    const looked = Promise.withResolvers<void>();
+    const firstIsPaid = Promise.withResolvers<void>();
+    const { invoices } = house.dashboard;
+    const preview = invoices.createPreview.bind(invoices);
+    invoices.createPreview = async (...asked) => {
+      looked.resolve();
+      await firstIsPaid.promise;
+      return preview(...asked);
+    };
+    const slow = await house.another({ stripe: house.dashboard });
+    const second = slow.subscribe(session, { ...monthly, attempt: randomUUID() }, '198.51.100.2');
+    await looked.promise;
+    expect(await house.billing.subscribe(session, { ...monthly, attempt: randomUUID() }, null)).toMatchObject({
+      ok: true,
+    });
+    firstIsPaid.resolve();
+    expect(await second).toMatchObject({ ok: false, status: 409 });
+    expect((await house.dashboard.subscriptions.list({ status: 'all' })).data).toHaveLength(1);
+    expect((await house.dashboard.charges.list()).data).toHaveLength(1);
   });
 
   it('meet a postal address that is saved at the same time', async () => {

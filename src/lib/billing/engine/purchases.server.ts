@@ -9,11 +9,15 @@ export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'atte
   readonly userId: string;
   readonly subscription?: string | null;
   readonly before?: string | null;
+  /** `count` before Stripe was asked what the reader has: a purchase that another process made since then is one too many. */
+  readonly known?: number;
 };
 
 export interface Purchases {
+  /** How many a reader has begun, whatever came of them. */
+  count(userId: string): Promise<number>;
   /**
-   * @returns `null` when the reader has another one open, which the database sees to
+   * @returns `null` when the reader has another one open, which the database sees to, or more than the caller knew
    * @throws Refused where the account is deleted
    */
   begin(purchase: NewPurchase): Promise<Purchase | null>;
@@ -41,7 +45,8 @@ export function createPurchases(database: Database, now: () => number): Purchase
   const first = async (query: ReturnType<typeof of>): Promise<Purchase | null> =>
     (await query.orderBy('created', 'desc').executeTakeFirst()) ?? null;
   return {
-    async begin({ userId, subscription = null, before = null, ...rest }) {
+    count: (userId) => countPurchases(db, userId),
+    async begin({ userId, subscription = null, before = null, known, ...rest }) {
       const at = now();
       const row: Purchase = {
         id: randomUUID(),
@@ -62,6 +67,7 @@ export function createPurchases(database: Database, now: () => number): Purchase
           .where('id', '=', userId)
           .executeTakeFirst();
         if (numUpdatedRows === 0n) return refuse(403, said.deleted);
+        if (known !== undefined && (await countPurchases(tx, userId)) !== known) return null;
         const made = await tx
           .insertInto('purchases')
           .values(row)
@@ -114,4 +120,13 @@ export function createPurchases(database: Database, now: () => number): Purchase
         .limit(most)
         .execute(),
   };
+}
+
+async function countPurchases(db: Queries | AccountsTransaction, userId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('purchases')
+    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }

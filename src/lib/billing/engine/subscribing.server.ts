@@ -185,6 +185,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
 
   async function buy(session: Session, body: SubscribeBody, address: string | null): Promise<Billed<SubscribeAnswer>> {
     const { userId } = session;
+    const known = await purchases.count(userId);
     const before = await boughtBefore(userId, body);
     if (before?.subscription) return paying.answer(await paying.till(before.subscription));
     const price = sold(body);
@@ -211,6 +212,7 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
         coupon: code,
         attempt: body.attempt ?? null,
         payment_method: body.payment_method,
+        known,
       });
       if (!purchase) return no(409, checkoutSaid.busy, { retryAfter: 5 });
       const offer = { price, found, free: due === 0 };
