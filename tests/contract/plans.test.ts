@@ -18,6 +18,7 @@ const shop = {
 };
 const billing: Partial<Billing> = {
   prices: () => shop.prices,
+  currency: async () => ({ currency: 'usd', own: false }),
   entitlements: async () => [],
   shipping: async ({ userId }) => shop.saved.get(userId) ?? null,
   async saveShipping({ userId }, shipping) {

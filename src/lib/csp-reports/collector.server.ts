@@ -34,11 +34,11 @@ export interface CspReportOptions {
 }
 
 /** Bytes of a request: `report-uri` sends one report in it, the Reporting API all that a minute brought, each with the whole policy. */
-const longestBodies: Readonly<Record<string, number>> = {
-  'application/csp-report': 16 * 1024,
-  'application/json': 16 * 1024,
-  'application/reports+json': 256 * 1024,
-};
+const longestBodies: ReadonlyMap<string, number> = new Map([
+  ['application/csp-report', 16 * 1024],
+  ['application/json', 16 * 1024],
+  ['application/reports+json', 256 * 1024],
+]);
 /** Reports that are read of a request; Chromium keeps no more for one endpoint. */
 const mostReports = 100;
 /** Kinds that are remembered, and milliseconds after the last report of one. */
@@ -86,7 +86,7 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
         return { status, retryAfter };
       };
       const [type = ''] = (incoming.headers['content-type'] ?? '').toLowerCase().split(';');
-      const longestBody = longestBodies[type.trim()];
+      const longestBody = longestBodies.get(type.trim());
       if (longestBody === undefined) return refuse(415);
       if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return refuse(413);
       const wait = await admit(address);

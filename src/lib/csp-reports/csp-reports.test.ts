@@ -112,6 +112,8 @@ describe('the collector', () => {
 
   it('refuses what is no report, too long, or too often', async () => {
     expect(await send('{}', 'text/plain')).toBe(415);
+    // Members of every object are no types, either.
+    for (const type of ['constructor', '__proto__']) expect(await send('{}', type)).toBe(415);
     // By the length alone, before anything is read.
     expect(await send('{', 'application/csp-report', '192.0.2.1', 1_000_000)).toBe(413);
     expect(await send('{"a":', 'application/csp-report')).toBe(400);
@@ -123,7 +125,7 @@ describe('the collector', () => {
     now += 60_000;
     expect(await send(JSON.stringify(legacy()))).toBe(204);
     expect(reports.list()).toHaveLength(1);
-    expect(reports.stats().refused).toBe(6);
+    expect(reports.stats().refused).toBe(8);
   });
 
   it('takes a batch of the Reporting API, in which each report repeats the whole policy', async () => {

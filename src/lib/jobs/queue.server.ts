@@ -169,6 +169,13 @@ async function addJob<Kind extends string>(db: Db, queue: QueueName, job: NewJob
       conflict.column('id').doUpdateSet((is) => ({
         causes: is('jobs.causes', '+', 1),
         tries: 0,
+        // A job that had ended begins anew.
+        subject,
+        payload,
+        expires,
+        ended: null,
+        outcome: null,
+        detail: null,
         // A job that is worked on keeps its lease; it runs again after it.
         due: is.case().when('jobs.claim', 'is not', null).then(is.ref('jobs.due')).else(due).end(),
       })),

@@ -83,6 +83,17 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toMatchObject({ count: 0 });
   });
 
+  it('begins anew when it was given up and is added again', async () => {
+    const database = await engines.open();
+    const jobs = queue(database, { now: 1 });
+    const again = { kind: 'one', subject: 'again', once: true } as const;
+    await jobs.add(database.db, { ...again, payload: 'first' });
+    for (const job of await jobs.claim(1)) await jobs.end(job, 'refused', null);
+    expect(await jobs.claim(1)).toEqual([]);
+    await jobs.add(database.db, { ...again, payload: 'second' });
+    expect(await jobs.claim(1)).toMatchObject([{ subject: 'again', payload: 'second', tries: 1 }]);
+  });
+
   it('waits until the time of its release, and counts the try or not', async () => {
     const database = await engines.open();
     const clock = { now: 100 };

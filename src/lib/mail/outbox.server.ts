@@ -164,13 +164,15 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
 
   async function deliver(job: MailJob, by: MailTransport): Promise<void> {
     const result = await attempt(job, by);
-    if (result.kind !== 'down') heard();
+    // A message that is too late is not sent: it says nothing of the mail server.
+    if (result.kind !== 'down' && result.kind !== 'expired') heard();
     // A message that was interrupted by stopping was not refused.
     if (stopping.signal.aborted && result.kind !== 'sent') return settle(() => jobs.release(job, now(), false));
     if (result.kind === 'sent' || result.kind === 'refused' || result.kind === 'expired') {
       const { kind } = result;
       const detail = 'detail' in result ? result.detail : null;
-      counts[kind]++;
+      if (kind === 'expired') note({ [job.kind]: 1 });
+      else counts[kind]++;
       if (kind === 'refused') {
         log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'A message was refused for good');
       }

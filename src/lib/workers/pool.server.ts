@@ -149,11 +149,17 @@ function send<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Resul
   if (thread.idle) clearTimeout(thread.idle);
   thread.idle = null;
   const id = ++pool.lastId;
+  try {
+    const task = pool.options.payload?.(job.task) ?? job.task;
+    thread.worker.postMessage({ id, task } satisfies ToThread<unknown>);
+  } catch (error) {
+    // What can't be copied to a thread is its caller's error, and keeps no place in the thread.
+    job.reject(error as Error);
+    return;
+  }
   thread.jobs.set(id, job);
   // A process with a task in a thread must not end.
   thread.worker.ref();
-  const task = pool.options.payload?.(job.task) ?? job.task;
-  thread.worker.postMessage({ id, task } satisfies ToThread<unknown>);
 }
 
 function startThread<Task, Result>(pool: Pool<Task, Result>): void {

@@ -57,6 +57,12 @@ describe('a worker pool', () => {
     expect(await run('ask')).toBe('size of the main thread');
   });
 
+  it('rejects a task that cannot be copied to a thread, and goes on', async () => {
+    const { run } = open({ payload: (task) => (task === 'uncopied' ? () => {} : task) });
+    await expect(run('uncopied')).rejects.toThrow('could not be cloned');
+    expect(await run('a')).toBe('a!');
+  });
+
   it('starts another thread when more waits than one thread takes', async () => {
     const { run } = open({ maxThreads: 2 });
     const blocked = outcomes([run('block')]);

@@ -335,6 +335,22 @@ describe('security headers', () => {
     }
   });
 
+  it('names the address of reports with every page whose policy sends them there', async () => {
+    const security = securityHeaders({
+      siteUrl: 'https://paper.example',
+      wordpress: null,
+      imageHosts: [],
+      frameHosts: [],
+      thirdParties: noThirdParties,
+      stripe: null,
+      operatorToken: 'a-token',
+    });
+    const { port } = await front({ security });
+    const { headers } = await ask(port, '/subscribe');
+    expect(headers['content-security-policy']).toContain('report-to csp');
+    expect(headers['reporting-endpoints']).toBe('csp="/-/csp-reports"');
+  });
+
   it("completes a page's own policy and never allows inline scripts", async () => {
     const rendered =
       "script-src 'self' 'sha256-abc'; style-src 'self' 'unsafe-inline' 'sha256-def'; font-src https://f.example;";

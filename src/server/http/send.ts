@@ -48,6 +48,7 @@ export function sendPage(
   const own = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': state.options.security.page(null),
+    ...state.options.security.reporting,
   };
   send(state, exchange, status, { ...own, ...headers }, Buffer.from(html));
 }
@@ -103,6 +104,7 @@ function headersOf({ options }: ServerState, incoming: IncomingMessage, rendered
   const html = String(headers['content-type'] ?? '').startsWith('text/html');
   const policy = rendered.headers.get('content-security-policy');
   headers['content-security-policy'] = html ? security.page(policy) : (policy ?? security.other);
+  if (html) Object.assign(headers, security.reporting);
   const uncacheable = rendered.status >= 500 || cookies.length > 0 || incoming.method === 'POST';
   headers['cache-control'] ??= uncacheable ? 'no-store' : freshAlways;
   return headers;

@@ -1,10 +1,13 @@
 import { type Kysely, sql } from 'kysely';
+import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
 /** One job queue instead of the outbox of the mail and the tasks of the comments; what waits there goes on here. */
 export const jobs: Migration = {
   name: '0012-jobs',
-  async up(db: Kysely<unknown>): Promise<void> {
+  async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
+    // Without it a row that another process commits between the copy and the removal would be lost.
+    if (engine === 'postgres') await sql`lock table mail_outbox, comment_tasks in access exclusive mode`.execute(db);
     await db.schema
       .createTable('jobs')
       .addColumn('id', 'text', (column) => column.primaryKey())

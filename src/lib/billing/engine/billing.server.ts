@@ -227,7 +227,10 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
           const who = { session, address, customer, redeemed: open?.coupon ?? null };
           const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
           const till = open?.subscription && found ? await paying.till(open.subscription) : null;
-          if (till && found && isWaiting(till.subscription)) return ok(await quoteOpen(stripe, till, price));
+          const sameCurrency = till?.subscription.currency === price.currency;
+          if (till && found && sameCurrency && isWaiting(till.subscription)) {
+            return ok(await quoteOpen(stripe, till, price));
+          }
           const quote = await quoteNew(stripe, price, found, { customer, address: lives, tax: parts.tax }, now());
           if (isPlain) plainQuotes.keep(price, quote);
           return ok(quote);

@@ -152,13 +152,13 @@ export function plansOf(
     }
     if (!readPlan(price)) continue;
     const offer = own.find(({ active }) => active);
-    const next = offer && prices.find(({ id }) => id === nextOf(offer));
+    const next = offer && prices.find((one) => one.id === nextOf(offer) && readPlan(one) !== null);
     const plan = offer && next ? readPromotion(price, next, offer) : null;
     const why = !offer
       ? 'no active Trial Offer has its price'
       : next
         ? 'its Trial Offer has to last for one interval of days or weeks'
-        : 'the price that its Trial Offer leads to is not active';
+        : 'the price that its Trial Offer leads to is not active, or has no zephrPlanId';
     if (plan) sold.push(plan);
     else unsold.push({ plan: price.metadata.zephrPlanId ?? price.id, why });
   }
@@ -178,6 +178,7 @@ function readPromotion(first: Stripe.Price, next: Stripe.Price, offer: Offer): P
     ...full,
     id: plan.id,
     name: plan.name,
+    print: plan.print || next.metadata.print === 'true',
     promotion: { offer: offer.id, next: next.id, days, amount: plan.unit_amount, ...currenciesOf(first) },
     product: plan.product,
   };

@@ -230,6 +230,11 @@ export function createSubscribing(parts: Parts, paying: Paying, findCoupon: Find
       await abandon(purchase);
       return no(409, said.wrong, { code: 'expired' });
     }
+    // One price has the same number in several currencies: what was begun in another one is not what is shown now.
+    if (till.subscription.currency !== price.currency) {
+      await abandon(purchase);
+      return no(409, checkoutSaid.changed, { code: 'amount_changed' });
+    }
     await asTold(purchase, till, body.expected);
     return endRefused(purchase, till, () => paying.pay(till, body.payment_method, id));
   }

@@ -25,6 +25,9 @@ export interface MadeOffer {
 
 /** @throws Error with a sentence for the operator where nothing can be made */
 export async function createTrialOffer(stripe: Stripe, wanted: WantedOffer): Promise<MadeOffer> {
+  if (wanted.plan === wanted.next) {
+    throw new Error(`The promotion needs a plan name of its own: ${wanted.plan} is the plan that follows.`);
+  }
   const prices: Stripe.Price[] = [];
   for await (const price of stripe.prices.list({ active: true, limit: 100, expand: ['data.currency_options'] })) {
     prices.push(price);
@@ -34,11 +37,13 @@ export async function createTrialOffer(stripe: Stripe, wanted: WantedOffer): Pro
   const lacking = Object.keys(wanted.others).filter((currency) => !next.currency_options?.[currency]);
   if (lacking.length > 0) throw new Error(`${wanted.next} is not sold in ${lacking.join(', ')}.`);
   const metadata: Record<string, string> = { zephrPlanId: wanted.plan, pennyHeading: wanted.heading };
+  if (next.metadata.print) metadata.print = next.metadata.print;
   if (wanted.subheading !== null) metadata.pennySubheading = wanted.subheading;
   const options = Object.entries(wanted.others).map(([currency, unit_amount]) => [currency, { unit_amount }] as const);
   const price = await stripe.prices.create({
     currency: next.currency,
     unit_amount: wanted.amount,
+    ...(next.tax_behavior && { tax_behavior: next.tax_behavior }),
     ...(options.length > 0 && { currency_options: Object.fromEntries(options) }),
     recurring: { interval: 'day', interval_count: wanted.days },
     product: idOf(next.product) ?? '',

@@ -64,6 +64,23 @@ it('is paid at once, shows what follows and when, announces it, and goes on at t
   expect((await house.billing.reconcile()).drifted).toEqual([]);
 });
 
+it('is not paid in dollars by who was shown the same number of pounds', async () => {
+  await open();
+  const declined = { ...penny, payment_method: 'pm_card_chargeDeclined', expected: 60 };
+  expect(await house.billing.subscribe(session, declined)).toMatchObject({ ok: false, status: 402 });
+  const inPounds = { ...penny, currency: 'gbp', expected: 60 };
+  expect(await house.billing.subscribe(session, inPounds)).toMatchObject({
+    ok: false,
+    status: 409,
+    error: { code: 'amount_changed' },
+  });
+  paid(await house.billing.subscribe(session, inPounds));
+  const { data } = await house.dashboard.charges.list();
+  expect(data.filter(({ paid: done }) => done).map(({ amount, currency }) => [amount, currency])).toEqual([
+    [60, 'gbp'],
+  ]);
+});
+
 it('opens nothing before its sixty cents are paid', async () => {
   await open();
   const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required' };
@@ -302,7 +319,20 @@ describe('the command that makes an offer', () => {
     );
     const yen = { ...wanted, others: { jpy: 100 } };
     await expect(createTrialOffer(house.dashboard, yen)).rejects.toThrow('reader-yearly is not sold in jpy.');
+    await expect(createTrialOffer(house.dashboard, { ...wanted, plan: 'reader-yearly' })).rejects.toThrow(
+      /a plan name of/,
+    );
     expect(requested(/prices|trial_offers/)).toEqual([]);
+  });
+
+  it('asks for an address where the plan that follows is printed', async () => {
+    await open();
+    const print = { ...wanted, plan: 'print-penny', next: 'member-print-yearly', others: {} };
+    await createTrialOffer(house.dashboard, print);
+    await house.billing.refresh();
+    expect(house.billing.prices().find(({ zephrPlanId }) => zephrPlanId === 'print-penny')).toMatchObject({
+      print: true,
+    });
   });
 });
 
