@@ -1,4 +1,4 @@
-/** Says anew each minute whether somebody is at the support inbox, while the page is looked at. */
+/** Says anew each minute whether the support inbox is staffed, while the page is looked at. */
 import { supportHours } from '../lib/support/hours.ts';
 
 function say(): void {

@@ -1,6 +1,6 @@
 /**
  * Searches off the main thread. A search of common words goes through the words of the whole archive, a tenth of a second and more,
- * and nobody's page must wait for that. One question is answered after the other; how many wait, and how long, is bounded.
+ * and no page must wait for that. One question is answered after the other; how many wait, and how long, is bounded.
  */
 import type { Logger } from '../../lib/logging.ts';
 import { SearchBusy } from '../../lib/search/busy.ts';
@@ -27,7 +27,7 @@ export interface SearchThreadOptions {
   readonly module?: URL;
   /** Questions that may wait, 50 by default. */
   readonly most?: number;
-  /** Milliseconds that one may wait for its turn, 3,000 by default: after that nobody looks at the answer. */
+  /** Milliseconds that one may wait for its turn, 3,000 by default: after that the reader has given up. */
   readonly patienceMs?: number;
 }
 

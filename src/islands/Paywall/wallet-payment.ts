@@ -1,6 +1,6 @@
 /**
  * Paying with a wallet, without a screen. The reader has agreed to a sum on the wallet's sheet; it is charged, or nothing is. Where
- * tax depends on an address that nobody knows yet, the wallet's billing address says it, and a sum that has changed by it is shown
+ * tax depends on an address that is not known yet, the wallet's billing address says it, and a sum that has changed by it is shown
  * before it is charged.
  */
 import type { StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';

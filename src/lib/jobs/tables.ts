@@ -19,7 +19,7 @@ export interface JobsTable {
   due: number;
   /** After this it is dropped and never tried; `null`: it is tried until it is done. */
   expires: number | null;
-  /** Who is working on it; `null` while nobody is. */
+  /** Claim of the process that works on it; `null` while it waits. */
   claim: string | null;
   tries: number;
   /** How often it was added; a job that was added again while it was worked on runs again. */

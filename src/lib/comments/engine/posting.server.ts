@@ -14,7 +14,7 @@ import type { OwnComment } from '../wire.ts';
 import { type CommentDependencies, done, failed, failureOf, ownOf, stateOf } from './dependencies.ts';
 import type { ModerationAnswer } from './moderation.server.ts';
 
-/** Longer than the moderation waits for an answer: after it nobody is sending the draft any more. */
+/** Longer than the moderation waits for an answer: after that the draft is no longer being sent. */
 export const claimMs = 30_000;
 const day = 24 * 60 * 60 * 1000;
 
