@@ -40,7 +40,8 @@ function bench(
   const payment = { $state: $paying, buy } as unknown as Payment;
   const event = { paymentFailed: vi.fn(), billingDetails: { name: 'Ada', address } };
   const onSum = vi.fn();
-  const form = { paymentMethod: async () => ({ ok: more.card ?? true, value: 'pm_1' }) } as unknown as CardForm;
+  const made = more.card === false ? { ok: false, message: 'Incomplete.', shown: true } : { ok: true, value: 'pm_1' };
+  const form = { paymentMethod: async () => made } as unknown as CardForm;
   const agreed = quotedPurchase($state.get()) as Purchase;
   const wallet = { agreed, order, payment, form, taxed: more.taxed ?? false, onSum };
   return { $state, order, live, buy, event, onSum, run: () => payByWallet(event, wallet) };
@@ -62,6 +63,12 @@ it('tells the sheet of a payment that failed, in the bank’s own words', async 
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' });
   // One that gave none stands until it is dismissed.
   expect(await bench(quoteOf(12_000), { error, card: false }).run()).toBe(true);
+});
+
+it('ends the sheet when the card form shows the problem itself', async () => {
+  const { event, run } = bench(quoteOf(12_000), { card: false });
+  expect(await run()).toBe(true);
+  expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Incomplete.' });
 });
 
 it('learns from the wallet where tax depends on an address, and pays where there is none', async () => {

@@ -8,7 +8,7 @@ import type { TaxAddress } from '../../lib/billing/wire.ts';
 import { messages } from './messages.ts';
 import { sum } from './money.ts';
 import { type Order, purchaseOf } from './order.ts';
-import type { CardForm, Payment, Purchase } from './payment.ts';
+import type { CardForm, Made, Payment, Purchase } from './payment.ts';
 
 export type WalletEvent = Pick<StripeExpressCheckoutElementConfirmEvent, 'billingDetails' | 'paymentFailed'>;
 
@@ -47,18 +47,20 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
     onSum(purchase.expected);
     return fail(messages.sumChanged(sum(purchase.expected, purchase.currency)));
   }
-  let hasCard = false;
+  const card: { made: Made<string> | null } = { made: null };
   await payment.buy(purchase, {
     ...form,
     async paymentMethod() {
-      const made = await form.paymentMethod();
-      hasCard = made.ok;
-      return made;
+      card.made = await form.paymentMethod();
+      return card.made;
     },
   });
+  const { made } = card;
   const { error } = payment.$state.get();
   if (error) fail(error.detail ?? error.text);
-  return !hasCard;
+  // The form shows this problem beside its fields, or nothing was begun: without an answer the sheet would wait forever.
+  else if (!made?.ok) fail(made?.message ?? messages.wrong);
+  return !made?.ok;
 }
 
 const isSameSum = (one: Purchase, other: Purchase): boolean =>
