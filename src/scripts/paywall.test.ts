@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 const mount = vi.fn();
-vi.mock('../islands/Paywall/Paywall.island.tsx', () => ({ mount }));
+vi.mock('../islands/PaywallModal/PaywallModal.island.tsx', () => ({ mount }));
 
 /** A page that has just been opened. */
 async function page(html: string, hash = ''): Promise<typeof import('../stores/ui.ts')> {

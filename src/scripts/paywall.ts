@@ -23,7 +23,7 @@ function payloadOf(link: HTMLElement): Payload | null {
 
 async function fetchPaywall(place: HTMLElement): Promise<void> {
   try {
-    const { mount } = await import('../islands/Paywall/Paywall.island.tsx');
+    const { mount } = await import('../islands/PaywallModal/PaywallModal.island.tsx');
     mount(place);
   } catch {
     asked = false;

@@ -2,7 +2,7 @@
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { $ui, closeAll, openAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
-import { button, click, type Drawn, draw, named } from '../parts/testing.tsx';
+import { button, click, type Drawn, draw, named } from '../shared/testing.tsx';
 import { Popups } from './AuthPopup.island.tsx';
 
 vi.mock('../../stores/session.ts', async () => {

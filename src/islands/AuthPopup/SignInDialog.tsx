@@ -1,9 +1,9 @@
 /** The sign-in panel on a sheet over the page. */
 import { useStore } from '@nanostores/react';
-import { Dialog } from '../parts/Dialog.tsx';
-import type { Provider } from '../parts/providers.ts';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
+import { Dialog } from '../shared/Dialog.tsx';
+import type { Provider } from '../shared/providers.ts';
 
 interface Props {
   heading: string;

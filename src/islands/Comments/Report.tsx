@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { reportComment } from '../../lib/comments/client.ts';
 import { commentLabels } from '../../lib/comments/messages.ts';
-import { Notice } from '../parts/Notice.tsx';
+import { Notice } from '../shared/Notice.tsx';
 import styles from './Comments.module.css';
 import { refusedMessage } from './refused.ts';
 

@@ -6,9 +6,9 @@ import { type SyntheticEvent, useId, useRef, useState } from 'react';
 import { forgetMe } from '../../lib/accounts/client.ts';
 import { formActions, formFields, formPages } from '../../lib/accounts/forms.ts';
 import { forgetProfileCopies } from '../../lib/accounts/profile-copies.ts';
-import { messages } from '../parts/messages.ts';
-import { Notice } from '../parts/Notice.tsx';
-import { useScripted } from '../parts/use-scripted.ts';
+import { messages } from '../shared/messages.ts';
+import { Notice } from '../shared/Notice.tsx';
+import { useScripted } from '../shared/use-scripted.ts';
 import styles from './DeleteAccount.module.css';
 
 interface Props {

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Drawn, draw, field, submit, type } from '../parts/testing.tsx';
 import Sessions from '../Sessions/Sessions.island.tsx';
+import { type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
 import DeleteAccount from './DeleteAccount.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();

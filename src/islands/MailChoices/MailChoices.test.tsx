@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { click, type Drawn, draw, field, submit } from '../parts/testing.tsx';
+import { click, type Drawn, draw, field, submit } from '../shared/testing.tsx';
 import MailChoices from './MailChoices.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();

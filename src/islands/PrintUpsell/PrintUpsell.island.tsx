@@ -6,7 +6,7 @@ import { useStore } from '@nanostores/react';
 import { createRoot } from 'react-dom/client';
 import { publication } from '../../publication.ts';
 import { $ui, closeUpgradeModal } from '../../stores/ui.ts';
-import { Dialog } from '../parts/Dialog.tsx';
+import { Dialog } from '../shared/Dialog.tsx';
 import styles from './PrintUpsell.module.css';
 
 /** Its name in `$ui.upgradeModal`. */

@@ -2,7 +2,7 @@
 import { act } from 'react';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { $ui, closeUpgradeModal, openUpgradeModal } from '../../stores/ui.ts';
-import { button, click, type Drawn, draw, named } from '../parts/testing.tsx';
+import { button, click, type Drawn, draw, named } from '../shared/testing.tsx';
 import { PrintUpsell, printEdition } from './PrintUpsell.island.tsx';
 
 let drawn: Drawn;

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { button, type Drawn, draw, field, submit, type } from '../parts/testing.tsx';
+import { button, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
 import Profile, { type ProfileProps } from './Profile.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Drawn, draw } from '../parts/testing.tsx';
+import { type Drawn, draw } from '../shared/testing.tsx';
 import Retention from './Retention.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();

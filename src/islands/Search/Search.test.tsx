@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 /** Without `act`: it would hide what lies between a page's first drawing and the moment at which React listens. */
-import '../parts/testing.tsx';
+import '../shared/testing.tsx';
 import { afterEach, expect, it } from 'vitest';
 import { $ui, closeSearch, openSearch } from '../../stores/ui.ts';
 import { mount } from './Search.island.tsx';

@@ -5,7 +5,7 @@ import { searchPage } from '../../lib/search/client.ts';
 import { searchMessages } from '../../lib/search/messages.ts';
 import { publication } from '../../publication.ts';
 import { $ui, setSearchInput } from '../../stores/ui.ts';
-import { giveBack, holdPage } from '../parts/Dialog.tsx';
+import { giveBack, holdPage } from '../shared/Dialog.tsx';
 import type { SearchFlow } from './flow.ts';
 import { Grid, Hits } from './Results.tsx';
 import styles from './Search.module.css';

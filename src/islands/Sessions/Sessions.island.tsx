@@ -5,8 +5,8 @@
 import { type SyntheticEvent, useId, useState } from 'react';
 import { formActions, formPages } from '../../lib/accounts/forms.ts';
 import { signOut } from '../../stores/session.ts';
-import { messages } from '../parts/messages.ts';
-import { Notice } from '../parts/Notice.tsx';
+import { messages } from '../shared/messages.ts';
+import { Notice } from '../shared/Notice.tsx';
 import styles from './Sessions.module.css';
 
 interface Props {

@@ -1,8 +1,8 @@
 /** Entering the six digits of a mail (spec section 2, "Code view"). */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { Notice } from '../parts/Notice.tsx';
-import parts from '../parts/parts.module.css';
-import { Resend } from '../parts/Resend.tsx';
+import { Notice } from '../shared/Notice.tsx';
+import { Resend } from '../shared/Resend.tsx';
+import parts from '../shared/shared.module.css';
 import { CodeBoxes } from './CodeBoxes.tsx';
 import styles from './SignIn.module.css';
 

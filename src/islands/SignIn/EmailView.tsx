@@ -1,11 +1,11 @@
 /** The e-mail login panel at its beginning (spec section 2, "Email login panel"). */
 import { useEffect, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { EmailField, useEmailField } from '../parts/EmailField.tsx';
-import { Notice } from '../parts/Notice.tsx';
-import parts from '../parts/parts.module.css';
-import type { Provider } from '../parts/providers.ts';
-import { SocialButtons } from '../parts/SocialButtons.tsx';
+import { EmailField, useEmailField } from '../shared/EmailField.tsx';
+import { Notice } from '../shared/Notice.tsx';
+import type { Provider } from '../shared/providers.ts';
+import { SocialButtons } from '../shared/SocialButtons.tsx';
+import parts from '../shared/shared.module.css';
 import styles from './SignIn.module.css';
 
 export interface EmailViewProps {

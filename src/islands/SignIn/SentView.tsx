@@ -1,8 +1,8 @@
 /** A link is on its way (spec section 2, "Email login panel"): the address is locked, and there are three ways on. */
 import { useEffect, useId, useRef } from 'react';
-import { Notice } from '../parts/Notice.tsx';
-import parts from '../parts/parts.module.css';
-import { Resend } from '../parts/Resend.tsx';
+import { Notice } from '../shared/Notice.tsx';
+import { Resend } from '../shared/Resend.tsx';
+import parts from '../shared/shared.module.css';
 import styles from './SignIn.module.css';
 
 export interface SentViewProps {

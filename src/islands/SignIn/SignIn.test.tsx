@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { atom } from 'nanostores';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { button, click, type Drawn, draw, field, named, paste, press, submit, type } from '../parts/testing.tsx';
+import { button, click, type Drawn, draw, field, named, paste, press, submit, type } from '../shared/testing.tsx';
 import { CodeView, type CodeViewProps } from './CodeView.tsx';
 import { EmailView, type EmailViewProps } from './EmailView.tsx';
 import type { Flow, SignInState } from './flow.ts';

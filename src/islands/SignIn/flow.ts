@@ -5,10 +5,10 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
-import { complaintAbout } from '../parts/check-email.ts';
-import { messages, wordsFor } from '../parts/messages.ts';
-import type { Provider } from '../parts/providers.ts';
-import type { SocialEnd } from '../parts/social.ts';
+import { complaintAbout } from '../shared/check-email.ts';
+import { messages, wordsFor } from '../shared/messages.ts';
+import type { Provider } from '../shared/providers.ts';
+import type { SocialEnd } from '../shared/social.ts';
 
 export type Method = 'link' | 'code';
 

@@ -4,11 +4,11 @@
 import { useStore } from '@nanostores/react';
 import { useState } from 'react';
 import * as calls from '../../lib/accounts/client.ts';
-import type { Provider } from '../parts/providers.ts';
-import { SocialButtons } from '../parts/SocialButtons.tsx';
-import { useScripted } from '../parts/use-scripted.ts';
 import { useFlow } from '../SignIn/use-flow.ts';
 import { useSocialWindow } from '../SignIn/use-social-window.ts';
+import type { Provider } from '../shared/providers.ts';
+import { SocialButtons } from '../shared/SocialButtons.tsx';
+import { useScripted } from '../shared/use-scripted.ts';
 import styles from './Subscribe.module.css';
 import { Subscribed } from './Subscribed.tsx';
 import { SubscribeForm } from './SubscribeForm.tsx';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
 import type { Granted } from '../../lib/http/ask.ts';
-import { button, type Drawn, draw, field, submit, type } from '../parts/testing.tsx';
+import { button, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
 import Subscribe from './Subscribe.island.tsx';
 import { createSubscribeFlow, type SubscribeCalls } from './subscribe-flow.ts';
 

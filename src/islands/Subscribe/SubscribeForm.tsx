@@ -1,8 +1,8 @@
 /** An address, Subscribe, and what became of it; the same in the bar at the foot of the page and on pages of its own. */
 import { type ReactNode, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { EmailField, useEmailField } from '../parts/EmailField.tsx';
-import { Notice } from '../parts/Notice.tsx';
+import { EmailField, useEmailField } from '../shared/EmailField.tsx';
+import { Notice } from '../shared/Notice.tsx';
 import styles from './Subscribe.module.css';
 
 export interface SubscribeFormProps {

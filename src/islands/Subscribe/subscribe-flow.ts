@@ -1,8 +1,8 @@
 /** Signing up by an address alone (spec sections 2 and 7, POST /api/zephr-create), without a screen. */
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
-import { complaintAbout } from '../parts/check-email.ts';
-import { messages, wordsFor } from '../parts/messages.ts';
+import { complaintAbout } from '../shared/check-email.ts';
+import { messages, wordsFor } from '../shared/messages.ts';
 
 export interface SubscribeState {
   readonly step: 'email' | 'done';

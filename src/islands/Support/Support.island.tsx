@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { contactPage, type SupportFields } from '../../lib/support/form.ts';
 import { supportHours } from '../../lib/support/hours.ts';
-import { Dialog } from '../parts/Dialog.tsx';
+import { Dialog } from '../shared/Dialog.tsx';
 import styles from './Support.module.css';
 import { SupportForm, type SupportFormProps } from './SupportForm.tsx';
 

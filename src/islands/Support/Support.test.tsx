@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { button, click, type Drawn, draw, field, named, submit, type } from '../parts/testing.tsx';
+import { button, click, type Drawn, draw, field, named, submit, type } from '../shared/testing.tsx';
 import Support from './Support.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();

@@ -1,0 +1,135 @@
+/** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
+import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+import { unconfirmed } from '../../lib/accounts/forms.ts';
+import type { Shipping } from '../../lib/billing/wire.ts';
+import { hasCode } from '../../lib/http/ask.ts';
+import { saveShipping } from '../../lib/plans/client.ts';
+import {
+  checkShipping,
+  fieldsFrom,
+  type ShippingErrors,
+  type ShippingField,
+  type ShippingFields,
+  type ShippingPage,
+  shippingFields,
+  shippingPages,
+} from '../../lib/plans/shipping.ts';
+import { ConfirmLink } from '../shared/ConfirmLink.tsx';
+import { messages, wordsFor } from '../shared/messages.ts';
+import { Notice } from '../shared/Notice.tsx';
+import { useScripted } from '../shared/use-scripted.ts';
+import { type FieldProps, StateField, TextField } from './fields.tsx';
+import styles from './Shipping.module.css';
+
+interface Props {
+  fields: ShippingFields;
+  errors?: ShippingErrors | undefined;
+  problem?: string | undefined;
+  /** Takes the focus when it appears. */
+  focused: boolean;
+  /** Path of the page that it stands on. */
+  at: ShippingPage;
+  onSaved(shipping: Shipping): void;
+  /** `null` where there is nothing to go back to. */
+  onCancel: (() => void) | null;
+}
+
+export function ShippingForm({ fields, errors: given = {}, problem: first, focused, at, onSaved, onCancel }: Props) {
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const [errors, setErrors] = useState<ShippingErrors>(given);
+  const [problem, setProblem] = useState<string | null>(first ?? null);
+  const [confirms, setConfirms] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const scripted = useScripted();
+
+  const control = (name: ShippingField) => form.current?.elements.namedItem(name) as HTMLElement | null;
+  useEffect(() => {
+    if (focused) form.current?.querySelector('input')?.focus();
+  }, [focused]);
+
+  async function submit(event: SyntheticEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (busy) return;
+    const data = new FormData(event.currentTarget);
+    const checked = checkShipping(fieldsFrom((name) => data.get(name)));
+    setProblem(null);
+    setErrors(checked.ok ? {} : checked.errors);
+    if (!checked.ok) {
+      const wrong = shippingFields.find((name) => checked.errors[name]);
+      if (wrong) control(wrong)?.focus();
+      return;
+    }
+    setConfirms(false);
+    setBusy(true);
+    const answer = await saveShipping(checked.shipping);
+    setBusy(false);
+    if (answer.ok) return onSaved(answer.value?.shipping ?? checked.shipping);
+    // Everything that was typed stays where it is.
+    setConfirms(hasCode(answer, unconfirmed));
+    if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
+    else setProblem(wordsFor(answer, answer.status < 500 ? (answer.message ?? messages.wrong) : messages.wrong));
+  }
+
+  /** What is being mended is not called wrong any more. */
+  function mend({ target }: FormEvent<HTMLFormElement>) {
+    const { name } = target as HTMLInputElement;
+    if (!(name in errors)) return;
+    const { [name as ShippingField]: _mended, ...others } = errors;
+    setErrors(others);
+  }
+
+  const of = (name: ShippingField): Omit<FieldProps, 'label'> => ({
+    id: `${id}-${name}`,
+    name,
+    value: fields[name],
+    error: errors[name] ?? null,
+    readOnly: busy,
+  });
+  return (
+    <form
+      ref={form}
+      className={styles.form}
+      method="post"
+      action="/shipping"
+      aria-label="Shipping Information"
+      aria-busy={busy}
+      noValidate={scripted}
+      onSubmit={submit}
+      onInput={mend}
+    >
+      <div className={styles.wide}>
+        <Notice id={`${id}-problem`} text={problem} />
+        {confirms && <ConfirmLink />}
+      </div>
+      <TextField {...of('name')} label="Name" autoComplete="name" required />
+      <TextField {...of('line1')} label="Address" autoComplete="address-line1" required />
+      <TextField {...of('line2')} label="Apartment, floor" autoComplete="address-line2" />
+      <TextField {...of('city')} label="City" autoComplete="address-level2" required />
+      <StateField {...of('state')} label="State" />
+      <TextField {...of('postal_code')} label="ZIP code" autoComplete="postal-code" inputMode="numeric" required half />
+      <p className={styles.country}>
+        <span className={styles.label}>Country</span> United States
+      </p>
+      <TextField {...of('phone')} label="Phone" type="tel" autoComplete="tel" hint="For the carrier only." />
+      <div className={styles.ways}>
+        {at !== shippingPages[0] && <input type="hidden" name="return" value={at} />}
+        <button className="button" type="submit" aria-disabled={busy}>
+          {busy ? 'Saving…' : 'Save address'}
+        </button>
+        {onCancel && (
+          <a
+            className="button button-plain"
+            href={at}
+            onClick={(event) => {
+              event.preventDefault();
+              onCancel();
+            }}
+          >
+            Keep the old one
+          </a>
+        )}
+      </div>
+    </form>
+  );
+}

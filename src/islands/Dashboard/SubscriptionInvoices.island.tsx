@@ -1,0 +1,91 @@
+/** The reader's bills, to download. The first of them are the server's drawing; older ones are fetched, or are a page of their own. */
+import { type MouseEvent, useRef, useState } from 'react';
+import { bills as fetchBills } from '../../lib/billing/client.ts';
+import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
+import { longDayInZone } from '../../lib/day-in-zone.ts';
+import { formatReceipt } from '../../lib/money.ts';
+import { PanelBoundary } from '../shared/PanelBoundary.tsx';
+import { PanelState } from '../shared/PanelState.tsx';
+import { usePanel } from '../shared/use-panel.ts';
+import styles from './SubscriptionInvoices.module.css';
+
+const states: Readonly<Record<Bill['status'], string>> = {
+  paid: 'Paid',
+  open: 'Not paid yet',
+  uncollectible: 'Not paid',
+};
+
+export default function SubscriptionInvoices({ first }: { first: BillsAnswer }) {
+  return (
+    <PanelBoundary>
+      <Invoices first={first} />
+    </PanelBoundary>
+  );
+}
+
+function Invoices({ first }: { first: BillsAnswer }) {
+  const [busy, setBusy] = useState(false);
+  const known = useRef(first);
+  const panel = usePanel<BillsAnswer>({
+    first,
+    isEmpty: ({ bills, next }) => bills.length === 0 && next === null,
+    async load() {
+      setBusy(true);
+      const answer = await fetchBills(known.current.next);
+      setBusy(false);
+      if (!answer.ok || !answer.value) return answer;
+      known.current = { bills: [...known.current.bills, ...answer.value.bills], next: answer.value.next };
+      return { ...answer, value: known.current };
+    },
+  });
+  const { bills, next } = panel.value ?? first;
+  function older(event: MouseEvent) {
+    event.preventDefault();
+    panel.retry();
+  }
+  return (
+    <PanelState
+      phase={panel.phase}
+      empty="There is no invoice yet. The first stands here as soon as something has been charged."
+      error="Your invoices could not be fetched."
+      onRetry={panel.retry}
+    >
+      <ul className={styles.bills}>
+        {bills.map((bill) => (
+          <Row key={bill.id} bill={bill} />
+        ))}
+      </ul>
+      {next !== null && (
+        <a className="button button-plain" href={`?invoices=${next}#invoices`} aria-disabled={busy} onClick={older}>
+          {busy ? 'One moment…' : 'Older invoices'}
+        </a>
+      )}
+    </PanelState>
+  );
+}
+
+function Row({ bill: { id, number, date, amount, tax, currency, status, file } }: { bill: Bill }) {
+  const day = longDayInZone(date);
+  const what = number ? `invoice ${number}` : `invoice of ${day}`;
+  const at = (as: string) => `/account/invoice?id=${encodeURIComponent(id)}&as=${as}`;
+  return (
+    <li>
+      <span className={styles.day}>{day}</span>
+      <span className={styles.number}>{number}</span>
+      <span className={styles.sum}>{formatReceipt(amount, tax, currency)}</span>
+      <span className={status === 'paid' ? styles.paid : styles.due}>{states[status]}</span>
+      <span className={styles.ways}>
+        {status === 'open' && (
+          <a href={at('page')} rel="nofollow">
+            Pay<span className="visually-hidden"> {what}</span>
+          </a>
+        )}
+        {file && (
+          <a href={at('pdf')} rel="nofollow">
+            PDF<span className="visually-hidden"> of {what}</span>
+          </a>
+        )}
+      </span>
+    </li>
+  );
+}

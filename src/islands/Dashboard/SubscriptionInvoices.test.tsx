@@ -1,0 +1,60 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
+import { button, click, type Drawn, draw } from '../shared/testing.tsx';
+import SubscriptionInvoices from './SubscriptionInvoices.island.tsx';
+
+let drawn: Drawn;
+afterEach(async () => {
+  await drawn.remove();
+  vi.unstubAllGlobals();
+});
+
+const bill = (id: string, part: Partial<Bill> = {}): Bill => ({
+  id,
+  number: `A-${id}`,
+  date: '2026-11-21T12:00:00Z',
+  amount: 12_000,
+  currency: 'usd',
+  status: 'paid',
+  file: true,
+  ...part,
+});
+const show = async (first: BillsAnswer) => {
+  drawn = await draw(<SubscriptionInvoices first={first} />);
+};
+const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);
+const older = () => [...drawn.host.querySelectorAll('a')].find(({ textContent }) => textContent === 'Older invoices');
+
+it('lists bills with their files, and the way to pay one that is open', async () => {
+  await show({ bills: [bill('in_2', { status: 'open' }), bill('in_1', { file: false })], next: null });
+  expect(rows()).toEqual([
+    'November 21, 2026A-in_2$120.00Not paid yetPay invoice A-in_2PDF of invoice A-in_2',
+    'November 21, 2026A-in_1$120.00Paid',
+  ]);
+  expect([...drawn.host.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual([
+    '/account/invoice?id=in_2&as=page',
+    '/account/invoice?id=in_2&as=pdf',
+  ]);
+});
+
+it('says that there is none', async () => {
+  await show({ bills: [], next: null });
+  expect(drawn.host.textContent).toContain('There is no invoice yet.');
+});
+
+it('fetches what is older, says when it cannot, and tries again', async () => {
+  await show({ bills: [bill('in_2')], next: 'in_2' });
+  expect(older()?.getAttribute('href')).toBe('?invoices=in_2#invoices');
+  const fetched = vi.fn(async (_path: string) => Response.json({ message: 'away' }, { status: 503 }));
+  vi.stubGlobal('fetch', fetched);
+  await click(older() as HTMLElement);
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Your invoices could not be fetched.'));
+  expect(rows()).toHaveLength(1);
+  fetched.mockImplementation(async () => Response.json({ bills: [bill('in_1')], next: null }));
+  await act(async () => button('Try again').click());
+  await vi.waitFor(() => expect(rows()).toHaveLength(2));
+  expect(fetched).toHaveBeenLastCalledWith('/api/v1/me/invoices?after=in_2', expect.anything());
+  expect(older()).toBeUndefined();
+});

@@ -1,0 +1,102 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Subscription } from '../../lib/billing/wire.ts';
+import { button, type Drawn, draw, submit } from '../shared/testing.tsx';
+import SubscriptionPlan from './SubscriptionPlan.island.tsx';
+
+let drawn: Drawn;
+afterEach(async () => {
+  await drawn.remove();
+  vi.unstubAllGlobals();
+});
+
+const running: Subscription = {
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 12_000,
+  price: 12_000,
+  productId: 'sun-reader',
+  planId: 'reader-yearly',
+  planName: 'Yearly',
+  interval: 'year',
+  print: false,
+  status: 'active',
+  nextBillingDate: '2027-01-20T12:00:00Z',
+  paidUntil: '2027-01-20T12:00:00Z',
+  cancelAtPeriodEnd: false,
+};
+const ending = { ...running, cancelAtPeriodEnd: true, nextBillingDate: null };
+const show = async (first: Subscription | null, label = 'Sun Reader', upgrade = true) => {
+  drawn = await draw(<SubscriptionPlan label={label} first={first} upgrade={upgrade} />);
+};
+const links = () => [...drawn.host.querySelectorAll('a')].map(({ textContent, pathname }) => [textContent, pathname]);
+const form = () => drawn.host.querySelector('form') as HTMLFormElement;
+const answers = (answer: () => Promise<Response>) => {
+  const fetched = vi.fn(answer);
+  vi.stubGlobal('fetch', fetched);
+  return fetched;
+};
+
+it('says what is subscribed to, with the ways up and out', async () => {
+  await show(running);
+  expect(drawn.host.textContent).toContain('Sun Reader');
+  expect(drawn.host.textContent).toContain('Renewal dateJanuary 20, 2027');
+  expect(links()).toEqual([
+    ['Upgrade', '/pricing'],
+    ['Cancel your subscription', '/cancel'],
+  ]);
+});
+
+it('offers founders no more, and who pays nothing no cancelling', async () => {
+  await show(running, 'Sun Founder', false);
+  expect(links()).toEqual([['Cancel your subscription', '/cancel']]);
+  await drawn.remove();
+  await show(null, 'Free Account');
+  expect(drawn.host.textContent).toContain('Free Account');
+  expect(links()).toEqual([['Upgrade', '/pricing']]);
+});
+
+it('leads to the card where a payment failed', async () => {
+  await show({ ...running, status: 'past_due' });
+  expect(drawn.host.textContent).toContain('Your last payment did not go through.');
+  expect(links()[0]).toEqual(['Update your card', '/account/card']);
+});
+
+it('goes on after a cancellation, once however often it is pressed, and is a form besides', async () => {
+  const answer = Promise.withResolvers<Response>();
+  const fetched = answers(() => answer.promise);
+  await show(ending);
+  expect([form().method, new URL(form().action).pathname]).toEqual(['post', '/account/subscription']);
+  await submit(form());
+  await submit(form());
+  expect(button('One moment…').getAttribute('aria-disabled')).toBe('true');
+  await act(async () => answer.resolve(Response.json({ subscription: running })));
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done. Your subscription goes on.'));
+  expect(fetched).toHaveBeenCalledOnce();
+  expect(drawn.host.textContent).toContain('Renewal date');
+  await vi.waitFor(() => expect(document.activeElement?.textContent).toBe('Done. Your subscription goes on.'));
+});
+
+it.each([
+  ['the server is broken', async () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'Something went wrong.'],
+  ['there is no line', () => Promise.reject(new TypeError('offline')), 'The paper cannot be reached.'],
+])('says so where %s, and can be tried again', async (_where, answer, words) => {
+  answers(answer);
+  await show(ending);
+  await submit(form());
+  await vi.waitFor(() => expect(drawn.host.querySelector('[role="alert"]')?.textContent).toContain(words));
+  answers(async () => Response.json({ subscription: running }));
+  await submit(form());
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done.'));
+});
+
+it('says that it cannot be fetched where it has ended and the server does not say how it is now', async () => {
+  answers(async () => Response.json({ message: 'gone' }, { status: 404 }));
+  await show(ending);
+  await submit(form());
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Failed to fetch subscriptions'));
+  answers(async () => Response.json({ subscription: null }));
+  await act(async () => button('Try again').click());
+  await vi.waitFor(() => expect(drawn.host.textContent).not.toContain('Failed'));
+});

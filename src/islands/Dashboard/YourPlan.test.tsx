@@ -1,0 +1,56 @@
+// @vitest-environment jsdom
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Drawn, draw } from '../shared/testing.tsx';
+import YourPlan from './YourPlan.island.tsx';
+
+let drawn: Drawn;
+afterEach(async () => {
+  await drawn.remove();
+  vi.unstubAllGlobals();
+});
+
+const answers = (answer: () => Promise<Response>) => {
+  const fetched = vi.fn(answer);
+  vi.stubGlobal('fetch', fetched);
+  return fetched;
+};
+
+const subscription = {
+  id: 'sub_1',
+  currency: 'usd',
+  preDiscountPrice: 28_000,
+  price: 28_000,
+  productId: 'sun-member',
+  planId: 'member-print-yearly',
+  planName: 'Print',
+  interval: 'year',
+  print: true,
+  status: 'active',
+  nextBillingDate: '2027-11-21T12:00:00Z',
+  paidUntil: '2027-11-21T12:00:00Z',
+  cancelAtPeriodEnd: false,
+};
+
+it('says what was bought, when it is billed, and where the paper goes', async () => {
+  answers(async () => Response.json({ subscription }));
+  drawn = await draw(<YourPlan />);
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Sun Member with the print edition'));
+  expect(drawn.host.textContent).toContain('The next bill is $280 on November 21, 2027.');
+  expect(drawn.host.querySelector('a')?.getAttribute('href')).toBe('/shipping');
+});
+
+it.each([
+  ['nobody is signed in', () => Response.json({ message: 'Sign in.' }, { status: 401 })],
+  ['the server is broken', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+  ['the payment provider is away', () => Response.json({ message: 'Failed to fetch subscriptions' }, { status: 502 })],
+  ['there is none', () => Response.json({ subscription: null })],
+  ['the answer is empty', () => new Response('')],
+])('says nothing of it where %s', async (_why, answer) => {
+  const fetched = answers(async () => answer());
+  const error = vi.spyOn(console, 'error');
+  drawn = await draw(<YourPlan />);
+  await vi.waitFor(() => expect(fetched).toHaveBeenCalledOnce());
+  await drawn.draw(<YourPlan />);
+  expect(drawn.host.textContent).toMatch(/stand in your account/);
+  expect(error).not.toHaveBeenCalled();
+});

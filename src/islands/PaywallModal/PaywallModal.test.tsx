@@ -1,0 +1,766 @@
+// @vitest-environment jsdom
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import type { atom } from 'nanostores';
+import { act } from 'react';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { anonymousSession, type Session } from '../../lib/accounts/session.ts';
+import { closePaywall, openPaywall, type PaywallPayload } from '../../stores/ui.ts';
+import { button, click, type Drawn, draw, field, named, press, submit, type } from '../shared/testing.tsx';
+import { Paywall } from './PaywallModal.island.tsx';
+import {
+  bought,
+  type FakeStripe,
+  fakeStripe,
+  plansAnswer,
+  quoteOf,
+  renewal,
+  subscriptionOf,
+  yearly,
+} from './testing.ts';
+
+const { $session, signOut, done } = vi.hoisted(() => ({
+  $session: {} as { current: ReturnType<typeof atom<Session>> },
+  signOut: vi.fn(async () => ({ ok: true })),
+  done: vi.fn(),
+}));
+vi.mock('../../stores/session.ts', async () => {
+  const nanostores = await import('nanostores');
+  const { anonymousSession } = await import('../../lib/accounts/session.ts');
+  $session.current = nanostores.atom(anonymousSession);
+  return {
+    $session: $session.current,
+    signOut,
+    // As the server's cookie would tell.
+    refreshSession: async () => void (signedIn && $session.current.set(reader())),
+  };
+});
+// Where the reader is led afterwards is complete.ts's business.
+vi.mock('./complete.ts', () => ({ complete: done }));
+
+let signedIn = false;
+let product: 'reader' | null = null;
+const reader = (): Session => ({
+  ...anonymousSession,
+  status: product ? 'customer' : 'registered',
+  isAuthenticated: true,
+  activeProduct: product,
+  isPayingSubscriber: product !== null,
+});
+
+/** What was asked, and what is answered. */
+let asked: { path: string; body: unknown }[] = [];
+let answers: Record<string, () => Response | Promise<Response>> = {};
+let stripe: FakeStripe;
+/** Each test has a script of its own, for a page keeps what it has loaded. */
+let turn = 0;
+const scriptUrl = () => `https://js.stripe.example/${turn}.js`;
+const makeStripe = () => stripe.stripe;
+Object.assign(window, { Stripe: makeStripe });
+let drawn: Drawn;
+
+const json = (body: object | null, status = 200) => HttpResponse.json(body as never, { status });
+const standard = (): typeof answers => ({
+  '/api/v1/checkout/plans': () => json({ ...plansAnswer, scriptUrl: scriptUrl() }),
+  '/api/v1/checkout/quote': () => json(quoteOf(12_000)),
+  '/api/v1/checkout/get-coupon': () => json({ discount_code: 'SUNSHINE20', amount_off: null, percent_off: 20 }),
+  '/api/verification': () => json({ verified: true }),
+  '/api/zephr-create': () => {
+    signedIn = true;
+    return json({ sessionId: 's' });
+  },
+  '/blaize/account': () => json({ identifiers: { email_address: 'ada@example.com' }, tracking_id: 't', profile: {} }),
+  '/blaize/payment/stripe/subscribe': () => json(bought()),
+  '/blaize/payment/stripe/subscription/confirmation': () => json({ grant_id: 'grant-1' }),
+  '/api/v1/me/subscription': () => json({ subscription: subscriptionOf() }),
+  '/api/v1/me/subscription/switch': () => json({ ...bought(), effective: 'now' }),
+  '/api/v1/me/shipping': () => json({ shipping: null }),
+});
+const server = setupServer(
+  http.all('*', async ({ request }) => {
+    const path = new URL(request.url).pathname;
+    const text = await request.text();
+    asked.push({ path: `${request.method} ${path}`, body: text === '' ? null : JSON.parse(text) });
+    const answer = answers[path];
+    if (!answer) throw new Error(`Nobody answers ${path}.`);
+    return answer();
+  }),
+);
+const bodies = (path: string) => asked.filter((one) => one.path.endsWith(path)).map(({ body }) => body);
+
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
+beforeEach(async () => {
+  sessionStorage.clear();
+  const { dropDraft, endAttempt } = await import('../../stores/paywall.ts');
+  dropDraft();
+  endAttempt();
+  [signedIn, product, asked, answers] = [false, null, [], standard()];
+  $session.current.set(anonymousSession);
+  stripe = fakeStripe();
+  turn++;
+});
+afterEach(async () => {
+  await act(async () => closePaywall());
+  await drawn.remove();
+  vi.clearAllMocks();
+});
+afterAll(() => server.close());
+
+const sheet = () => drawn.host.querySelector('dialog') as HTMLDialogElement;
+const step = (name: string) => sheet().querySelector<HTMLElement>(`[data-step="${name}"]`) as HTMLElement;
+const openStep = () => sheet().querySelector<HTMLElement>('[data-open]')?.dataset.step;
+const settle = (check: () => void) => act(async () => vi.waitFor(check));
+const alerts = () =>
+  [...sheet().querySelectorAll('[role="alert"]')].map((one) => one.textContent).filter((text) => text !== '');
+const pay = () => named<HTMLButtonElement>('button[type="submit"]', /^Join the Sun|Paying|bank|looking/);
+const text = (element: Element) => (element.textContent ?? '').replace(/\s+/g, ' ');
+
+const tag = () => document.querySelector(`script[src="${scriptUrl()}"]`);
+
+/** The script's tag does not load here: it is said to have. */
+async function loadScript(): Promise<void> {
+  await settle(() => expect(document.querySelector('script[src^="https://js.stripe"]')).not.toBeNull());
+  await act(async () => {
+    for (const tag of document.querySelectorAll('script[src^="https://js.stripe"]'))
+      tag.dispatchEvent(new Event('load'));
+  });
+  await settle(() => expect(sheet().querySelector('[data-fake-element]')).not.toBeNull());
+}
+async function open(payload: PaywallPayload = { planId: 'reader-yearly' }): Promise<void> {
+  drawn = await draw(<Paywall />);
+  await act(async () => openPaywall(payload));
+  await settle(() => expect(sheet().querySelector('[data-step]')).not.toBeNull());
+}
+async function openSignedIn(payload?: PaywallPayload): Promise<void> {
+  signedIn = true;
+  $session.current.set(reader());
+  await open(payload);
+  await settle(() => expect(text(step('account'))).toContain('ada@example.com'));
+}
+async function toPayment(payload?: PaywallPayload): Promise<void> {
+  await openSignedIn(payload);
+  await loadScript();
+  await settle(() => expect(text(sheet())).toContain('Renewal date'));
+  await settle(() => expect(sheet().querySelector('[aria-busy="true"]')).toBeNull());
+}
+
+describe('the account step', () => {
+  it('begins the paywall for a stranger, who may pay once the address is an account', async () => {
+    await open();
+    expect(openStep()).toBe('account');
+    expect(document.activeElement?.textContent).toBe('Step 1 of 2: Account');
+    expect(tag()).toBeNull();
+    await type(field('Email address'), 'ada@example.com');
+    await submit(step('account').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(openStep()).toBe('payment'));
+    expect(bodies('/api/zephr-create')).toEqual([{ email: 'ada@example.com', enter: true }]);
+    expect(document.activeElement?.textContent).toBe('Step 2 of 2: Payment');
+    expect(text(step('account'))).toContain('ada@example.com');
+    await loadScript();
+  });
+
+  it('asks a known address to sign in, in place', async () => {
+    answers['/api/zephr-create'] = () => json({ message: 'A user with this email already exists.' }, 409);
+    await open();
+    await type(field('Email address'), 'ada@example.com');
+    await submit(step('account').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(alerts()).toEqual(['A user with this email already exists.']));
+    await click(button('Sign in?'));
+    expect(field('Please enter your email address below:').value).toBe('ada@example.com');
+    await click(button('Back to the order'));
+    expect(field('Email address').value).toBe('ada@example.com');
+  });
+
+  it('goes on with a code that a reader was looking for when the page was loaded again', async () => {
+    answers['/zephr/media/user/info'] = () => json({});
+    answers['/blaize/token-exchange'] = () => json({ message: 'sent' }, 201);
+    answers['/blaize/two-factor-authentication'] = () => json({ message: 'sent' }, 201);
+    await open();
+    await click(button('Sign In'));
+    await type(field('Please enter your email address below:'), 'ada@example.com');
+    await submit(step('account').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(button('Login with code instead')).toBeTruthy());
+    await click(button('Login with code instead'));
+    await settle(() => expect(text(sheet())).toContain('A verification code was sent to ada@example.com'));
+    // A page that is left runs nothing of ours: what the tab keeps stays.
+    const kept = { ...sessionStorage };
+    await act(async () => closePaywall());
+    await drawn.remove();
+    expect(sessionStorage.getItem('pending-sign-in')).toBeNull();
+    for (const [name, value] of Object.entries(kept)) sessionStorage.setItem(name, value);
+    const before = asked.length;
+    await open();
+    expect(text(sheet())).toContain('A verification code was sent to ada@example.com');
+    expect(asked.slice(before).map(({ path }) => path)).not.toContain('POST /blaize/two-factor-authentication');
+  });
+
+  it('offers what was probably meant', async () => {
+    answers['/api/verification'] = () => json({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'x' });
+    await open();
+    await type(field('Email address'), 'ada@gmial.com');
+    await submit(step('account').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(alerts()).toEqual(['Did you mean ada@gmail.com?']));
+    answers['/api/verification'] = () => json({ verified: true });
+    await click(button('ada@gmail.com'));
+    await settle(() => expect(openStep()).toBe('payment'));
+    expect(bodies('/api/zephr-create')).toEqual([{ email: 'ada@gmail.com', enter: true }]);
+  });
+
+  it('is returned to by Change, and left by Continue; Edit toggles the payment', async () => {
+    await toPayment();
+    await click(button('Change account'));
+    expect(openStep()).toBe('account');
+    expect(text(step('account'))).toContain('Signed in as ada@example.com');
+    await click(button('Continue'));
+    expect(openStep()).toBe('payment');
+    await click(button('Edit payment'));
+    expect(openStep()).toBeUndefined();
+    await click(button('Edit payment'));
+    expect(openStep()).toBe('payment');
+    // What was typed into the card is still there.
+    expect(stripe.elements.filter(({ type }) => type === 'payment')).toHaveLength(1);
+  });
+
+  it('is where Logout leads', async () => {
+    await toPayment();
+    await click(button('Change account'));
+    await click(button('Logout'));
+    expect(signOut).toHaveBeenCalledOnce();
+    await act(async () => $session.current.set(anonymousSession));
+    expect(openStep()).toBe('account');
+    expect(field('Email address').value).toBe('');
+  });
+});
+
+describe('the payment step', () => {
+  it('is where a reader begins who is signed in', async () => {
+    await toPayment();
+    expect(openStep()).toBe('payment');
+    expect(text(sheet())).toContain('Due today $120');
+    expect(text(sheet())).toContain('Total due after renewal$120');
+    expect(text(sheet())).toContain('Renewal dateNovember 21, 2027');
+    expect(text(sheet())).toContain(
+      'Your subscription renews on November 21, 2027 for $120, and again every year, until you cancel.',
+    );
+    expect(text(sheet())).toContain('You may cancel your subscription at any time.');
+    expect(stripe.options[0]).toMatchObject({
+      mode: 'subscription',
+      amount: 12_000,
+      currency: 'usd',
+      paymentMethodCreation: 'manual',
+    });
+  });
+
+  it('asks where the buyer lives where tax is added, and says the sum with the tax apart before it can be paid', async () => {
+    const place = { country: 'US', postal_code: '10007' };
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'US' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000, { needs: 'address' }));
+    await toPayment();
+    await act(async () => stripe.fill());
+    expect(text(sheet())).toContain('Due today Tell us where you live');
+    expect(pay().disabled).toBe(true);
+    const tax = { amount: 990, included: false };
+    answers['/api/v1/checkout/quote'] = () =>
+      json(quoteOf(12_990, { dueAfterRenewal: 12_990, tax: { today: tax, renewal: tax } }));
+    await type(field('ZIP code'), '10007');
+    await settle(() => expect(text(pay())).toBe('Join the Sun$129.90'));
+    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-yearly', currency: 'usd', address: place });
+    expect(text(sheet())).toContain('$120.00 + $9.90 tax');
+    expect(text(sheet())).toContain('Total due after renewal$120.00 + $9.90 tax');
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    // What is known is not asked for twice: the card's form leaves it out, and it goes with the card.
+    expect(stripe.elements.findLast(({ type }) => type === 'payment')?.options).toMatchObject({
+      fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
+    });
+    expect(stripe.createPaymentMethod).toHaveBeenCalledWith(
+      expect.objectContaining({ params: { billing_details: expect.objectContaining({ address: place }) } }),
+    );
+    expect(bodies('/stripe/subscribe')).toEqual([expect.objectContaining({ address: place, expected: 12_990 })]);
+  });
+
+  it('shows prices in the currency of where the reader is', async () => {
+    const abroad = { ...yearly, currencies: { gbp: 10_000 } };
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, prices: [abroad], scriptUrl: scriptUrl(), currency: 'gbp' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(10_000, { currency: 'gbp', dueAfterRenewal: 10_000 }));
+    await toPayment();
+    expect(text(sheet())).toContain('£100 a year');
+    expect(text(sheet())).toContain('Due today £100');
+    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-yearly', currency: 'gbp' });
+    expect(stripe.options[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
+  });
+
+  it('can be paid when the card is complete, with the sum on the button', async () => {
+    await toPayment();
+    expect(text(pay())).toBe('Join the Sun$120');
+    expect(pay().disabled).toBe(true);
+    await act(async () => stripe.fill());
+    expect(pay().disabled).toBe(false);
+    await submit(pay().form as HTMLFormElement);
+    await submit(sheet().querySelector('[data-step="payment"] form') as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(done).toHaveBeenCalledExactlyOnceWith(subscriptionOf(), 'ada@example.com', 'new');
+    expect(bodies('/stripe/subscribe')).toEqual([
+      {
+        payment_method: 'pm_1',
+        product_id: 'sun-reader',
+        plan_id: 'reader-yearly',
+        expected: 12_000,
+        currency: 'usd',
+        attempt: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+    ]);
+    expect(text(sheet())).toContain('Thank you.');
+  });
+
+  it('steps aside for the bank', async () => {
+    answers['/blaize/payment/stripe/subscribe'] = () =>
+      json(bought({ paymentIntentStatus: 'requires_action', clientSecret: 'pi_1_secret_1', grant_id: null }));
+    const gate = Promise.withResolvers<object>();
+    await toPayment();
+    stripe.handleNextAction.mockImplementation(() => gate.promise);
+    await act(async () => stripe.fill());
+    const { showModal } = HTMLDialogElement.prototype;
+    const shown = vi.fn(function show(this: HTMLDialogElement) {
+      this.open = true;
+    });
+    sheet().show = shown;
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(shown).toHaveBeenCalledOnce());
+    expect(text(pay())).toBe('Waiting for your bank…');
+    // Nothing closes what is under way.
+    await click(button('Close'));
+    expect(sheet().open).toBe(true);
+    gate.resolve({ paymentIntent: { status: 'succeeded' } });
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(HTMLDialogElement.prototype.showModal).toBe(showModal);
+    expect(bodies('/confirmation')).toEqual([{ subscriptionId: 'sub_1' }]);
+  });
+
+  it('says what is wrong with the card beside it, and keeps everything', async () => {
+    answers['/blaize/payment/stripe/subscribe'] = () =>
+      json({ message: 'Your card has insufficient funds.', code: 'card_declined' }, 402);
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+    await toPayment();
+    await act(async () => stripe.fill());
+    await submit(pay().form as HTMLFormElement);
+    await settle(() =>
+      expect(alerts()).toEqual([
+        'Your card has insufficient funds.',
+        'Payment has failed - please check your card details, or try another payment method.',
+      ]),
+    );
+    expect(pay().disabled).toBe(false);
+    expect(done).not.toHaveBeenCalled();
+    await act(async () => stripe.fill());
+    expect(alerts()).toEqual([]);
+    errors.mockRestore();
+  });
+
+  it('shows another sum and asks again', async () => {
+    await toPayment();
+    answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Other sum', due: 9600 }, 409);
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(9600));
+    await act(async () => stripe.fill());
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(text(pay())).toBe('Join the Sun$96'));
+    expect(text(sheet())).toContain('The sum is now $96.');
+    answers['/blaize/payment/stripe/subscribe'] = () => json(bought());
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    const sent = bodies('/stripe/subscribe') as { expected: number; attempt: string }[];
+    expect(sent.map(({ expected }) => expected)).toEqual([12_000, 9600]);
+  });
+
+  it('offers to load the script again', async () => {
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+    await openSignedIn();
+    await settle(() => expect(tag()).not.toBeNull());
+    await act(async () => tag()?.dispatchEvent(new Event('error')));
+    await settle(() => expect(alerts()).toEqual(['The card form could not be loaded.Try again']));
+    await click(button('Try again'));
+    await act(async () => tag()?.dispatchEvent(new Event('load')));
+    await settle(() => expect(sheet().querySelector('[data-fake-element]')).not.toBeNull());
+    errors.mockRestore();
+  });
+});
+
+describe('wallets’ buttons', () => {
+  const available = { applePay: true, googlePay: false, link: false, amazonPay: false, klarna: false, paypal: false };
+  const express = () => sheet().querySelector<HTMLElement>('[data-express]');
+  const element = () => stripe.elements.findLast(({ type }) => type === 'expressCheckout');
+  const tap = async () => {
+    const event = { expressPaymentType: 'apple_pay', resolve: vi.fn(), reject: vi.fn() };
+    await act(async () => element()?.emit('click', event));
+    return event;
+  };
+  const agree = (paymentFailed = vi.fn()) => act(async () => element()?.emit('confirm', { paymentFailed }));
+  beforeEach(() => {
+    stripe = fakeStripe(available);
+    HTMLDialogElement.prototype.show ??= function show(this: HTMLDialogElement) {
+      this.open = true;
+    };
+  });
+
+  it('leave nothing behind where there are none', async () => {
+    stripe = fakeStripe();
+    await toPayment();
+    await act(async () => stripe.fill());
+    await settle(() => expect(sheet().querySelector('[data-form][data-settled]')).not.toBeNull());
+    expect(express()).toBeNull();
+    expect(text(step('payment'))).not.toContain('pay by card');
+  });
+
+  it('are waited for with the card, so that both appear at once', async () => {
+    await toPayment();
+    await settle(() => expect(element()).toBeTruthy());
+    expect(sheet().querySelector('[data-form][data-settled]')).toBeNull();
+    expect(text(step('payment'))).toContain('Loading the form…');
+    await act(async () => stripe.fill());
+    await settle(() => expect(sheet().querySelector('[data-form][data-settled]')).not.toBeNull());
+    expect(text(step('payment'))).not.toContain('Loading the form…');
+    expect(express()?.hasAttribute('inert')).toBe(false);
+  });
+
+  it('are given up where Stripe.js says nothing of them', async () => {
+    stripe = fakeStripe('silent');
+    await toPayment();
+    await act(async () => stripe.fill());
+    const settled = () => sheet().querySelector('[data-form][data-settled]');
+    for (let turn = 0; turn < 100 && !settled(); turn++)
+      await act(() => new Promise<void>((resolve) => setTimeout(resolve, 50)));
+    expect(settled()).not.toBeNull();
+    expect(express()).toBeNull();
+  });
+
+  it('show what is due, and pay it with what the wallet gives', async () => {
+    await toPayment();
+    const event = await tap();
+    expect(event.resolve).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ lineItems: [{ name: '1 × Sun Reader', amount: 12_000 }] }),
+    );
+    // Above a modal dialog no window of a wallet could be drawn.
+    expect(sheet().className).toContain('aside');
+    await agree();
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(stripe.submit).toHaveBeenCalledOnce();
+    expect(stripe.createPaymentMethod).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ params: { billing_details: { email: 'ada@example.com' } } }),
+    );
+    expect(bodies('/stripe/subscribe')).toEqual([
+      expect.objectContaining({ payment_method: 'pm_1', expected: 12_000 }),
+    ]);
+  });
+
+  it('open nothing while the sum is asked for', async () => {
+    await toPayment({});
+    answers['/api/v1/checkout/quote'] = () => new Promise(() => {});
+    await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
+    expect(express()?.hasAttribute('inert')).toBe(true);
+    const event = await tap();
+    expect(event.reject).toHaveBeenCalledOnce();
+    expect(event.resolve).not.toHaveBeenCalled();
+  });
+
+  it('tell the sheet what a bank says, and let the reader go on after a sheet that was dismissed', async () => {
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+    answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Your card was declined.' }, 402);
+    await toPayment();
+    await tap();
+    await act(async () => element()?.emit('cancel', {}));
+    expect(sheet().className).not.toContain('aside');
+    expect(bodies('/stripe/subscribe')).toEqual([]);
+    await tap();
+    const failed = vi.fn();
+    await agree(failed);
+    await settle(() =>
+      expect(failed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' }),
+    );
+    expect(alerts()).toContain('Your card was declined.');
+    expect(sheet().className).not.toContain('aside');
+    errors.mockRestore();
+  });
+
+  it('leave the page to a sheet that failed until it is dismissed, or the reader goes on in the form', async () => {
+    await toPayment();
+    stripe.submit.mockResolvedValueOnce({ error: { type: 'api_error', message: 'Not now.' } });
+    await tap();
+    const failed = vi.fn();
+    await agree(failed);
+    await settle(() => expect(failed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Not now.' }));
+    expect(sheet().className).toContain('aside');
+    await act(async () => void pay().dispatchEvent(new Event('pointerdown', { bubbles: true })));
+    expect(sheet().className).not.toContain('aside');
+  });
+
+  it('tell Stripe.js of another sum', async () => {
+    await toPayment({});
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200));
+    await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
+    await settle(() => expect(text(pay())).toBe('Join the Sun$12'));
+    expect(stripe.options.at(-1)).toMatchObject({ amount: 1200 });
+    expect((await tap()).resolve).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ lineItems: [{ name: '1 × Sun Reader', amount: 1200 }] }),
+    );
+  });
+});
+
+describe('where tax is the same all over a country', () => {
+  it('the country that the reader seems to be in says it at once', async () => {
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'GB' });
+    const tax = { amount: 2000, included: true };
+    await toPayment();
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000, { tax: { today: tax, renewal: tax } }));
+    await settle(() => expect(bodies('/checkout/quote').at(-1)).toMatchObject({ address: { country: 'GB' } }));
+  });
+});
+
+describe('the coupon', () => {
+  it('is applied, taken off, and refused', async () => {
+    await toPayment();
+    const apply = () => button('Apply');
+    expect(apply().disabled).toBe(true);
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(9600));
+    await type(field(/^Coupon/), 'sunshine20');
+    expect(apply().disabled).toBe(false);
+    await press(field(/^Coupon/), 'Enter');
+    await settle(() => expect(text(sheet())).toContain('SUNSHINE20 takes 20% off'));
+    await settle(() => expect(text(pay())).toBe('Join the Sun$96'));
+    expect(stripe.options.at(-1)).toMatchObject({ amount: 9600 });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000));
+    await click(button('Remove the coupon'));
+    await settle(() => expect(text(pay())).toBe('Join the Sun$120'));
+    answers['/api/v1/checkout/get-coupon'] = () => json({ error: 'This coupon has expired.' }, 404);
+    await type(field(/^Coupon/), 'OLD');
+    await click(apply());
+    await settle(() => expect(alerts()).toEqual(['This coupon has expired.']));
+    expect(field(/^Coupon/).value).toBe('OLD');
+    await type(field(/^Coupon/), 'OLDER');
+    expect(alerts()).toEqual([]);
+    expect(apply().disabled).toBe(false);
+    expect(bodies('/subscribe')).toEqual([]);
+  });
+
+  it('that takes everything off keeps a card all the same', async () => {
+    await toPayment();
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(0));
+    await type(field(/^Coupon/), 'FREEYEAR');
+    await click(button('Apply'));
+    await settle(() => expect(text(pay())).toBe('Join the Sun$0'));
+    expect(stripe.options.at(-1)).toMatchObject({ mode: 'setup' });
+  });
+
+  it('is remembered', async () => {
+    const { keepDraft } = await import('../../stores/paywall.ts');
+    keepDraft({ coupon: 'SUNSHINE20' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(9600));
+    await toPayment();
+    await settle(() => expect(text(sheet())).toContain('SUNSHINE20 takes 20% off'));
+  });
+});
+
+describe('the penny promotion', () => {
+  it('says so, word for word', async () => {
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(60));
+    await toPayment({ planId: 'reader-penny' });
+    expect(document.getElementById(sheet().getAttribute('aria-labelledby') ?? '')?.textContent).toBe(
+      'Read the Sun for a PENNY A DAY',
+    );
+    expect(text(sheet())).toContain('$0.01/DayFull dues ($120/year) billed after 60 days');
+    expect(text(pay())).toBe('Join the Sun$0.60');
+  });
+});
+
+describe('the printed paper', () => {
+  const address = {
+    line1: '1 Pearl St',
+    line2: null,
+    city: 'New York',
+    state: 'NY',
+    postal_code: '10004',
+    country: 'US',
+  };
+
+  it('is sent somewhere first: the address is step 2, the payment step 3', async () => {
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(28_000));
+    await openSignedIn({ planId: 'member-print-yearly' });
+    await loadScript();
+    expect(openStep()).toBe('shipping');
+    const fields = stripe.elements.find((one) => one.type === 'address');
+    expect(fields?.options).toMatchObject({ mode: 'shipping', allowedCountries: ['US'], fields: { phone: 'always' } });
+    expect(step('shipping').querySelector<HTMLButtonElement>('button[type="submit"]')?.disabled).toBe(true);
+    await act(async () => stripe.fill('address', { name: 'Ada Lovelace', address, phone: '+12125550183' }));
+    await submit(step('shipping').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(openStep()).toBe('payment'));
+    const { line2: _, ...plain } = address;
+    expect(bodies('/me/shipping').at(-1)).toEqual({ name: 'Ada Lovelace', address: plain, phone: '+12125550183' });
+    expect(document.activeElement?.textContent).toBe('Step 3 of 3: Payment');
+    expect(text(step('shipping'))).toContain('Ada Lovelace, 1 Pearl St, New York');
+    await settle(() => expect(stripe.elements.some((one) => one.type === 'payment')).toBe(true));
+    await act(async () => stripe.fill());
+    expect(pay().disabled).toBe(false);
+    await click(button('Edit shipping'));
+    expect(openStep()).toBe('shipping');
+  });
+
+  it('is taxed where it goes, which is asked for once', async () => {
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'US' });
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(28_000, { needs: 'address' }));
+    await openSignedIn({ planId: 'member-print-yearly' });
+    await loadScript();
+    await act(async () => stripe.fill('address', { name: 'Ada Lovelace', address, phone: '+12125550183' }));
+    const tax = { amount: 2485, included: false };
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(30_485, { tax: { today: tax, renewal: tax } }));
+    await submit(step('shipping').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(openStep()).toBe('payment'));
+    const place = { country: 'US', postal_code: '10004' };
+    await settle(() => expect(text(pay())).toBe('Join the Sun$304.85'));
+    expect(bodies('/checkout/quote').at(-1)).toMatchObject({ address: place });
+    expect(text(step('payment'))).not.toContain('Where you live');
+    // The card's own address is filled in, and can be another.
+    const fields = stripe.elements.find(({ type }) => type === 'payment');
+    expect(fields?.options).toMatchObject({ defaultValues: { billingDetails: { address: place } } });
+    await act(async () => stripe.fill());
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(bodies('/stripe/subscribe')).toEqual([expect.objectContaining({ address: place, expected: 30_485 })]);
+  });
+
+  it('says when the address could not be saved', async () => {
+    await openSignedIn({ planId: 'member-print-yearly' });
+    await loadScript();
+    await act(async () => stripe.fill('address', { name: 'Ada', address }));
+    answers['/api/v1/me/shipping'] = () => json({ message: 'We deliver within the United States.' }, 400);
+    await submit(step('shipping').querySelector('form') as HTMLFormElement);
+    await settle(() => expect(alerts()).toEqual(['We deliver within the United States.']));
+    expect(openStep()).toBe('shipping');
+  });
+});
+
+describe('a reader who has a subscription', () => {
+  beforeEach(() => {
+    product = 'reader';
+    answers['/api/v1/me/subscription'] = () => json({ subscription: subscriptionOf('member-yearly') });
+  });
+
+  it('sees what is credited and what is due, and pays with the card that is known', async () => {
+    answers['/api/v1/checkout/quote'] = () =>
+      json(
+        quoteOf(8022, {
+          kind: 'upgrade',
+          prorationDate: 1_795_000_000,
+          dueAfterRenewal: 20_000,
+          lines: [
+            { description: 'Unused time on Sun Reader', amount: -11_978 },
+            { description: 'Remaining time on Sun Member', amount: 20_000 },
+          ],
+        }),
+      );
+    await openSignedIn({ planId: 'member-yearly' });
+    await settle(() => expect(text(sheet())).toContain('Unused time on Sun Reader −$119.78'));
+    expect(document.querySelector('[data-fake-element]')).toBeNull();
+    const upgrade = named<HTMLButtonElement>('button', 'Upgrade$80.22');
+    await submit(upgrade.form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(bodies('/subscription/switch')).toEqual([
+      {
+        plan_id: 'member-yearly',
+        prorationDate: 1_795_000_000,
+        expected: 8022,
+        attempt: expect.any(String),
+      },
+    ]);
+  });
+
+  it('goes down at the renewal', async () => {
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(0, { kind: 'downgrade' }));
+    answers['/api/v1/me/subscription/switch'] = () => json({ ...bought({ grant_id: null }), effective: 'renewal' });
+    await openSignedIn({ planId: 'reader-monthly' });
+    await settle(() => expect(text(sheet())).toContain('stays yours until November 21, 2027'));
+    await submit(button('Change at the renewal').form as HTMLFormElement);
+    await settle(() => expect(done).toHaveBeenCalledExactlyOnceWith(null, 'ada@example.com', 'downgrade'));
+  });
+
+  it('cannot buy it again', async () => {
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(0, { kind: 'same', renewalDate: renewal }));
+    await openSignedIn({ planId: 'reader-yearly' });
+    await settle(() => expect(text(sheet())).toContain('This is the subscription that you have.'));
+    expect(sheet().querySelector('[data-step="payment"] button[type="submit"]')).toBeNull();
+  });
+
+  it('is told to look after a card that failed', async () => {
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(8022, { kind: 'upgrade' }));
+    answers['/api/v1/me/subscription/switch'] = () => json({ message: 'Your card was declined.' }, 402);
+    await openSignedIn({ planId: 'member-yearly' });
+    await settle(() => expect(named<HTMLButtonElement>('button', 'Upgrade$80.22').disabled).toBe(false));
+    await submit(named<HTMLButtonElement>('button', 'Upgrade$80.22').form as HTMLFormElement);
+    await settle(() => expect(alerts()).toHaveLength(1));
+    expect(named('a', 'Update your card').getAttribute('href')).toBe('/account/card');
+    errors.mockRestore();
+  });
+});
+
+describe('a purchase that was under way', () => {
+  it('is looked up when the paywall is opened again', async () => {
+    const { beginAttempt } = await import('../../stores/paywall.ts');
+    beginAttempt('x');
+    signedIn = true;
+    $session.current.set(reader());
+    drawn = await draw(<Paywall />);
+    await act(async () => openPaywall({ planId: 'reader-yearly' }));
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(bodies('/stripe/subscribe')).toEqual([]);
+  });
+
+  it('ends here too when another tab has paid', async () => {
+    await toPayment();
+    product = 'reader';
+    await act(async () => $session.current.set(reader()));
+    await settle(() => expect(done).toHaveBeenCalledOnce());
+    expect(bodies('/stripe/subscribe')).toEqual([]);
+  });
+});
+
+describe('trouble at the beginning', () => {
+  it('is said, and tried again', async () => {
+    answers['/api/v1/checkout/plans'] = () => HttpResponse.error() as never;
+    drawn = await draw(<Paywall />);
+    await act(async () => openPaywall({ planId: 'reader-yearly' }));
+    await settle(() => expect(alerts()[0]).toContain('The paper cannot be reached.'));
+    answers['/api/v1/checkout/plans'] = () => json(plansAnswer);
+    await click(button('Try again'));
+    await settle(() => expect(openStep()).toBe('account'));
+  });
+
+  it('a plan that is not sold is none, and no other takes its place', async () => {
+    drawn = await draw(<Paywall />);
+    await act(async () => openPaywall({ planId: 'gone' }));
+    await settle(() => expect(alerts()[0]).toContain('Nothing is for sale at the moment.'));
+  });
+
+  it('being offline is said', async () => {
+    await open();
+    vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
+    await act(async () => void dispatchEvent(new Event('offline')));
+    expect(text(sheet())).toContain('You are offline. Everything you have typed is kept.');
+    vi.restoreAllMocks();
+  });
+});
+
+describe('a choice', () => {
+  it('is offered where the opener has made none', async () => {
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000));
+    await toPayment({});
+    const yearly = named<HTMLInputElement>('label', 'Yearly $120 a year Save $24 a year').querySelector('input');
+    expect(yearly?.checked).toBe(true);
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200, { dueAfterRenewal: 1200 }));
+    await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
+    await settle(() => expect(text(pay())).toBe('Join the Sun$12'));
+    expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-monthly', currency: 'usd' });
+  });
+});
