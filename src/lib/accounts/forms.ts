@@ -28,7 +28,7 @@
  * and never in an address; "Edit" is a link to `/socialLogin?return=…`, where the address stands in the field again.
  *
  * Components that these pages use, with the properties that they are given (all optional):
- * `components/forms/SignIn.astro` { email, returnTo, problem }, `components/forms/NewsletterForm.astro` { returnTo, problem }.
+ * `components/accounts/SignIn.astro` { email, returnTo, problem }, `components/newsletters/NewsletterForm.astro` { returnTo, problem }.
  * `problem` is a whole sentence from {@link problemText}.
  */
 

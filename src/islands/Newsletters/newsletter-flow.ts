@@ -4,24 +4,24 @@ import type * as client from '../../lib/accounts/client.ts';
 import { complaintAbout } from '../shared/check-email.ts';
 import { messages, wordsFor } from '../shared/messages.ts';
 
-export interface SubscribeState {
+export interface NewsletterState {
   readonly step: 'email' | 'done';
   readonly email: string;
   readonly busy: boolean;
   readonly error: string | null;
 }
 
-export type SubscribeCalls = Pick<typeof client, 'verifyEmail' | 'createUser'>;
+export type NewsletterCalls = Pick<typeof client, 'verifyEmail' | 'createUser'>;
 
-export interface SubscribeFlow {
-  readonly $state: ReadableAtom<SubscribeState>;
+export interface NewsletterFlow {
+  readonly $state: ReadableAtom<NewsletterState>;
   submit(email: string): Promise<void>;
 }
 
 /** @param initial what a page was asked to begin with */
-export function createSubscribeFlow(calls: SubscribeCalls, initial: Partial<SubscribeState> = {}): SubscribeFlow {
-  const $state = atom<SubscribeState>({ step: 'email', email: '', busy: false, error: null, ...initial });
-  const set = (change: Partial<SubscribeState>) => $state.set({ ...$state.get(), ...change });
+export function createNewsletterFlow(calls: NewsletterCalls, initial: Partial<NewsletterState> = {}): NewsletterFlow {
+  const $state = atom<NewsletterState>({ step: 'email', email: '', busy: false, error: null, ...initial });
+  const set = (change: Partial<NewsletterState>) => $state.set({ ...$state.get(), ...change });
 
   return {
     $state,

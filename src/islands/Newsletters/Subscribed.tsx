@@ -1,7 +1,7 @@
 /** Thanks, and the way to the inbox (spec section 2, "Sticky subscribe footer"). */
 import { useEffect, useRef } from 'react';
 import { $gaveAddress } from '../../stores/persisted.ts';
-import styles from './Subscribe.module.css';
+import styles from './Newsletters.module.css';
 import { nextStep, thanks, webmail } from './texts.ts';
 
 /** @param focused whether the thanks take the focus, which was in a form that is no longer there */

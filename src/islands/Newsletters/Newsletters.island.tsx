@@ -9,10 +9,10 @@ import { useSocialWindow } from '../SignIn/use-social-window.ts';
 import type { Provider } from '../shared/providers.ts';
 import { SocialButtons } from '../shared/SocialButtons.tsx';
 import { useScripted } from '../shared/use-scripted.ts';
-import styles from './Subscribe.module.css';
+import { NewsletterForm } from './NewsletterForm.tsx';
+import styles from './Newsletters.module.css';
+import { createNewsletterFlow } from './newsletter-flow.ts';
 import { Subscribed } from './Subscribed.tsx';
-import { SubscribeForm } from './SubscribeForm.tsx';
-import { createSubscribeFlow } from './subscribe-flow.ts';
 
 interface Props {
   /** `bar` is one line with the providers' marks behind it, `sheet` a form of a page. */
@@ -25,9 +25,9 @@ interface Props {
   problem?: string | undefined;
 }
 
-export default function Subscribe(props: Props) {
+export default function Newsletters(props: Props) {
   const { shape, returnTo, providers = [], label = 'Email address', submit = 'Subscribe', email = '', problem } = props;
-  const [flow] = useState(() => createSubscribeFlow(calls, { email, error: problem ?? null }));
+  const [flow] = useState(() => createNewsletterFlow(calls, { email, error: problem ?? null }));
   const state = useStore(flow.$state);
   const scripted = useScripted();
   const bar = shape === 'bar';
@@ -39,7 +39,7 @@ export default function Subscribe(props: Props) {
   if (state.step === 'done' || social.step === 'sent') return <Subscribed inline={bar} />;
   return (
     <div className={bar ? styles.bar : styles.sheet}>
-      <SubscribeForm
+      <NewsletterForm
         email={state.email}
         error={state.error ?? social.error?.text ?? null}
         busy={state.busy}

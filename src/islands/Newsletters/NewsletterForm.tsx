@@ -1,11 +1,11 @@
-/** An address, Subscribe, and what became of it; the same in the bar at the foot of the page and on pages of its own. */
+/** An email address, the button, and what was wrong; the same in the bar at the foot of the page and on pages of its own. */
 import { type ReactNode, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { EmailField, useEmailField } from '../shared/EmailField.tsx';
 import { Notice } from '../shared/Notice.tsx';
-import styles from './Subscribe.module.css';
+import styles from './Newsletters.module.css';
 
-export interface SubscribeFormProps {
+export interface NewsletterFormProps {
   email: string;
   error: string | null;
   busy: boolean;
@@ -20,7 +20,7 @@ export interface SubscribeFormProps {
   onSubmit(email: string): void;
 }
 
-export function SubscribeForm(props: SubscribeFormProps) {
+export function NewsletterForm(props: NewsletterFormProps) {
   const { email, error, busy, label, submit, returnTo, inline = false, scripted, children, onSubmit } = props;
   const id = useId();
   const { input, submit: send, take } = useEmailField(error, onSubmit);

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
 import type { Granted } from '../../lib/http/ask.ts';
 import { button, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
-import Subscribe from './Subscribe.island.tsx';
-import { createSubscribeFlow, type SubscribeCalls } from './subscribe-flow.ts';
+import Newsletters from './Newsletters.island.tsx';
+import { createNewsletterFlow, type NewsletterCalls } from './newsletter-flow.ts';
 
 vi.mock('../../stores/session.ts', async () => {
   const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];
@@ -20,15 +20,15 @@ const refuses = (status: number, message: string | null = null) =>
   ({ ok: false, status, message, retryAfter: null, suggestedEmail: null }) as const;
 const created = { ok: true, status: 200, value: { sessionId: 'one' } } as const;
 
-const calls = (createUser: SubscribeCalls['createUser']): SubscribeCalls => ({
+const calls = (createUser: NewsletterCalls['createUser']): NewsletterCalls => ({
   verifyEmail: async () => verified,
   createUser,
 });
 
 describe('signing up', () => {
   it('ends with thanks', async () => {
-    const createUser = vi.fn<SubscribeCalls['createUser']>(async () => created);
-    const flow = createSubscribeFlow(calls(createUser));
+    const createUser = vi.fn<NewsletterCalls['createUser']>(async () => created);
+    const flow = createNewsletterFlow(calls(createUser));
     await flow.submit(' ada@example.com ');
     expect(createUser).toHaveBeenCalledExactlyOnceWith('ada@example.com');
     expect(flow.$state.get()).toMatchObject({ step: 'done', busy: false, error: null });
@@ -39,14 +39,14 @@ describe('signing up', () => {
     ['has words where the server has none', refuses(500), 'Failed to create user'],
     ['passes on a limit', refuses(429, 'Please wait an hour.'), 'Please wait an hour.'],
   ])('%s', async (_what, answer, words) => {
-    const flow = createSubscribeFlow(calls(async () => answer));
+    const flow = createNewsletterFlow(calls(async () => answer));
     await flow.submit('ada@example.com');
     expect(flow.$state.get()).toEqual({ step: 'email', email: 'ada@example.com', busy: false, error: words });
   });
 
   it('keeps what was typed when nothing is reached, and is asked once at a time', async () => {
-    const createUser = vi.fn<SubscribeCalls['createUser']>(async () => refuses(0));
-    const flow = createSubscribeFlow(calls(createUser));
+    const createUser = vi.fn<NewsletterCalls['createUser']>(async () => refuses(0));
+    const flow = createNewsletterFlow(calls(createUser));
     await Promise.all([flow.submit('ada@example.com'), flow.submit('ada@example.com')]);
     expect(createUser).toHaveBeenCalledOnce();
     expect(flow.$state.get()).toMatchObject({ email: 'ada@example.com', error: expect.stringMatching(/reached/) });
@@ -61,7 +61,7 @@ describe('the form', () => {
   });
 
   it('posts by itself where there is no script', async () => {
-    drawn = await draw(<Subscribe shape="bar" returnTo="/section/culture" providers={['google']} />);
+    drawn = await draw(<Newsletters shape="bar" returnTo="/section/culture" providers={['google']} />);
     const form = drawn.host.querySelector('form') as HTMLFormElement;
     expect(form.getAttribute('method')).toBe('post');
     expect(form.getAttribute('action')).toBe('/account/newsletter');
@@ -76,7 +76,7 @@ describe('the form', () => {
       Response.json(path === '/api/verification' ? verified.value : { sessionId: 'one' }),
     );
     vi.stubGlobal('fetch', fetched);
-    drawn = await draw(<Subscribe shape="bar" returnTo="/" />);
+    drawn = await draw(<Newsletters shape="bar" returnTo="/" />);
     await type(field('Email address'), 'ada@example.com');
     await submit(button('Subscribe').form as HTMLFormElement);
     await vi.waitFor(() => expect(drawn.host.textContent).toContain('Thank you for subscribing to The Sun'));
