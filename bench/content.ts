@@ -1,6 +1,6 @@
 /**
  * `npm run bench:content [articles …]`: syncing 10,000 and 50,000 synthetic articles from a local REST server, the memory that
- * takes, the mirror's size, how long its lists and its search take, and how many articles a built site renders a second. Fails when sync needs 512 MB or more, or
+ * takes, the content store's size, how long its lists and its search take, and how many articles a built site renders a second. Fails when sync needs 512 MB or more, or
  * loses an article. Takes about five to ten minutes on two cores and stops itself after thirty; `npm run bench:content
  * 2000` gives a first idea in half a minute.
  */
@@ -85,7 +85,7 @@ function print(rows: readonly Row[]): void {
   line('edition readable after, s', ({ sync }) => figures((sync.readyMs ?? 0) / 1000));
   line('peak memory of sync, MB', ({ sync }) => figures(sync.peakKb / 1024));
   line('rendered, articles/s', ({ rendered }) => (rendered === null ? 'not built' : figures(rendered)));
-  line('mirror, MB', ({ bytes }) => figures(bytes / 1_048_576));
+  line('store, MB', ({ bytes }) => figures(bytes / 1_048_576));
   for (const [index, { name }] of (rows[0]?.queries ?? []).entries()) {
     line(`${name}, ms p50 / p99`, ({ queries }) => {
       const time = queries[index];

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:render -- [--articles 2000] [--concurrency 4]`: pages per second of a full press beside `astro build` of
- * the same pages prerendered, from one mirror. The press compresses each page twice and stores it durably with its
+ * the same pages prerendered, from one content store. The press compresses each page twice and stores it durably with its
  * tags, and renders what is paid for in two variants; `astro build` writes the plain public page to a file.
  */
 import { once } from 'node:events';
@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const wordpress = helper(join(import.meta.dirname, 'publish', 'wordpress.ts'), [String(articles)]);
   const data = dataFolder(await wordpress.ask<number>({ get: 'port' }));
   try {
-    // The mirror first, so that neither waits for it.
+    // The content store first, so that neither waits for it.
     await ahead(data, 4, ['/robots.txt']);
     const { rendered, failed, ms } = await ahead(data, wholeFlag('concurrency', values.concurrency, 4), [
       '/article',

@@ -8,7 +8,7 @@ declare module '@iabtechlabtcf/stub' {
 declare namespace App {
   /** What `server/main.ts` (or, in `astro dev`, `middleware.ts`) hands to every route. */
   interface Locals {
-    /** Reader over the content mirror; records the tags of what the page shows. */
+    /** Reader over the content store; records the tags of what the page shows. */
     content: import('./lib/content/model.ts').ContentReader;
     /** Which rendering of an access-controlled article is wanted. `full` only after the front checked the reader. */
     variant: 'public' | 'full';

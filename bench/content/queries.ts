@@ -1,5 +1,5 @@
-/** How long the mirror takes for what pages ask of it. */
-import { openMirror } from '../../src/content/store/mirror.server.ts';
+/** How long the content store takes for what pages ask of it. */
+import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import type { ContentReader } from '../../src/lib/content/model.ts';
 import { silent } from '../../src/lib/logging.ts';
@@ -12,9 +12,9 @@ export interface QueryTime {
   readonly p99: number;
 }
 
-/** Times every list and search of a mirror with `count` articles. Each query is made anew with other arguments every time. */
+/** Times every list and search of a content store with `count` articles. Each query is made anew with other arguments every time. */
 export function timeQueries(file: string, count: number): QueryTime[] {
-  const mirror = openMirror({ file, origin: null, log: silent });
+  const store = openContentStore({ file, origin: null, log: silent });
   const next = random(7);
   const any = (limit: number): number => Math.floor(next() * limit);
   const section = (): string => sectionSlugs[any(10)] ?? 'politics';
@@ -61,15 +61,15 @@ export function timeQueries(file: string, count: number): QueryTime[] {
     ['search, beginning', 60, (reader) => reader.search(`${word(10_000 + any(8000)).slice(0, 5)}`, { limit: 10 })],
   ];
   const times = queries.map(([name, runs, ask]) => {
-    for (let warm = 0; warm < 5; warm++) ask(createReader(mirror));
+    for (let warm = 0; warm < 5; warm++) ask(createReader(store));
     const taken = Array.from({ length: runs }, () => {
       const began = performance.now();
-      ask(createReader(mirror));
+      ask(createReader(store));
       return performance.now() - began;
     }).sort((a, b) => a - b);
     const at = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
     return { name, p50: at(0.5), p99: at(0.99) };
   });
-  mirror.close();
+  store.close();
   return times;
 }

@@ -1,4 +1,4 @@
-/** How many article pages a second the site renders for the first time, on a mirror that has been filled already. */
+/** How many article pages a second the site renders for the first time, on a content store that has been filled already. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/setup/ports.mjs';
@@ -15,7 +15,7 @@ export const canRender = (): boolean => existsSync(join(import.meta.dirname, '..
  * Pages a second, each another article of the whole paper.
  *
  * @param folder holds `content.sqlite`
- * @param wordpress address that the mirror was made from
+ * @param wordpress address that the content store was made from
  */
 export async function timeRendering(folder: string, wordpress: string, count: number): Promise<number> {
   const port = await freePort();

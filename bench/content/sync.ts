@@ -1,5 +1,5 @@
 /**
- * The process that is measured: back-fills one mirror, exactly as the site does, and prints what it took as one line of JSON.
+ * The process that is measured: back-fills one content store, exactly as the site does, and prints what it took as one line of JSON.
  * `node bench/content/sync.ts <address> <file>`
  */
 import { openContent } from '../../src/content/content.server.ts';

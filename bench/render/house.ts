@@ -1,4 +1,4 @@
-/** What `astro build` is given to render the same pages from the same mirror: locals for each page, and its addresses. */
+/** What `astro build` is given to render the same pages from the same store: locals for each page, and its addresses. */
 import { silent } from '../../src/lib/logging.ts';
 import { compose } from '../../src/server/compose.ts';
 import { parseConfig } from '../../src/server/config/config.ts';

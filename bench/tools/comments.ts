@@ -24,10 +24,10 @@ function discussion(store: (comment: { id: number; parent: number; date: string 
 export async function benchComments(): Promise<void> {
   const paper = await startPaper({
     perSection,
-    fill: (mirror) =>
-      mirror.transaction(() =>
+    fill: (store) =>
+      store.transaction(() =>
         discussion((comment) =>
-          storeComment(mirror, {
+          storeComment(store, {
             ...comment,
             post: article,
             author: 'A reader',

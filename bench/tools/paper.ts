@@ -1,9 +1,9 @@
-/** A site on a mirror that the bench has filled itself, without a WordPress: what is measured is the site's own work. */
+/** A site on a content store that the bench has filled itself, without a WordPress: what is measured is the site's own work. */
 import { join } from 'node:path';
-import { openMirror } from '../../src/content/store/mirror.server.ts';
+import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { contentFile } from '../../src/server/compose.ts';
-import { seedMirror } from '../../tests/fixtures/content.ts';
+import { seedStore } from '../../tests/fixtures/content.ts';
 import { percentile } from '../support/figures.ts';
 import { type BenchSite, dataFolder, startSite } from '../support/site.ts';
 
@@ -14,7 +14,7 @@ export interface BenchPaper extends BenchSite {
   remove(): Promise<void>;
 }
 
-type Mirror = ReturnType<typeof openMirror>;
+type ContentStore = ReturnType<typeof openContentStore>;
 
 /**
  * @param options.perSection stories in each of the ten sections; ids from 1001
@@ -22,14 +22,14 @@ type Mirror = ReturnType<typeof openMirror>;
  */
 export async function startPaper(options: {
   readonly perSection: number;
-  readonly fill?: (mirror: Mirror) => void;
+  readonly fill?: (store: ContentStore) => void;
 }): Promise<BenchPaper> {
-  // Nobody is there: the mirror is all there is.
+  // Nobody is there: the content store is all there is.
   const { folder, env, remove } = dataFolder(9);
-  const mirror = openMirror({ file: join(folder, contentFile), origin: env.WORDPRESS_URL ?? null, log: silent });
-  seedMirror(mirror, options.perSection);
-  options.fill?.(mirror);
-  mirror.close();
+  const store = openContentStore({ file: join(folder, contentFile), origin: env.WORDPRESS_URL ?? null, log: silent });
+  seedStore(store, options.perSection);
+  options.fill?.(store);
+  store.close();
   const site = await startSite({
     folder,
     remove,

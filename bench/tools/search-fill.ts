@@ -1,8 +1,8 @@
 /**
- * Fills a mirror with synthetic articles for the bench of the search, in a process of its own:
+ * Fills a content store with synthetic articles for the bench of the search, in a process of its own:
  * `node bench/tools/search-fill.ts <articles> <file>`. They are not sanitized: the search sees their text alone.
  */
-import { openMirror } from '../../src/content/store/mirror.server.ts';
+import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { storeSections } from '../../src/content/store/navigation.server.ts';
 import { storeDocument } from '../../src/content/store/write.server.ts';
 import { silent } from '../../src/lib/logging.ts';
@@ -32,9 +32,9 @@ const plain = (html: string): string =>
     .replace(/\s+/gu, ' ')
     .trim();
 
-const mirror = openMirror({ file, origin: null, log: silent });
+const store = openContentStore({ file, origin: null, log: silent });
 storeSections(
-  mirror,
+  store,
   sectionSlugs.map((slug, index) => ({
     id: index + 1,
     slug,
@@ -48,12 +48,12 @@ storeSections(
 );
 const atOnce = 500;
 for (let start = 0; start < count; start += atOnce) {
-  mirror.transaction(() => {
+  store.transaction(() => {
     for (let index = start; index < Math.min(count, start + atOnce); index++) {
       const { id, slug, access, ...wire } = article(index, '') as unknown as Synthetic;
       const bodyHtml = wire.content.rendered;
       storeDocument(
-        mirror,
+        store,
         {
           type: 'articles',
           id,
@@ -78,6 +78,6 @@ for (let start = 0; start < count; start += atOnce) {
     }
   });
 }
-mirror.setMeta('ready', '1');
-mirror.setMeta('synced-at', new Date().toISOString());
-mirror.close();
+store.setMeta('ready', '1');
+store.setMeta('synced-at', new Date().toISOString());
+store.close();

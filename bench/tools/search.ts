@@ -64,7 +64,7 @@ async function fill(articles: number, file: string): Promise<void> {
   const args = ['--disable-warning=ExperimentalWarning', module, String(articles), file];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error('The mirror could not be filled.');
+  if (code !== 0) throw new Error('The content store could not be filled.');
 }
 
 async function askAll(ask: Ask): Promise<Taken[]> {

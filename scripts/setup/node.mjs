@@ -12,7 +12,7 @@ import { step } from './steps.mjs';
 export const lowest = 24;
 
 /**
- * Packages that carry a Node for one kind of machine: npm's mirror of nodejs.org, pinned by content.
+ * Packages that carry a Node for one kind of machine: npm's store of nodejs.org, pinned by content.
  *
  * @type {Record<string, {name: string, version: string, integrity: string}>}
  */

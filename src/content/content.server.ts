@@ -1,4 +1,4 @@
-/** Puts the content service together: mirror, reader, sync, webhooks and previews. */
+/** Puts the content service together: store, reader, sync, webhooks and previews. */
 import { warnOncePerHost } from '../lib/logging.ts';
 import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingest/ingester.server.ts';
 import { warmUpIngest } from './ingest/warm-up.server.ts';
@@ -8,7 +8,7 @@ import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { alignWalls } from './store/access.server.ts';
-import { type Mirror, openMirror } from './store/mirror.server.ts';
+import { type ContentStore, openContentStore } from './store/content-store.server.ts';
 import { createReader } from './store/reader.server.ts';
 import { createApplier } from './sync/apply.server.ts';
 import { backfillCursor, isCopied } from './sync/cursors.server.ts';
@@ -17,38 +17,38 @@ import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
 import { createClient } from './wire/client.server.ts';
 
-/** Opens the mirror and makes the service; nothing is fetched before `start` or `syncNow`. */
+/** Opens the content store and makes the service; nothing is fetched before `start` or `syncNow`. */
 export function openContent(options: ContentOptions): Content {
   const { wordpress, log } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
-  const mirror = openMirror({ file: options.file, origin: url, log });
-  alignWalls(mirror);
+  const store = openContentStore({ file: options.file, origin: url, log });
+  alignWalls(store);
   return wordpress && url !== null
-    ? connected({ ...options, wordpress: { ...wordpress, url } }, mirror)
-    : offline(mirror, searchThread(options, mirror));
+    ? connected({ ...options, wordpress: { ...wordpress, url } }, store)
+    : offline(store, searchThread(options, store));
 }
 
-/** A mirror in memory belongs to one thread. */
-const searchThread = ({ file, threads, log }: ContentOptions, mirror: Mirror): SearchThread | null =>
+/** A store in memory belongs to one thread. */
+const searchThread = ({ file, threads, log }: ContentOptions, store: ContentStore): SearchThread | null =>
   file === ':memory:' || threads === false
     ? null
     : createSearchThread({
         file,
         log,
-        generation: () => mirror.generation,
-        local: (text, filter) => searchArticles(mirror, text, filter),
+        generation: () => store.generation,
+        local: (text, filter) => searchArticles(store, text, filter),
       });
 
-/** Whatever the mirror holds, and nothing else. */
-function offline(mirror: Mirror, searching: SearchThread | null): Content {
+/** Whatever the content store holds, and nothing else. */
+function offline(store: ContentStore, searching: SearchThread | null): Content {
   return {
-    reader: () => createReader(mirror, searching),
+    reader: () => createReader(store, searching),
     revision: () => 0,
     replay() {},
     start() {},
     async stop() {
       await searching?.close();
-      mirror.close();
+      store.close();
     },
     look() {},
     syncNow: async () => ({ ok: false, stored: 0, withdrawn: 0, rejected: 0, ms: 0, problem: 'no WordPress is set' }),
@@ -60,17 +60,17 @@ function offline(mirror: Mirror, searching: SearchThread | null): Content {
     refused: () => ({}),
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
-      ready: mirror.getMeta('ready') === '1',
-      complete: isCopied(mirror),
+      ready: store.getMeta('ready') === '1',
+      complete: isCopied(store),
       phase: 'off',
       progress: {},
       secondsLeft: null,
-      syncedAt: mirror.getMeta('synced-at'),
+      syncedAt: store.getMeta('synced-at'),
       problem: null,
       problems: [],
       rejected: 0,
       credentials: null,
-      bytes: mirror.size(),
+      bytes: store.size(),
     }),
     // Nothing more will come.
     isComplete: () => true,
@@ -83,28 +83,28 @@ const warmUpAfter = 1500;
 
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
-function connected(options: Connected, mirror: Mirror): Content {
+function connected(options: Connected, store: ContentStore): Content {
   const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isKept } = options;
   const now = options.now ?? Date.now;
   const site = siteUrl.replace(/\/+$/u, '');
-  const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(mirror) });
+  const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(store) });
   const context = {
     wordpress: wordpress.url,
     site,
     frameHosts,
     mediaHosts: options.mediaHosts,
     captions: readCaptions(options.fetch ?? fetch, log),
-    measure: rememberingMeasure(mirror, options.measure, log),
+    measure: rememberingMeasure(store, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const reindexer = createReindexer(mirror, log);
+  const reindexer = createReindexer(store, log);
   const afterCommit = reindexer.soon;
-  const searching = searchThread(options, mirror);
+  const searching = searchThread(options, store);
   let warming: NodeJS.Timeout | undefined;
-  const applier = createApplier({ mirror, client, ingester, log, now, onChange, isKept, afterCommit });
-  const lookUp = createLookUp({ mirror, client, applier, log, now });
+  const applier = createApplier({ store, client, ingester, log, now, onChange, isKept, afterCommit });
+  const lookUp = createLookUp({ store, client, applier, log, now });
   const sync = createSync({
-    mirror,
+    store,
     client,
     applier,
     ingester,
@@ -114,12 +114,12 @@ function connected(options: Connected, mirror: Mirror): Content {
     pollSeconds,
     mediaHosts: options.mediaHosts ?? [],
   });
-  const receiver = createReceiver({ mirror, applier, items: sync.items, log, now, secret });
+  const receiver = createReceiver({ store, applier, items: sync.items, log, now, secret });
   return {
-    reader: () => createReader(mirror, searching),
+    reader: () => createReader(store, searching),
     replay: () => applier.replay(),
-    // A mirror that began anew counts its writes from nothing, and is of another generation.
-    revision: () => mirror.generation * 2 ** 32 + Number(mirror.prepare('SELECT total_changes() AS n').get()?.n),
+    // A content store that began anew counts its writes from nothing, and is of another generation.
+    revision: () => store.generation * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
       reindexer.soon();
@@ -139,25 +139,25 @@ function connected(options: Connected, mirror: Mirror): Content {
       await Promise.all([sync.stop(), lookUp.close()]);
       await ingester.close();
       await searching?.close();
-      mirror.close();
+      store.close();
     },
     syncNow: () => sync.syncNow(),
     look: () => sync.look(),
     receive: receiver.receive,
     refused: () => receiver.refused,
-    preview: createPreview({ mirror, client, ingester, now, secret }),
+    preview: createPreview({ store, client, ingester, now, secret }),
     status: () => sync.status(),
-    isComplete: (type) => backfillCursor(mirror, type).done,
+    isComplete: (type) => backfillCursor(store, type).done,
     lookUp: lookUp.find,
   };
 }
 
-/** When the latest answer in the mirror was asked for. What is asked for from now on is newer, whatever the clock says. */
-function lastFetch(mirror: Mirror): number {
+/** When the latest answer in the content store was asked for. What is asked for from now on is newer, whatever the clock says. */
+function lastFetch(store: ContentStore): number {
   const both = 'SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn';
   return Math.max(
     0,
-    ...mirror
+    ...store
       .prepare(both)
       .all()
       .map(({ at }) => Number(at)),
@@ -186,17 +186,17 @@ function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: stri
 
 /** Measures every picture once; what could not be measured is tried again with the document's next version. */
 function rememberingMeasure(
-  mirror: Mirror,
+  store: ContentStore,
   measure: ContentOptions['measure'],
   log: ContentOptions['log'],
 ): ContentOptions['measure'] {
   const warn = warnOncePerHost(log);
   return async (url) => {
-    const known = mirror.prepare('SELECT width, height FROM measured WHERE url = ?').get(url);
+    const known = store.prepare('SELECT width, height FROM measured WHERE url = ?').get(url);
     if (known) return { width: Number(known.width), height: Number(known.height) };
     try {
       const size = await measure(url);
-      if (size) mirror.prepare('INSERT OR REPLACE INTO measured VALUES (?, ?, ?)').run(url, size.width, size.height);
+      if (size) store.prepare('INSERT OR REPLACE INTO measured VALUES (?, ?, ?)').run(url, size.width, size.height);
       return size;
     } catch (error) {
       warn('content: picture could not be measured', url, { error: String(error) });

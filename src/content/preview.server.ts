@@ -5,7 +5,7 @@ import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
 import { resolveLinks } from './store/body-links.ts';
-import type { Mirror } from './store/mirror.server.ts';
+import type { ContentStore } from './store/content-store.server.ts';
 import { authorOf, type Row, sectionTable } from './store/rows.server.ts';
 import { type Client, describeFailure } from './wire/client.server.ts';
 import { fetchOne } from './wire/fetch.server.ts';
@@ -15,7 +15,7 @@ const longestSeconds = 600;
 const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages'];
 
 export interface PreviewOptions {
-  readonly mirror: Mirror;
+  readonly store: ContentStore;
   readonly client: Client;
   readonly ingester: Ingester;
   readonly now: () => number;
@@ -24,7 +24,7 @@ export interface PreviewOptions {
 
 /** Makes the preview of one WordPress. */
 export function createPreview({
-  mirror,
+  store,
   client,
   ingester,
   now,
@@ -58,7 +58,7 @@ export function createPreview({
           : 'it is withheld';
       return { status: 502, error: `This document does not fit: ${why}` };
     }
-    return { status: 200, document: shown(mirror, result.document) };
+    return { status: 200, document: shown(store, result.document) };
   };
 }
 
@@ -81,13 +81,13 @@ async function withAutosave(
   return { ...raw, ...(title ? { title } : {}), ...(content ? { content } : {}), ...(excerpt ? { excerpt } : {}) };
 }
 
-function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
+function shown(store: ContentStore, document: IngestedDocument): PreviewDocument {
   const { id, slug, title, excerpt, image, date, modified, facts } = document;
-  const bodyHtml = resolveLinks(document.bodyHtml, mirror);
-  const sections = sectionTable(mirror).of(document.terms);
+  const bodyHtml = resolveLinks(document.bodyHtml, store);
+  const sections = sectionTable(store).of(document.terms);
   const first = sections[0];
   const section = first ? { slug: first.slug, label: first.label, color: first.color } : null;
-  const author = document.author ?? storedAuthor(mirror, document.authorId);
+  const author = document.author ?? storedAuthor(store, document.authorId);
   const base = { id, slug, title, excerpt, image, bodyHtml, date, modified, section };
   switch (document.type) {
     case 'video': {
@@ -103,7 +103,7 @@ function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
           ...base,
           author,
           sections,
-          openingHtml: resolveLinks(document.openingHtml, mirror),
+          openingHtml: resolveLinks(document.openingHtml, store),
           access: levelOf(
             facts.access ?? 'default',
             sections.map((each) => each.slug),
@@ -118,8 +118,8 @@ function shown(mirror: Mirror, document: IngestedDocument): PreviewDocument {
   }
 }
 
-function storedAuthor(mirror: Mirror, id: number | null): Author | null {
+function storedAuthor(store: ContentStore, id: number | null): Author | null {
   const row =
-    id === null ? undefined : mirror.prepare("SELECT * FROM documents WHERE id = ? AND type = 'authors'").get(id);
+    id === null ? undefined : store.prepare("SELECT * FROM documents WHERE id = ? AND type = 'authors'").get(id);
   return row ? authorOf(row as Row) : null;
 }

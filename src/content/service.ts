@@ -6,9 +6,9 @@ import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/problems.ts';
 
 export interface ContentOptions {
-  /** Path of the mirror's file, or `:memory:`. */
+  /** Path of the content store's file, or `:memory:`. */
   readonly file: string;
-  /** `null`: no WordPress; whatever the mirror holds is served and nothing is synced. */
+  /** `null`: no WordPress; whatever the content store holds is served and nothing is synced. */
   readonly wordpress: { readonly url: string; readonly user?: string; readonly password?: string } | null;
   /** Public address of the site, no trailing slash. */
   readonly siteUrl: string;
@@ -40,7 +40,7 @@ export interface ContentChange {
   readonly withdrawn: readonly { readonly type: DocumentType; readonly slug: string }[];
   /** Tags that pages carry which show a withdrawn document whole. */
   readonly withdrawnTags?: readonly string[];
-  /** Documents that the mirror did not hold before; a first synchronisation names all of them. */
+  /** Documents that the content store did not hold before; a first synchronisation names all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
   /** Paths of the site that most likely show the change; for logs and the webhook's answer, not for correctness. */
   readonly paths?: readonly string[];
@@ -74,7 +74,7 @@ export interface SyncStatus {
   readonly rejected: number;
   /** Whether WordPress hands over restricted bodies; `null` while unknown. */
   readonly credentials: boolean | null;
-  /** Bytes of the mirror on disk. */
+  /** Bytes of the content store on disk. */
   readonly bytes: number;
 }
 
@@ -122,11 +122,11 @@ export interface Content {
    * anything is served; `start` does so otherwise.
    */
   replay(): void;
-  /** Grows with every write to the mirror, so that what was made of it before can be told from what is made now. */
+  /** Grows with every write to the content store, so that what was made of it before can be told from what is made now. */
   revision(): number;
   /** Begins to sync in the background; returns at once. */
   start(): void;
-  /** Stops sync and closes the mirror. */
+  /** Stops sync and closes the content store. */
   stop(): Promise<void>;
   /** One full reconciliation now: back-fill what is missing, poll, walk all ids. */
   syncNow(): Promise<SyncReport>;
@@ -138,7 +138,7 @@ export interface Content {
   refused(): Readonly<Record<string, number>>;
   preview(params: URLSearchParams): Promise<PreviewAnswer>;
   status(): SyncStatus;
-  /** Whether the first copy of a type is done: what is not in the mirror then does not exist. */
+  /** Whether the first copy of a type is done: what is not in the content store then does not exist. */
   isComplete(type: DocumentType | 'comments'): boolean;
   /**
    * Fetches a document that the first copy has not come to, within bounds.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { delay, HttpResponse, http } from 'msw';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { IngestedDocument } from '../../src/content/ingest/document.ts';
-import { type Mirror, openMirror } from '../../src/content/store/mirror.server.ts';
+import { type ContentStore, openContentStore } from '../../src/content/store/content-store.server.ts';
 import { storeSections } from '../../src/content/store/navigation.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../../src/content/store/write.server.ts';
@@ -24,22 +24,22 @@ const { server, closing, next } = standIn();
 const url = 'https://algolia.stand-in.test';
 const access: AlgoliaAccess = { appId: 'APP1', searchKey: 'search-key', writeKey: null, index: 'stories', url };
 
-let mirror: Mirror;
+let store: ContentStore;
 let folder: string;
 let clock = 0;
 const put = (id: number, part: Partial<IngestedDocument> = {}) =>
-  storeDocument(mirror, fixtureDocument({ type: 'articles', id, ...part }), { at: ++clock, clock: 0 });
+  storeDocument(store, fixtureDocument({ type: 'articles', id, ...part }), { at: ++clock, clock: 0 });
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'algolia-'));
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const base = { homepageCount: 4, showInMedia: true, color: 'default' as const };
-  storeSections(mirror, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
+  storeSections(store, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
   put(1, { title: 'A bridge', slug: 'a-bridge', terms: [1] });
   put(2, { title: 'Another bridge', slug: 'another-bridge' });
 });
 afterEach(() => {
-  mirror.close();
+  store.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -96,12 +96,12 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: Sta
     timeoutMs,
     dataDir: folder,
     log,
-    reader: () => createReader(mirror),
+    reader: () => createReader(store),
     tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
   });
   const search = createSearch({ hosted, log, now: () => now.at });
   closing({ close: () => search.stop() });
-  const find = (text: string, filter = {}) => search.find(createReader(mirror), text, filter);
+  const find = (text: string, filter = {}) => search.find(createReader(store), text, filter);
   return { search, hosted, find, calls, log, now };
 }
 
@@ -133,7 +133,7 @@ describe('a question', () => {
     expect(cutToBytes('é'.repeat(400), 511)).toBe('é'.repeat(255));
   });
 
-  test('is answered in the shape of the specification, in the engine’s order, as the mirror has the stories', async () => {
+  test('is answered in the shape of the specification, in the engine’s order, as the content store has the stories', async () => {
     const { find } = stand({ query: [json(hits(2, 1))] });
     const answer = searchAnswer.parse(answerOf(await find('bridge'), 'bridge', 0, 10));
     expect(answer.nbHits).toBe(42);
@@ -150,7 +150,7 @@ describe('a question', () => {
 
   test('never shows what the paper has withdrawn, whatever the engine still knows', async () => {
     const { find } = stand({ query: [json(hits(2, 1, 'abc'))] });
-    withdrawDocument(mirror, 2, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 2, { at: ++clock, clock: 0 });
     const found = await find('bridge');
     expect(found.items.map(({ id }) => id)).toEqual([1]);
     expect(found.total).toBe(42);
@@ -287,7 +287,7 @@ describe('the feed', () => {
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
     search.changed(['article:1', 'card:1', 'section:politics', 'latest']);
     put(1, { title: 'Changed since', slug: 'a-bridge' });
-    withdrawDocument(mirror, 2, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 2, { at: ++clock, clock: 0 });
     search.changed(['article:2', 'article:1']);
     await hosted.feed?.idle();
     expect(actions(calls.batch).map(({ action, body }) => [action, body.objectID, body.post_title])).toEqual([
@@ -334,7 +334,7 @@ describe('the feed', () => {
     await first.search.stop();
 
     const down = stand({ batch: [json({}, 503)], writeKey: 'write-key' });
-    withdrawDocument(mirror, 2, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 2, { at: ++clock, clock: 0 });
     down.search.changed(['article:2']);
     await down.search.stop();
     expect(readdirSync(folder).some((name) => name.endsWith('-open'))).toBe(true);

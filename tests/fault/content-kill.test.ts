@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openMirror } from '../../src/content/store/mirror.server.ts';
+import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../fixtures/wordpress.ts';
@@ -57,7 +57,7 @@ function begin(): ChildProcess {
   return child;
 }
 
-/** What the mirror holds, checked by SQLite itself. */
+/** What the content store holds, checked by SQLite itself. */
 function inspect(): { articles: number; offset: number } {
   const db = new DatabaseSync(file);
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
@@ -105,9 +105,9 @@ it('goes on where it was, as often as it is killed', async () => {
   expect(await once(last, 'exit')).toEqual([0, null]);
   expect(JSON.parse(printed)).toMatchObject({ ok: true, problem: null, stored: count - before });
   expect(asked[0]).toBe(before);
-  const mirror = openMirror({ file, origin: address, log: silent });
-  const { items, total } = createReader(mirror).articles({ limit: count });
+  const store = openContentStore({ file, origin: address, log: silent });
+  const { items, total } = createReader(store).articles({ limit: count });
   expect(total).toBe(count);
   expect(new Set(items.map(({ id }) => id)).size).toBe(count);
-  mirror.close();
+  store.close();
 });

@@ -1,6 +1,6 @@
 /**
  * No hostile input survives ingest, in any field of any type: every payload of the collection, alone and cut, nested and
- * strung together, goes the whole way into a mirror, and what a page would read is parsed and parsed again.
+ * strung together, goes the whole way into a content store, and what a page would read is parsed and parsed again.
  */
 import fc from 'fast-check';
 import { JSDOM } from 'jsdom';
@@ -9,7 +9,7 @@ import { openContent } from '../../src/content/content.server.ts';
 import type { IngestContext } from '../../src/content/ingest/ingest.server.ts';
 import { ingestComment, ingestDocument } from '../../src/content/ingest/ingest.server.ts';
 import { createSanitizer } from '../../src/content/ingest/sanitize.server.ts';
-import { type Mirror, openMirror } from '../../src/content/store/mirror.server.ts';
+import { type ContentStore, openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import { storeDocument } from '../../src/content/store/write.server.ts';
 import type { DocumentType, Picture } from '../../src/lib/content/model.ts';
@@ -161,11 +161,11 @@ function hostile(type: DocumentType, id: number, payload: string): Json {
 
 describe('hostile markup', { timeout: 120_000 }, () => {
   const sanitizer = createSanitizer();
-  let mirror: Mirror;
+  let store: ContentStore;
   beforeAll(() => {
-    mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+    store = openContentStore({ file: ':memory:', origin: null, log: silent });
   });
-  afterAll(() => mirror.close());
+  afterAll(() => store.close());
 
   /** Ingests, stores, reads as a page does, and returns what is wrong with it. */
   async function survivors(type: DocumentType, payload: string): Promise<string[]> {
@@ -174,8 +174,8 @@ describe('hostile markup', { timeout: 120_000 }, () => {
       return result.rejection.field === 'slug' ? [] : [`rejected: ${result.rejection.field}`];
     if (result.kind !== 'document') return ['withheld'];
     const { document } = result;
-    storeDocument(mirror, document, { at: ++clock, clock: 0 });
-    const reader = createReader(mirror);
+    storeDocument(store, document, { at: ++clock, clock: 0 });
+    const reader = createReader(store);
     const plain: string[] = [];
     const html: string[] = [];
     const pictures: (Picture | null)[] = [];
@@ -223,7 +223,7 @@ describe('hostile markup', { timeout: 120_000 }, () => {
     for (const markup of html) found.push(...problemsIn(markup));
     if (html[0] !== undefined && !html[0].includes('kept')) found.push('the rest of the body was lost');
     found.push(...plain.flatMap(plainProblems), ...pictures.flatMap(pictureProblems));
-    mirror.prepare('DELETE FROM documents').run();
+    store.prepare('DELETE FROM documents').run();
     return found;
   }
   let clock = Date.now();
@@ -324,9 +324,9 @@ describe('hostile markup', { timeout: 120_000 }, () => {
           context,
         );
         if (first.kind !== 'document') throw new Error(first.kind);
-        // What the mirror holds goes through once more unchanged in meaning: nothing in it can be taken out.
+        // What the content store holds goes through once more unchanged in meaning: nothing in it can be taken out.
         const again = sanitizer.finish(first.document.bodyHtml, true);
-        // The mirror keeps WordPress's own address of a link; it goes when a page is made (body-links.ts).
+        // The content store keeps WordPress's own address of a link; it goes when a page is made (body-links.ts).
         expect(problemsIn(again.replaceAll(/ data-wordpress="https?:\/\/[^"]*"/gu, ''))).toEqual([]);
       }),
       {

@@ -1,7 +1,7 @@
 /**
  * What nobody may do to the stored pages: put something of a request into what others are given, make copies without end,
  * get behind the wall without a cookie of ours, or change anything by a webhook that is not the plugin's. The front, the
- * press, the keys and the mirror are the real ones; the pages print whatever they can see of a request.
+ * press, the keys and the content store are the real ones; the pages print whatever they can see of a request.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';

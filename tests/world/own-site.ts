@@ -20,9 +20,9 @@ export async function startOwnSite(settings: Environment): Promise<OwnSite> {
   const port = await freePort();
   const site = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'own-site-'));
-  const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
-  mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
-  mirror.close();
+  const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
+  store.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
+  store.close();
   const environment: Environment = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,

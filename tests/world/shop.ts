@@ -29,9 +29,9 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
   const site = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'shop-'));
   const stripe = await startStripe({ siteUrl: site });
-  const mirror = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
-  mirror.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
-  mirror.close();
+  const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
+  store.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
+  store.close();
   const running = startSite(
     {
       PATH: process.env.PATH,

@@ -1,4 +1,4 @@
-/** What ingest hands to the mirror: one document of WordPress, checked, sanitized and in the paper's own words. */
+/** What ingest hands to the content store: one document of WordPress, checked, sanitized and in the paper's own words. */
 import type { AccessLevel, Author, DocumentType, Picture } from '../../lib/content/model.ts';
 
 /** What only some types have; a type leaves out what it lacks. */

@@ -1,5 +1,5 @@
 /** What was found since the last write is kept: readers ask for the same things, and each letter typed asks again. */
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { indexRevision } from './index.server.ts';
 import { type FoundArticles, type SearchFilter, searchArticles } from './search.server.ts';
 import type { SearchThread } from './search-thread.server.ts';
@@ -14,14 +14,14 @@ interface Kept {
   readonly sought: Map<string, Promise<FoundArticles>>;
 }
 
-const answers = new WeakMap<Mirror, Kept>();
+const answers = new WeakMap<ContentStore, Kept>();
 
-function keptFor(mirror: Mirror): Kept {
-  const revision = indexRevision(mirror);
-  let kept = answers.get(mirror);
+function keptFor(store: ContentStore): Kept {
+  const revision = indexRevision(store);
+  let kept = answers.get(store);
   if (kept?.revision !== revision) {
     kept = { revision, found: new Map(), sought: new Map() };
-    answers.set(mirror, kept);
+    answers.set(store, kept);
   }
   return kept;
 }
@@ -43,25 +43,25 @@ function keep(found: Map<string, FoundArticles>, question: string, answer: Found
 }
 
 /** Searches in this thread. */
-export function answerNow(mirror: Mirror, text: string, filter: SearchFilter): FoundArticles {
-  const kept = keptFor(mirror);
+export function answerNow(store: ContentStore, text: string, filter: SearchFilter): FoundArticles {
+  const kept = keptFor(store);
   const question = questionOf(text, filter);
   const known = recall(kept, question);
   if (known) return known;
-  const found = searchArticles(mirror, text, filter);
+  const found = searchArticles(store, text, filter);
   keep(kept.found, question, found);
   return found;
 }
 
 /** Searches in a thread of its own. @throws SearchBusy */
 export async function answerAside(
-  mirror: Mirror,
+  store: ContentStore,
   thread: SearchThread,
   text: string,
   filter: SearchFilter,
 ): Promise<FoundArticles> {
   // Of what was written after this nothing may be kept here: a later question looks into a map of its own.
-  const kept = keptFor(mirror);
+  const kept = keptFor(store);
   const question = questionOf(text, filter);
   const known = recall(kept, question) ?? kept.sought.get(question);
   if (known) return known;

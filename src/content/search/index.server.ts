@@ -2,7 +2,7 @@
  * Writes of the search index: one row of words for each story, with the numbers of its sections beside them, in the order of
  * publication. What is given is public text only; what lies behind a wall never comes here (content/store/access.server.ts).
  */
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { countWords } from './words.server.ts';
 
 /** The words of a story by which it is found. */
@@ -37,9 +37,9 @@ export const keyOf = (instant: string): number =>
   Math.max(0, Math.floor((Date.parse(instant) - beginning) / 60_000)) * perMinute;
 
 /** Keys rise with the date, so that the newest matches come first and a span of time is a span of keys. */
-function freeKey(mirror: Mirror, id: number, date: string): number {
+function freeKey(store: ContentStore, id: number, date: string): number {
   const first = keyOf(date);
-  const taken = mirror.prepare('SELECT 1 FROM search_keys WHERE key = ?');
+  const taken = store.prepare('SELECT 1 FROM search_keys WHERE key = ?');
   // An archive that was moved may have thousands of stories of the same minute: the span grows quickly.
   for (let span = perMinute; ; span *= 4) {
     for (const seed of [1, 40_503, 2_654_435_761]) {
@@ -49,17 +49,17 @@ function freeKey(mirror: Mirror, id: number, date: string): number {
   }
 }
 
-const revisions = new WeakMap<Mirror, number>();
+const revisions = new WeakMap<ContentStore, number>();
 
 /** Another number after every write, so that what was found before can be told from what would be found now. */
-export const indexRevision = (mirror: Mirror): string => `${mirror.generation}:${revisions.get(mirror) ?? 0}`;
+export const indexRevision = (store: ContentStore): string => `${store.generation}:${revisions.get(store) ?? 0}`;
 
-const touched = (mirror: Mirror): void => void revisions.set(mirror, (revisions.get(mirror) ?? 0) + 1);
+const touched = (store: ContentStore): void => void revisions.set(store, (revisions.get(store) ?? 0) + 1);
 
 const columns = 'title, standfirst, author, body';
 
-function storedText(mirror: Mirror, key: number): StoryText | null {
-  const row = mirror.prepare(`SELECT ${columns} FROM search WHERE rowid = ?`).get(key);
+function storedText(store: ContentStore, key: number): StoryText | null {
+  const row = store.prepare(`SELECT ${columns} FROM search WHERE rowid = ?`).get(key);
   if (!row) return null;
   const { title, standfirst, author, body } = row;
   return { title: String(title), standfirst: String(standfirst), author: String(author), body: String(body) };
@@ -67,50 +67,50 @@ function storedText(mirror: Mirror, key: number): StoryText | null {
 
 const textsOf = ({ title, standfirst, author, body }: StoryText): string[] => [title, standfirst, author, body];
 
-function storedKey(mirror: Mirror, id: number): number | null {
-  const row = mirror.prepare('SELECT key FROM search_keys WHERE id = ?').get(id);
+function storedKey(store: ContentStore, id: number): number | null {
+  const row = store.prepare('SELECT key FROM search_keys WHERE id = ?').get(id);
   return row ? Number(row.key) : null;
 }
 
 /** Puts a story into the index, in the place of what was there of it. */
-export function indexStory(mirror: Mirror, story: IndexedStory): void {
-  const old = storedKey(mirror, story.id);
-  const before = old === null ? null : storedText(mirror, old);
+export function indexStory(store: ContentStore, story: IndexedStory): void {
+  const old = storedKey(store, story.id);
+  const before = old === null ? null : storedText(store, old);
   let key = old;
-  if (old !== null) mirror.prepare('DELETE FROM search WHERE rowid = ?').run(old);
+  if (old !== null) store.prepare('DELETE FROM search WHERE rowid = ?').run(old);
   const first = keyOf(story.date);
   if (old === null || old < first || old >= first + perMinute) {
-    mirror.prepare('DELETE FROM search_keys WHERE id = ?').run(story.id);
-    key = freeKey(mirror, story.id, story.date);
-    mirror.prepare('INSERT INTO search_keys VALUES (?, ?)').run(story.id, key);
+    store.prepare('DELETE FROM search_keys WHERE id = ?').run(story.id);
+    key = freeKey(store, story.id, story.date);
+    store.prepare('INSERT INTO search_keys VALUES (?, ?)').run(story.id, key);
   }
-  mirror
+  store
     .prepare(`INSERT INTO search (rowid, ${columns}, facets) VALUES (?, ?, ?, ?, ?, ?)`)
     .run(key, ...textsOf(story), [...new Set(story.terms)].map(sectionWord).join(' '));
-  countWords(mirror, before && textsOf(before), textsOf(story));
-  touched(mirror);
+  countWords(store, before && textsOf(before), textsOf(story));
+  touched(store);
 }
 
 /** Takes a story out. */
-export function unindexStory(mirror: Mirror, id: number): void {
-  const key = storedKey(mirror, id);
+export function unindexStory(store: ContentStore, id: number): void {
+  const key = storedKey(store, id);
   if (key === null) return;
-  const before = storedText(mirror, key);
-  mirror.prepare('DELETE FROM search WHERE rowid = ?').run(key);
-  mirror.prepare('DELETE FROM search_keys WHERE id = ?').run(id);
-  countWords(mirror, before && textsOf(before), null);
-  touched(mirror);
+  const before = storedText(store, key);
+  store.prepare('DELETE FROM search WHERE rowid = ?').run(key);
+  store.prepare('DELETE FROM search_keys WHERE id = ?').run(id);
+  countWords(store, before && textsOf(before), null);
+  touched(store);
 }
 
 /** Changes some of a story's words; nothing happens to a story that is not in the index. */
-export function rewordStory(mirror: Mirror, id: number, part: Partial<StoryText>): void {
-  const key = storedKey(mirror, id);
-  const before = key === null ? null : storedText(mirror, key);
+export function rewordStory(store: ContentStore, id: number, part: Partial<StoryText>): void {
+  const key = storedKey(store, id);
+  const before = key === null ? null : storedText(store, key);
   if (key === null || !before) return;
   const after = { ...before, ...part };
-  mirror
+  store
     .prepare('UPDATE search SET title = ?, standfirst = ?, author = ?, body = ? WHERE rowid = ?')
     .run(...textsOf(after), key);
-  countWords(mirror, textsOf(before), textsOf(after));
-  touched(mirror);
+  countWords(store, textsOf(before), textsOf(after));
+  touched(store);
 }

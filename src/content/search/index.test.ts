@@ -3,26 +3,26 @@ import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { SearchFilter } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
 import type { IngestedDocument } from '../ingest/document.ts';
-import { type Mirror, openMirror } from '../store/mirror.server.ts';
+import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { storeSections } from '../store/navigation.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../store/write.server.ts';
 
-let mirror: Mirror;
+let store: ContentStore;
 let clock = 0;
 const put = (id: number, part: Partial<IngestedDocument> = {}) =>
-  storeDocument(mirror, fixtureDocument({ type: 'articles', id, ...part }), { at: ++clock, clock: 0 });
-const search = (query: string, filter: SearchFilter = {}) => createReader(mirror).search(query, filter);
+  storeDocument(store, fixtureDocument({ type: 'articles', id, ...part }), { at: ++clock, clock: 0 });
+const search = (query: string, filter: SearchFilter = {}) => createReader(store).search(query, filter);
 const ids = (query: string, filter: SearchFilter = {}): number[] => search(query, filter).items.map(({ id }) => id);
 const docs = (word: string): number =>
-  Number(mirror.prepare('SELECT docs FROM words WHERE word = ?').get(word)?.docs ?? 0);
+  Number(store.prepare('SELECT docs FROM words WHERE word = ?').get(word)?.docs ?? 0);
 
 beforeAll(() => {
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const base = { homepageCount: 4, showInMedia: true, color: 'default' as const };
-  storeSections(mirror, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
+  storeSections(store, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
 });
-afterAll(() => mirror.close());
+afterAll(() => store.close());
 
 describe('the order and the span of dates', () => {
   it('follows the date of publication, also when it is changed, and whatever the numbers are', () => {
@@ -44,7 +44,7 @@ describe('the order and the span of dates', () => {
     for (let id = 5000; id < 5300; id++) put(id, { title: 'Archived', date: '2001-01-01T00:00:00Z', excerpt: 'Old.' });
     expect(search('archived').total).toBe(300);
     expect(new Set(ids('archived', { limit: 300 })).size).toBe(300);
-    for (let id = 5000; id < 5300; id++) withdrawDocument(mirror, id, { at: ++clock, clock: 0 });
+    for (let id = 5000; id < 5300; id++) withdrawDocument(store, id, { at: ++clock, clock: 0 });
     expect(search('archived').total).toBe(0);
   });
 });
@@ -107,8 +107,8 @@ describe('the words that are kept', () => {
     expect(docs('zeppelin')).toBe(2);
     put(60, { title: 'Balloon', searchText: 'quagmire' });
     expect([docs('zeppelin'), docs('quagmire'), docs('balloon')]).toEqual([1, 1, 1]);
-    withdrawDocument(mirror, 60, { at: ++clock, clock: 0 });
-    withdrawDocument(mirror, 61, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 60, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 61, { at: ++clock, clock: 0 });
     expect([docs('zeppelin'), docs('quagmire'), docs('balloon')]).toEqual([0, 0, 0]);
     expect(search('quagmyre')).toMatchObject({ total: 0, instead: [] });
   });
@@ -132,14 +132,14 @@ describe('what is kept of an answer', () => {
     expect(ids('carillon')).toEqual([]);
     put(70, { title: 'Carillon' });
     expect(ids('carillon')).toEqual([70]);
-    withdrawDocument(mirror, 70, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 70, { at: ++clock, clock: 0 });
     expect(ids('carillon')).toEqual([]);
   });
 });
 
 describe('in a large paper', () => {
   beforeAll(() => {
-    mirror.transaction(() => {
+    store.transaction(() => {
       for (let id = 10_000; id < 11_500; id++) {
         const date = new Date(Date.UTC(2020, 0, 1) + id * 3_600_000).toISOString();
         const title = id % 500 === 0 ? 'Commonplace' : id % 300 === 0 ? 'The bishop' : `Notice ${id}`;

@@ -1,16 +1,17 @@
 /**
  * Brings the search index in line with an author's new name, behind everything else: each of the author's stories has to be
  * indexed anew, and an editor who renames somebody with a thousand stories does not wait for that. What is left to do is
- * noted in the mirror with the new name itself, so that it outlives the process.
+ * noted in the content store with the new name itself, so that it outlives the process.
  */
 import type { Logger } from '../../lib/logging.ts';
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { rewordStory } from './index.server.ts';
 
 const prefix = 'reindex:';
 
 /** Notes that an author's stories are to be indexed anew; within the transaction that changes the name. */
-export const markForReindex = (mirror: Mirror, authorId: number): void => mirror.setMeta(`${prefix}${authorId}`, '0');
+export const markForReindex = (store: ContentStore, authorId: number): void =>
+  store.setMeta(`${prefix}${authorId}`, '0');
 
 /**
  * Indexes some stories anew.
@@ -18,21 +19,21 @@ export const markForReindex = (mirror: Mirror, authorId: number): void => mirror
  * @param most how many at a time
  * @returns whether any are left
  */
-export function reindexSome(mirror: Mirror, most = 4): boolean {
-  return mirror.transaction(() => {
-    const note = mirror
+export function reindexSome(store: ContentStore, most = 4): boolean {
+  return store.transaction(() => {
+    const note = store
       .prepare("SELECT key, value FROM meta WHERE key >= 'reindex:' AND key < 'reindex;' LIMIT 1")
       .get();
     if (!note) return false;
     const author = Number(String(note.key).slice(prefix.length));
     const name =
-      mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(author)?.title ?? '';
-    const stories = mirror
+      store.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(author)?.title ?? '';
+    const stories = store
       .prepare('SELECT id FROM listing WHERE list = ? AND id > ? ORDER BY id LIMIT ?')
       .all(`articles:author:${author}`, Number(note.value), most);
-    for (const { id } of stories) rewordStory(mirror, Number(id), { author: String(name) });
-    if (stories.length < most) mirror.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
-    else mirror.setMeta(String(note.key), String(stories.at(-1)?.id));
+    for (const { id } of stories) rewordStory(store, Number(id), { author: String(name) });
+    if (stories.length < most) store.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
+    else store.setMeta(String(note.key), String(stories.at(-1)?.id));
     return true;
   });
 }
@@ -51,7 +52,7 @@ const calm = 1000;
 const longest = 300_000;
 const trickle = 1000;
 
-export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
+export function createReindexer(store: ContentStore, log: Logger): Reindexer {
   let timer: NodeJS.Timeout | undefined;
   /** When it was first put off, and when something changed last. */
   let since: number | undefined;
@@ -61,7 +62,7 @@ export function createReindexer(mirror: Mirror, log: Logger): Reindexer {
   function step(): void {
     timer = undefined;
     try {
-      if (reindexSome(mirror)) after(performance.now() - changed >= calm ? pause : trickle);
+      if (reindexSome(store)) after(performance.now() - changed >= calm ? pause : trickle);
       else since = undefined;
     } catch (error) {
       // It stays noted, and goes on with the next change.

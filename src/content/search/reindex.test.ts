@@ -1,33 +1,33 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
-import { type Mirror, openMirror } from '../store/mirror.server.ts';
+import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument } from '../store/write.server.ts';
 import { createReindexer } from './reindex.server.ts';
 
-let mirror: Mirror;
+let store: ContentStore;
 beforeEach(() => {
   vi.useFakeTimers();
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const named = (title: string, at: number) =>
-    storeDocument(mirror, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
+    storeDocument(store, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
   named('Orla Quist', 1);
   for (let id = 10; id < 20; id++) {
     const story = fixtureDocument({ type: 'articles', id, slug: `s${id}`, authorId: 5 });
-    storeDocument(mirror, story, { at: id, clock: 0 });
+    storeDocument(store, story, { at: id, clock: 0 });
   }
   named('Bram Yewdale', 100);
 });
 afterEach(() => {
-  mirror.close();
+  store.close();
   vi.useRealTimers();
 });
 
-const found = () => createReader(mirror).search('Yewdale').total;
+const found = () => createReader(store).search('Yewdale').total;
 
 it('waits until editors have been quiet for a moment, and ends by itself', () => {
-  const reindexer = createReindexer(mirror, silent);
+  const reindexer = createReindexer(store, silent);
   for (let change = 0; change < 20; change++) {
     reindexer.soon();
     vi.advanceTimersByTime(900);
@@ -39,7 +39,7 @@ it('waits until editors have been quiet for a moment, and ends by itself', () =>
 });
 
 it('goes on while changes never end, and not after it is stopped', () => {
-  const reindexer = createReindexer(mirror, silent);
+  const reindexer = createReindexer(store, silent);
   for (let change = 0; change < 3100; change++) {
     reindexer.soon();
     vi.advanceTimersByTime(100);

@@ -17,7 +17,7 @@ export interface SearchThread {
 }
 
 export interface SearchThreadOptions {
-  /** The mirror's file. */
+  /** The content store's file. */
   readonly file: string;
   readonly generation: () => number;
   /** Searches in this thread, where others cannot start. */

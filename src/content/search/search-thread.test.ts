@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { isSearchBusy } from '../../lib/search/busy.ts';
-import { type Mirror, openMirror } from '../store/mirror.server.ts';
+import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../store/write.server.ts';
 import { answerAside } from './cache.server.ts';
@@ -13,30 +13,30 @@ import { type FoundArticles, searchArticles } from './search.server.ts';
 import { createSearchThread, type SearchThread, type SearchThreadOptions } from './search-thread.server.ts';
 
 let folder: string;
-let mirror: Mirror;
+let store: ContentStore;
 let thread: SearchThread | null = null;
 let clock = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'search-thread-'));
-  mirror = openMirror({ file: join(folder, 'content.sqlite'), origin: null, log: silent });
+  store = openContentStore({ file: join(folder, 'content.sqlite'), origin: null, log: silent });
 });
 afterEach(async () => {
   await thread?.close();
   thread = null;
-  mirror.close();
+  store.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 const put = (id: number, title: string) =>
-  storeDocument(mirror, fixtureDocument({ type: 'articles', id, title }), { at: ++clock, clock: 0 });
+  storeDocument(store, fixtureDocument({ type: 'articles', id, title }), { at: ++clock, clock: 0 });
 
 function open(options: Partial<SearchThreadOptions> = {}): SearchThread {
   thread = createSearchThread({
-    file: mirror.file,
+    file: store.file,
     log: silent,
-    generation: () => mirror.generation,
-    local: (text, filter) => searchArticles(mirror, text, filter),
+    generation: () => store.generation,
+    local: (text, filter) => searchArticles(store, text, filter),
     ...options,
   });
   return thread;
@@ -67,10 +67,10 @@ const outcomes = async (asked: readonly Promise<FoundArticles>[]): Promise<(numb
 describe('a search in a thread of its own', () => {
   it('finds what a search here finds, as the paper is at the moment', async () => {
     for (let id = 1; id <= 30; id++) put(id, id % 3 === 0 ? 'The bridge opens' : `Notice ${id}`);
-    const reader = createReader(mirror, open({ local: here }));
+    const reader = createReader(store, open({ local: here }));
     const both = async (query: string, filter = {}) => {
       const aside = await reader.searchAside(query, filter);
-      expect(aside).toEqual(createReader(mirror).search(query, filter));
+      expect(aside).toEqual(createReader(store).search(query, filter));
       return aside.items.map(({ id }) => id);
     };
     expect(await both('bridge', { limit: 3 })).toHaveLength(3);
@@ -78,16 +78,16 @@ describe('a search in a thread of its own', () => {
     expect(await both('"(')).toEqual([]);
     put(31, 'Another bridge');
     expect(await both('another bridge')).toEqual([31]);
-    withdrawDocument(mirror, 31, { at: ++clock, clock: 0 });
+    withdrawDocument(store, 31, { at: ++clock, clock: 0 });
     expect(await both('another bridge')).toEqual([]);
     expect(await both('bridge', { section: 'no-such-section' })).toEqual([]);
   });
 
-  it('goes on with the new file when the mirror has begun anew', async () => {
+  it('goes on with the new file when the content store has begun anew', async () => {
     put(1, 'A bridge');
-    const reader = createReader(mirror, open({ local: here }));
+    const reader = createReader(store, open({ local: here }));
     expect((await reader.searchAside('bridge')).total).toBe(1);
-    mirror.rebuild('a test');
+    store.rebuild('a test');
     expect((await reader.searchAside('bridge')).total).toBe(0);
     put(2, 'A bridge again');
     expect((await reader.searchAside('bridge')).items.map(({ id }) => id)).toEqual([2]);
@@ -141,7 +141,7 @@ describe('what is kept of answers', () => {
       },
       close: async () => {},
     };
-    const look = () => answerAside(mirror, fake, 'bridge', {});
+    const look = () => answerAside(store, fake, 'bridge', {});
     const found = (total: number): FoundArticles => ({ hits: [], total, instead: [] });
     const first = [look(), look()];
     put(1, 'A bridge');

@@ -3,8 +3,9 @@
  * but only as many are ranked as a reader may look through (docs/decisions/0023). It needs the index and nothing else, so that it
  * can be done in a thread of its own (search-thread.server.ts).
  */
+
+import type { ContentStore } from '../store/content-store.server.ts';
 import { pageBounds } from '../store/lists.server.ts';
-import type { Mirror } from '../store/mirror.server.ts';
 import { keyOf, sectionWord } from './index.server.ts';
 import { type Query, readQuery, toMatch, without } from './query.ts';
 import { docsOf, meantBy } from './words.server.ts';
@@ -27,7 +28,7 @@ export interface FoundArticles {
 }
 
 /** The file with the search index, in whichever thread. */
-export type Index = Pick<Mirror, 'prepare'>;
+export type Index = Pick<ContentStore, 'prepare'>;
 
 /** More matches than this are not ranked by how well they match, but by where: it bounds the time of a common word. */
 const ranked = 1000;
@@ -59,27 +60,27 @@ const matchOf = ({ words, facet }: Asked): string => `(${words})${facet}`;
  * matches those with all words in the title come first, then those with all words above the text, then the others, the newest first
  * each time.
  */
-export function searchArticles(mirror: Index, text: string, filter: SearchFilter): FoundArticles {
+export function searchArticles(store: Index, text: string, filter: SearchFilter): FoundArticles {
   const typed = readQuery(text);
   const none: FoundArticles = { hits: [], total: 0, instead: [] };
   if (typed === null) return none;
-  const query = tellingPart(mirror, typed);
+  const query = tellingPart(store, typed);
   const from = filter.since === undefined ? 0 : keyOf(filter.since);
   const to = filter.until === undefined ? Number.MAX_SAFE_INTEGER : keyOf(filter.until) - 1;
   const facet = filter.term === undefined ? '' : ` AND facets : "${sectionWord(filter.term)}"`;
   const ask = (words: string): Asked => ({ words, facet, from, to });
 
   let asked = ask(toMatch(query));
-  let total = countMatches(mirror, asked);
+  let total = countMatches(store, asked);
   if (total < enough && query.open) {
     asked = ask(toMatch(query, { beginning: true }));
-    total = countMatches(mirror, asked);
+    total = countMatches(store, asked);
   }
   let instead: readonly string[] = [];
   if (total < tooFew) {
-    const meant = whatWasMeant(mirror, query);
+    const meant = whatWasMeant(store, query);
     const wider = ask(toMatch(query, { beginning: total > 0, instead: meant }));
-    const more = meant.size === 0 ? 0 : countMatches(mirror, wider);
+    const more = meant.size === 0 ? 0 : countMatches(store, wider);
     if (more > total) {
       [asked, total] = [wider, more];
       instead = [...meant.values()].flat();
@@ -87,13 +88,13 @@ export function searchArticles(mirror: Index, text: string, filter: SearchFilter
   }
   const { offset, limit } = pageBounds(filter, 10);
   if (offset >= total) return { ...none, total, instead };
-  const keys = total > ranked ? keysByPlace(mirror, asked, offset, limit) : keysByRank(mirror, asked, offset, limit);
-  return { hits: hitsAt(mirror, asked, keys), total, instead };
+  const keys = total > ranked ? keysByPlace(store, asked, offset, limit) : keysByRank(store, asked, offset, limit);
+  return { hits: hitsAt(store, asked, keys), total, instead };
 }
 
-const countMatches = (mirror: Index, asked: Asked): number =>
+const countMatches = (store: Index, asked: Asked): number =>
   Number(
-    mirror
+    store
       .prepare(`SELECT count(*) AS n FROM search WHERE search MATCH ? AND ${within}`)
       .get(matchOf(asked), asked.from, asked.to)?.n ?? 0,
   );
@@ -106,11 +107,11 @@ const common = 0.4;
 const mostCommon = 4;
 
 /** The query without the words that nearly every story has: to go through these for each is what takes time, and changes little. */
-function tellingPart(mirror: Index, query: Query): Query {
+function tellingPart(store: Index, query: Query): Query {
   const { terms } = query;
-  const stories = Number(mirror.prepare("SELECT n FROM list_counts WHERE list = 'articles'").get()?.n ?? 0);
+  const stories = Number(store.prepare("SELECT n FROM list_counts WHERE list = 'articles'").get()?.n ?? 0);
   if (stories < large || terms.length === 1) return query;
-  const docs = terms.map(({ words, plain }) => (plain ? docsOf(mirror, words[0] ?? '') : 0));
+  const docs = terms.map(({ words, plain }) => (plain ? docsOf(store, words[0] ?? '') : 0));
   const byDocs = [...docs.keys()].sort((a, b) => (docs[b] ?? 0) - (docs[a] ?? 0));
   const usual = byDocs.filter((index) => (docs[index] ?? 0) > stories * common);
   return without(query, new Set(usual.length < terms.length ? usual : usual.slice(0, -mostCommon)));
@@ -120,7 +121,7 @@ function tellingPart(mirror: Index, query: Query): Query {
 const mostMistyped = 4;
 
 /** For each term that may be mistyped the words that were probably meant; of many terms the rarest are looked at. */
-function whatWasMeant(mirror: Index, { terms }: Query): Map<number, readonly string[]> {
+function whatWasMeant(store: Index, { terms }: Query): Map<number, readonly string[]> {
   const meant = new Map<number, readonly string[]>();
   const rarest = [...terms.entries()]
     .flatMap(
@@ -130,21 +131,21 @@ function whatWasMeant(mirror: Index, { terms }: Query): Map<number, readonly str
           words: [word = ''],
           plain,
         },
-      ]) => (plain ? [{ index, word, docs: docsOf(mirror, word) }] : []),
+      ]) => (plain ? [{ index, word, docs: docsOf(store, word) }] : []),
     )
     .sort((a, b) => a.docs - b.docs)
     .slice(0, mostMistyped)
     .sort((a, b) => a.index - b.index);
   for (const { index, word } of rarest) {
-    const others = meantBy(mirror, word);
+    const others = meantBy(store, word);
     if (others.length > 0) meant.set(index, others);
   }
   return meant;
 }
 
 /** Keys of one page of a thousand matches at most, best first; among equals the newer first. */
-function keysByRank(mirror: Index, asked: Asked, offset: number, limit: number): number[] {
-  const all = mirror
+function keysByRank(store: Index, asked: Asked, offset: number, limit: number): number[] {
+  const all = store
     .prepare(`SELECT rowid AS key, rank AS score FROM search WHERE search MATCH ? AND ${within}`)
     .all(matchOf(asked), asked.from, asked.to) as { key: number; score: number }[];
   all.sort((a, b) => a.score - b.score || b.key - a.key);
@@ -152,7 +153,7 @@ function keysByRank(mirror: Index, asked: Asked, offset: number, limit: number):
 }
 
 /** Keys of one page of any number of matches. Only as many are walked as the page is far down. */
-function keysByPlace(mirror: Index, asked: Asked, offset: number, limit: number): number[] {
+function keysByPlace(store: Index, asked: Asked, offset: number, limit: number): number[] {
   const title = `{title} : (${asked.words})`;
   const above = `{title standfirst author} : (${asked.words})`;
   const places = [title, `((${above}) NOT (${title}))`, `((${asked.words}) NOT (${above}))`];
@@ -160,7 +161,7 @@ function keysByPlace(mirror: Index, asked: Asked, offset: number, limit: number)
   let skip = offset;
   for (const place of places) {
     const match = `(${place})${asked.facet}`;
-    const rows = mirror
+    const rows = store
       .prepare(
         `SELECT rowid AS key FROM search WHERE search MATCH ? AND ${within} ORDER BY rowid DESC LIMIT ? OFFSET ?`,
       )
@@ -168,15 +169,15 @@ function keysByPlace(mirror: Index, asked: Asked, offset: number, limit: number)
     keys.push(...rows.map((row) => Number(row.key)));
     if (keys.length === limit) break;
     // The page begins here, or further down by as many as there are here.
-    skip = keys.length > 0 ? 0 : skip - countMatches(mirror, { ...asked, words: place });
+    skip = keys.length > 0 ? 0 : skip - countMatches(store, { ...asked, words: place });
   }
   return keys;
 }
 
 /** The stories at some keys with a snippet of each; one look for each key, for a pass over all matches costs far more. */
-function hitsAt(mirror: Index, asked: Asked, keys: readonly number[]): FoundArticles['hits'] {
-  const ids = mirror.prepare('SELECT id FROM search_keys WHERE key = ?');
-  const snippets = mirror.prepare(
+function hitsAt(store: Index, asked: Asked, keys: readonly number[]): FoundArticles['hits'] {
+  const ids = store.prepare('SELECT id FROM search_keys WHERE key = ?');
+  const snippets = store.prepare(
     `SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND ${within}`,
   );
   return keys.flatMap((key) => {

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
-import { type Mirror, openMirror } from '../store/mirror.server.ts';
+import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { storeSections } from '../store/navigation.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument } from '../store/write.server.ts';
 import { readQuery, toMatch } from './query.ts';
 
-let mirror: Mirror;
+let store: ContentStore;
 beforeAll(() => {
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const base = { homepageCount: 4, showInMedia: true, color: 'default' as const };
-  storeSections(mirror, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
+  storeSections(store, [{ ...base, id: 1, slug: 'politics', name: 'Politics', label: 'Politics', position: 1 }]);
   let clock = 0;
   const put = (id: number, title: string, excerpt: string, searchText: string, terms: number[] = []): void => {
     const date = `2026-11-${10 + (id % 10)}T12:00:00Z`;
-    storeDocument(mirror, fixtureDocument({ type: 'articles', id, title, excerpt, searchText, terms, date }), {
+    storeDocument(store, fixtureDocument({ type: 'articles', id, title, excerpt, searchText, terms, date }), {
       at: ++clock,
       clock: 0,
     });
@@ -27,9 +27,9 @@ beforeAll(() => {
   put(4, "O'Brien's café", 'Long-term plans.', 'Naïve readers wrote letters. Running costs rose.');
   for (let id = 100; id < 1400; id++) put(id, `Notice ${id}`, 'Tender.', 'The usual commonplace wording.');
 });
-afterAll(() => mirror.close());
+afterAll(() => store.close());
 const ids = (query: string, filter = {}): number[] =>
-  createReader(mirror)
+  createReader(store)
     .search(query, filter)
     .items.map(({ id }) => id);
 
@@ -53,7 +53,7 @@ describe('search', () => {
     expect(ids('bridge', { section: 'nowhere' })).toEqual([]);
   });
   it('cuts a snippet around the match of each hit, marked', () => {
-    const { items } = createReader(mirror).search('harbour');
+    const { items } = createReader(store).search('harbour');
     expect(items.map(({ snippet }) => snippet)).toEqual([
       'A bridge for the \u0001harbour\u0002',
       'The bridge stays closed while it rains, and the \u0001harbour\u0002 too.',
@@ -62,7 +62,7 @@ describe('search', () => {
   it('pages through more matches than it ranks, each exactly once', () => {
     const seen = new Set<number>();
     for (let offset = 0; offset < 1300; offset += 100) {
-      const { items, total } = createReader(mirror).search('commonplace', { offset, limit: 100 });
+      const { items, total } = createReader(store).search('commonplace', { offset, limit: 100 });
       expect(total).toBe(1300);
       for (const { id } of items) seen.add(id);
     }
@@ -100,7 +100,7 @@ describe('search', () => {
           fc.array(operators, { maxLength: 12 }).map((parts) => parts.join('')),
         ),
         (query) => {
-          const { items, total } = createReader(mirror).search(query, { limit: 3 });
+          const { items, total } = createReader(store).search(query, { limit: 3 });
           expect(items.length).toBeLessThanOrEqual(total);
         },
       ),

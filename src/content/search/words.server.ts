@@ -3,7 +3,7 @@
  * words are too common to tell stories apart. Kept with the index and of the same text, so that a word from behind a wall is not
  * among them.
  */
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 
 /** Letters of the longest words that are kept; longer ones are addresses and the like. */
 const longest = 24;
@@ -34,13 +34,17 @@ export function wordsOf(texts: readonly string[]): Set<string> {
 }
 
 /** Brings the counts in line with a story whose text was `before` and is `after`; `null`: it was or is not there. */
-export function countWords(mirror: Mirror, before: readonly string[] | null, after: readonly string[] | null): void {
+export function countWords(
+  store: ContentStore,
+  before: readonly string[] | null,
+  after: readonly string[] | null,
+): void {
   const old = before ? wordsOf(before) : new Set<string>();
   const now = after ? wordsOf(after) : new Set<string>();
-  const add = mirror.prepare('INSERT INTO words VALUES (?, 1) ON CONFLICT (word) DO UPDATE SET docs = docs + 1');
+  const add = store.prepare('INSERT INTO words VALUES (?, 1) ON CONFLICT (word) DO UPDATE SET docs = docs + 1');
   for (const word of now) if (!old.has(word)) add.run(word);
-  const less = mirror.prepare('UPDATE words SET docs = docs - 1 WHERE word = ?');
-  const drop = mirror.prepare('DELETE FROM words WHERE word = ? AND docs <= 0');
+  const less = store.prepare('UPDATE words SET docs = docs - 1 WHERE word = ?');
+  const drop = store.prepare('DELETE FROM words WHERE word = ? AND docs <= 0');
   for (const word of old) {
     if (now.has(word)) continue;
     less.run(word);
@@ -56,19 +60,19 @@ interface Known {
 const known = (row: Record<string, unknown>): Known => ({ word: String(row.word), docs: Number(row.docs) });
 
 /** How many stories have a word, as it is typed and in no other form. */
-export const docsOf = (mirror: Pick<Mirror, 'prepare'>, word: string): number =>
-  Number(mirror.prepare('SELECT docs FROM words WHERE word = ?').get(foldWord(word))?.docs ?? 0);
+export const docsOf = (store: Pick<ContentStore, 'prepare'>, word: string): number =>
+  Number(store.prepare('SELECT docs FROM words WHERE word = ?').get(foldWord(word))?.docs ?? 0);
 
 /**
  * Words of the paper that a mistyped one may have meant, the most usual first: those one slip away (a letter wrong, missing, too
  * many, or two in the wrong order), for long words without any two slips away. None where the word itself is as usual.
  */
-export function meantBy(mirror: Pick<Mirror, 'prepare'>, typed: string): string[] {
+export function meantBy(store: Pick<ContentStore, 'prepare'>, typed: string): string[] {
   const word = foldWord(typed);
   if (word.length < oneSlip || word.length > longest || !/^\p{L}+$/u.test(word)) return [];
-  const own = docsOf(mirror, word);
+  const own = docsOf(store, word);
   const better = ({ docs }: Known): boolean => docs > own * 5;
-  const near = mirror
+  const near = store
     .prepare('SELECT w.word, w.docs FROM json_each(?) e CROSS JOIN words w ON w.word = e.value')
     .all(JSON.stringify(oneEditAway(word)))
     .map(known);
@@ -76,7 +80,7 @@ export function meantBy(mirror: Pick<Mirror, 'prepare'>, typed: string): string[
   if (found.length > 0 || word.length < twoSlips) return mostUsual(found);
   // Hardly anybody mistypes the first two letters and one more; it keeps the walk short.
   const start = word.slice(0, 2);
-  const far = mirror
+  const far = store
     .prepare('SELECT word, docs FROM words WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ?')
     .all(start, `${start}\u{10ffff}`, word.length - 2, word.length + 2)
     .map(known);

@@ -4,7 +4,7 @@ import { silent } from '../../lib/logging.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument, IngestedSection } from '../ingest/document.ts';
 import { alignWalls } from './access.server.ts';
-import { type Mirror, openMirror } from './mirror.server.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeSections } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument } from './write.server.ts';
@@ -23,14 +23,14 @@ const section = (id: number, slug: string): IngestedSection => ({
 const opening = 'The bridge was opened on a Sunday, and nobody had told the ferry.';
 const rest = 'Behind the wall stands a heliotrope.';
 
-let mirror: Mirror;
+let store: ContentStore;
 let clock = 0;
 beforeEach(() => {
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
-  storeSections(mirror, [section(1, 'politics'), section(2, 'columnists')]);
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  storeSections(store, [section(1, 'politics'), section(2, 'columnists')]);
 });
 afterEach(() => {
-  mirror.close();
+  store.close();
   for (const slug of Object.keys(rules)) delete rules[slug];
 });
 
@@ -52,9 +52,9 @@ function put(part: Partial<IngestedDocument> & { access?: 'default' | 'free' | '
     terms: [1],
     ...more,
   };
-  return storeDocument(mirror, document, { at: ++clock, clock: 0 });
+  return storeDocument(store, document, { at: ++clock, clock: 0 });
 }
-const reader = () => createReader(mirror);
+const reader = () => createReader(store);
 const found = (): number => reader().search('heliotrope').total;
 
 describe('walls', () => {
@@ -75,7 +75,7 @@ describe('walls', () => {
 
   it('a section gives its articles a level, and takes it with it', () => {
     rules.columnists = 'subscriber';
-    alignWalls(mirror);
+    alignWalls(store);
     put({ terms: [1] });
     expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
     put({ terms: [1, 2] });
@@ -89,27 +89,27 @@ describe('walls', () => {
     put({ terms: [2] });
     expect(found()).toBe(1);
     rules.columnists = 'registered';
-    alignWalls(mirror);
+    alignWalls(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['registered', 0]);
     delete rules.columnists;
-    alignWalls(mirror);
+    alignWalls(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
   });
 
   it('a section that is renamed into a rule, or out of one, too', () => {
     rules.essays = 'subscriber';
     put({ terms: [2] });
-    storeSections(mirror, [section(1, 'politics'), section(2, 'essays')]);
-    alignWalls(mirror);
+    storeSections(store, [section(1, 'politics'), section(2, 'essays')]);
+    alignWalls(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
   });
 
   it('nothing is written where nothing has changed', () => {
     rules.columnists = 'registered';
     put({ terms: [2] });
-    alignWalls(mirror);
-    const write = vi.spyOn(mirror, 'transaction');
-    alignWalls(mirror);
+    alignWalls(store);
+    const write = vi.spyOn(store, 'transaction');
+    alignWalls(store);
     expect(write).not.toHaveBeenCalled();
   });
 
@@ -124,13 +124,13 @@ describe('walls', () => {
       expect(excerpt({ access: 'subscriber', excerpt: made })).toBe(opening);
       expect(excerpt({ access: 'subscriber', excerpt: made, openingHtml: '' })).toBe('');
       rules.politics = 'registered';
-      alignWalls(mirror);
+      alignWalls(store);
       expect(excerpt({ excerpt: made })).toBe(opening);
     });
     it('that WordPress made are cut when another rule puts them behind a wall', () => {
       expect(excerpt({ excerpt: made })).toBe(made);
       rules.politics = 'subscriber';
-      alignWalls(mirror);
+      alignWalls(store);
       expect([reader().article('bridge')?.excerpt, found()]).toEqual([opening, 0]);
       expect(reader().search('bridge').items[0]?.snippet).not.toContain('heliotrope');
     });

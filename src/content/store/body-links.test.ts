@@ -2,33 +2,33 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { resolveLinks } from './body-links.ts';
-import { type Mirror, openMirror } from './mirror.server.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeSections } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
 
 const cms = 'https://cms.example';
-let mirror: Mirror;
+let store: ContentStore;
 let at = 0;
 const fetched = () => ({ at: ++at, clock: 0 });
-const store = (type: 'articles' | 'authors' | 'pages', id: number, slug: string, bodyHtml = '') =>
-  storeDocument(mirror, fixtureDocument({ type, id, slug, bodyHtml }), fetched());
+const put = (type: 'articles' | 'authors' | 'pages', id: number, slug: string, bodyHtml = '') =>
+  storeDocument(store, fixtureDocument({ type, id, slug, bodyHtml }), fetched());
 /** As ingest stores it: the place here, if there may be one, and WordPress's own address. */
 const stored = (here: string, there: string, words = 'words'): string =>
   `<p>See <a href="${here}" data-wordpress="${there}">${words}</a>.</p>`;
 
 beforeEach(() => {
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
-  store('articles', 12, 'budget');
-  store('authors', 20, 'ada');
-  store('pages', 30, 'about');
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  put('articles', 12, 'budget');
+  put('authors', 20, 'ada');
+  put('pages', 30, 'about');
   const section = { name: 'N', label: 'L', homepageCount: 4, showInMedia: false, color: 'default' as const };
-  storeSections(mirror, [
+  storeSections(store, [
     { ...section, id: 3, slug: 'politics', position: 1 },
     { ...section, id: 4, slug: 'uncategorized', position: null },
   ]);
 });
-afterEach(() => mirror.close());
+afterEach(() => store.close());
 
 describe('a link to WordPress in a body', () => {
   it.each([
@@ -41,7 +41,7 @@ describe('a link to WordPress in a body', () => {
     ['a page of the site', '/about', `${cms}/company/about/`, '/about'],
     ['a page by its id', `${cms}/?page_id=30`, `${cms}/?page_id=30`, '/about'],
   ])('leads to what exists here: %s', (_, here, there, href) => {
-    expect(resolveLinks(stored(here, there), mirror)).toBe(`<p>See <a href="${href}">words</a>.</p>`);
+    expect(resolveLinks(stored(here, there), store)).toBe(`<p>See <a href="${href}">words</a>.</p>`);
   });
 
   const absent: [string, string, string][] = [
@@ -55,41 +55,41 @@ describe('a link to WordPress in a body', () => {
     ['an article that is not here', '/article/nowhere', `${cms}/articles/nowhere/`],
   ];
   it.each(absent)('stays text where there is nothing here and WordPress is not public: %s', (_, here, there) => {
-    expect(resolveLinks(stored(here, there, '<em>words</em>'), mirror)).toBe('<p>See <em>words</em>.</p>');
+    expect(resolveLinks(stored(here, there, '<em>words</em>'), store)).toBe('<p>See <em>words</em>.</p>');
   });
   it.each(absent)('stays WordPress’s where that is public: %s', (_, here, there) => {
-    mirror.setMeta('wordpress-public', 'true');
-    expect(resolveLinks(stored(here, there), mirror)).toBe(
+    store.setMeta('wordpress-public', 'true');
+    expect(resolveLinks(stored(here, there), store)).toBe(
       `<p>See <a href="${there}" rel="noopener noreferrer">words</a>.</p>`,
     );
   });
 
   it('keeps other attributes, whatever is in them, and other links', () => {
     const html = `<a title="a > b &quot;c&quot;" href="/article/budget" id="x" data-wordpress="${cms}/articles/budget/?a=1&amp;b=2">w</a> <a href="https://other.example/">o</a>`;
-    expect(resolveLinks(html, mirror)).toBe(
+    expect(resolveLinks(html, store)).toBe(
       '<a href="/article/budget" title="a > b &quot;c&quot;" id="x">w</a> <a href="https://other.example/">o</a>',
     );
   });
 
   it('is resolved in the pages of readers, which are made anew when its target comes, moves or goes', () => {
-    store('articles', 50, 'linking', stored('/article/later', `${cms}/articles/later/`));
+    put('articles', 50, 'linking', stored('/article/later', `${cms}/articles/later/`));
     const read = () => {
-      const reader = createReader(mirror);
+      const reader = createReader(store);
       const html = reader.article('linking')?.bodyHtml;
       return { html, tags: reader.tags };
     };
     const touches = (tags: ReadonlySet<string>, page: ReadonlySet<string>) => [...tags].some((each) => page.has(each));
     const before = read();
     expect(before.html).toBe('<p>See words.</p>');
-    const come = store('articles', 51, 'later');
+    const come = put('articles', 51, 'later');
     expect(touches(come.tags, before.tags)).toBe(true);
     const linked = read();
     expect(linked.html).toContain('href="/article/later"');
-    const moved = store('articles', 51, 'much-later');
+    const moved = put('articles', 51, 'much-later');
     expect(touches(moved.tags, linked.tags)).toBe(true);
     const there = read();
     expect(there.html).toContain('href="/article/much-later"');
-    const gone = withdrawDocument(mirror, 51, fetched());
+    const gone = withdrawDocument(store, 51, fetched());
     expect(touches(gone.tags, there.tags)).toBe(true);
     expect(read().html).toBe('<p>See words.</p>');
   });

@@ -7,7 +7,7 @@ import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { editorialSlugs } from '../../lib/pages/builtin.ts';
 import { canonicalSlug } from '../wire/slugs.ts';
-import type { Mirror } from './mirror.server.ts';
+import type { ContentStore } from './content-store.server.ts';
 
 /** Attribute that holds WordPress's own address of a link; it never reaches a page. */
 export const originalOfLink = 'data-wordpress';
@@ -30,14 +30,14 @@ const decode = (value: string): string => value.replaceAll('&quot;', '"').replac
 const encode = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** Resolves the links of one body; `note` is told the tags of what they depend on. */
-export function resolveLinks(html: string, mirror: Mirror, note: Note = () => {}): string {
+export function resolveLinks(html: string, store: ContentStore, note: Note = () => {}): string {
   if (!html.includes(originalOfLink)) return html;
-  const isPublic = mirror.getMeta('wordpress-public') === 'true';
+  const isPublic = store.getMeta('wordpress-public') === 'true';
   return html.replace(link, (whole: string, attributes: string, text: string) => {
     const read = (name: string): string | undefined => new RegExp(`\\s${name}="([^"]*)"`, 'u').exec(attributes)?.[1];
     const original = read(originalOfLink);
     if (original === undefined) return whole;
-    const here = placeOf(decode(read('href') ?? ''), decode(original), mirror, note);
+    const here = placeOf(decode(read('href') ?? ''), decode(original), store, note);
     if (here === null && !isPublic) return text;
     const rest = attributes.replace(/\s(?:href|rel|data-wordpress)="[^"]*"/gu, '');
     const href = here ?? decode(original);
@@ -46,53 +46,53 @@ export function resolveLinks(html: string, mirror: Mirror, note: Note = () => {}
 }
 
 /** Where a link leads on the site, `null` when there is nothing. */
-function placeOf(href: string, original: string, mirror: Mirror, note: Note): string | null {
+function placeOf(href: string, original: string, store: ContentStore, note: Note): string | null {
   const { searchParams, hash } = new URL(original);
-  const path = href === original ? byQuery(searchParams, mirror, note) : byPath(href.split('#')[0] ?? '', mirror, note);
+  const path = href === original ? byQuery(searchParams, store, note) : byPath(href.split('#')[0] ?? '', store, note);
   return path === null ? null : path + (hash.length > 1 ? hash : '');
 }
 
-function byPath(path: string, mirror: Mirror, note: Note): string | null {
+function byPath(path: string, store: ContentStore, note: Note): string | null {
   for (const [type, room] of rooms) {
-    if (path.startsWith(room)) return bySlug(type, path.slice(room.length), mirror, note);
+    if (path.startsWith(room)) return bySlug(type, path.slice(room.length), store, note);
   }
-  if (path.startsWith('/section/')) return bySection(path.slice(9), mirror, note);
+  if (path.startsWith('/section/')) return bySection(path.slice(9), store, note);
   return ownPages.has(path.slice(1)) ? path : null;
 }
 
 /** Plain permalinks: `?p=12`, `?page_id=12`, `?cat=3`. */
-function byQuery(query: URLSearchParams, mirror: Mirror, note: Note): string | null {
+function byQuery(query: URLSearchParams, store: ContentStore, note: Note): string | null {
   const number = (name: string): number => Number(/^\d{1,15}$/u.exec(query.get(name) ?? '')?.[0] ?? 0);
   const id = number('p') || number('page_id');
   if (id > 0) {
-    const row = mirror.prepare('SELECT type, slug FROM documents WHERE id = ? AND partial = 0').get(id);
+    const row = store.prepare('SELECT type, slug FROM documents WHERE id = ? AND partial = 0').get(id);
     // A document that is not here yet brings its card with it.
     note(tag.card(id));
-    return row ? bySlug(row.type as DocumentType, String(row.slug), mirror, note) : null;
+    return row ? bySlug(row.type as DocumentType, String(row.slug), store, note) : null;
   }
   const term = number('cat');
   if (term === 0) return null;
   note(tag.navigation);
-  const row = mirror.prepare('SELECT slug FROM sections WHERE id = ? AND position IS NOT NULL').get(term);
+  const row = store.prepare('SELECT slug FROM sections WHERE id = ? AND position IS NOT NULL').get(term);
   return row ? `/section/${row.slug}` : null;
 }
 
-function bySection(slug: string, mirror: Mirror, note: Note): string | null {
+function bySection(slug: string, store: ContentStore, note: Note): string | null {
   note(tag.navigation);
-  const row = mirror.prepare('SELECT 1 FROM sections WHERE slug = ? AND position IS NOT NULL').get(slug);
+  const row = store.prepare('SELECT 1 FROM sections WHERE slug = ? AND position IS NOT NULL').get(slug);
   return row ? `/section/${slug}` : null;
 }
 
 /** The present address of a document, also by a slug that it had before. */
-function bySlug(type: DocumentType, given: string, mirror: Mirror, note: Note): string | null {
+function bySlug(type: DocumentType, given: string, store: ContentStore, note: Note): string | null {
   const slug = canonicalSlug(given);
   const room = roomOf.get(type);
   if (type === 'crosswords') return '/games';
   if (!room) return ownPages.has(slug) ? `/${slug}` : null;
   note(tag.slug(type, slug));
-  const there = mirror.prepare('SELECT 1 FROM documents WHERE type = ? AND slug = ?').get(type, slug);
+  const there = store.prepare('SELECT 1 FROM documents WHERE type = ? AND slug = ?').get(type, slug);
   if (there) return room + slug;
-  const moved = mirror
+  const moved = store
     .prepare(
       `SELECT d.slug FROM old_slugs o JOIN documents d ON d.id = o.id AND d.type = o.type
       WHERE o.type = ? AND o.slug = ?`,

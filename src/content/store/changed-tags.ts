@@ -41,7 +41,7 @@ const sameEntirely = (a: DocumentVersion, b: DocumentVersion): boolean =>
 /**
  * The smallest set of tags that a change of one document touches.
  *
- * @param before the version that the mirror held, `null` for a new document
+ * @param before the version that the content store held, `null` for a new document
  * @param after the version that it holds now, `null` for a withdrawn one
  * @param sectionSlug slug of a category term, `null` when it is no section
  * @param topStoryIds ids of the editors' choice for the front page

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
-import { openMirror } from './mirror.server.ts';
+import { openContentStore } from './content-store.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
 
@@ -20,9 +20,9 @@ const step = fc.record({
 it('no stored answer of an address outlives what it says, in any order of renaming, withdrawing and publishing', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      const mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+      const store = openContentStore({ file: ':memory:', origin: null, log: silent });
       const answer = (type: DocumentType, slug: string) => {
-        const reader = createReader(mirror);
+        const reader = createReader(store);
         const there =
           type === 'articles' ? reader.article(slug) : type === 'video' ? reader.video(slug) : reader.author(slug);
         return { says: there ? { kind: 'there', id: there.id } : reader.fate(type, slug), tags: reader.tags };
@@ -39,8 +39,8 @@ it('no stored answer of an address outlives what it says, in any order of renami
         const fetched = { at: ++at, clock: 0 };
         const change =
           slug === null
-            ? withdrawDocument(mirror, own, fetched, type)
-            : storeDocument(mirror, fixtureDocument({ type, id: own, slug, oldSlugs }), fetched);
+            ? withdrawDocument(store, own, fetched, type)
+            : storeDocument(store, fixtureDocument({ type, id: own, slug, oldSlugs }), fetched);
         for (const address of addresses) {
           if ([...(stored.get(address)?.tags ?? [])].some((each) => change.tags.has(each)))
             stored.set(address, answer(...address));
@@ -49,21 +49,21 @@ it('no stored answer of an address outlives what it says, in any order of renami
           );
         }
       }
-      mirror.close();
+      store.close();
     }),
     { numRuns: 300 },
   );
 });
 
 it('a renamed story that was withdrawn and is published again redirects from its old address', () => {
-  const mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const story = (slug: string) => fixtureDocument({ type: 'articles', id: 1, slug });
-  storeDocument(mirror, story('old'), { at: 1, clock: 0 });
-  storeDocument(mirror, story('new'), { at: 2, clock: 0 });
-  withdrawDocument(mirror, 1, { at: 3, clock: 0 });
-  const reader = createReader(mirror);
+  storeDocument(store, story('old'), { at: 1, clock: 0 });
+  storeDocument(store, story('new'), { at: 2, clock: 0 });
+  withdrawDocument(store, 1, { at: 3, clock: 0 });
+  const reader = createReader(store);
   expect(reader.fate('articles', 'old')).toEqual({ kind: 'gone' });
-  const { tags } = storeDocument(mirror, story('new'), { at: 4, clock: 0 });
+  const { tags } = storeDocument(store, story('new'), { at: 4, clock: 0 });
   expect([...reader.tags].some((each) => tags.has(each))).toBe(true);
-  mirror.close();
+  store.close();
 });

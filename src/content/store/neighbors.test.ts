@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
-import { type Mirror, openMirror } from './mirror.server.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
 
-let mirror: Mirror;
+let store: ContentStore;
 let clock = 0;
 beforeEach(() => {
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
 });
-afterEach(() => mirror.close());
+afterEach(() => store.close());
 
 /** Writes a film, and says which tags that touched. */
 const write = (id: number, day: number, title = 'Film'): ReadonlySet<string> =>
   storeDocument(
-    mirror,
+    store,
     fixtureDocument({
       type: 'video',
       id,
@@ -30,12 +30,12 @@ const write = (id: number, day: number, title = 'Film'): ReadonlySet<string> =>
 
 /** What the page of a film shows beside it, and the tags that it then carries. */
 function page(id: number): { shown: string; tags: ReadonlySet<string> } | null {
-  const reader = createReader(mirror);
+  const reader = createReader(store);
   const video = reader.video(`v${id}`);
   return video && { shown: JSON.stringify(reader.besideVideo(video, 6)), tags: reader.tags };
 }
 const beside = (id: number, limit = 6): number[] => {
-  const reader = createReader(mirror);
+  const reader = createReader(store);
   const video = reader.video(`v${id}`);
   return video ? reader.besideVideo(video, limit).map((each) => each.id) : [];
 };
@@ -75,13 +75,13 @@ describe('what stands beside a film', () => {
     });
     fc.assert(
       fc.property(fc.array(edit, { minLength: 20, maxLength: 60 }), (edits) => {
-        mirror.close();
-        mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+        store.close();
+        store = openContentStore({ file: ':memory:', origin: null, log: silent });
         for (const [at, { id, day, title, withdraw }] of edits.entries()) {
           const before = new Map(ids(16).map((each) => [each, page(each)]));
           // The first ones only fill the list.
           const tags =
-            withdraw && at > 12 ? withdrawDocument(mirror, id, { at: ++clock, clock: 0 }).tags : write(id, day, title);
+            withdraw && at > 12 ? withdrawDocument(store, id, { at: ++clock, clock: 0 }).tags : write(id, day, title);
           for (const [each, old] of before) {
             const now = page(each);
             if (!old || !now || old.shown === now.shown) continue;

@@ -1,5 +1,5 @@
 /**
- * What pages ask of the mirror. Every read is an index walk of the page asked for; totals are kept counts. A reader
+ * What pages ask of the content store. Every read is an index walk of the page asked for; totals are kept counts. A reader
  * belongs to one request and notes the tags of what it returned (docs/decisions/0002).
  */
 
@@ -24,8 +24,8 @@ import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../
 import type { SearchThread } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/slugs.ts';
 import { resolveLinks } from './body-links.ts';
+import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal, pageBounds } from './lists.server.ts';
-import type { Mirror } from './mirror.server.ts';
 import { storedTopStories } from './navigation.server.ts';
 import { besideIn } from './neighbors.server.ts';
 import { readComment, readComments } from './read-comments.server.ts';
@@ -52,17 +52,17 @@ const byIdWithBody = `SELECT ${documentColumns}, b.body, b.opening FROM ${docume
  *
  * @param thread searches aside; without one `searchAside` does it here
  */
-export function createReader(mirror: Mirror, thread: SearchThread | null = null): ContentReader {
+export function createReader(store: ContentStore, thread: SearchThread | null = null): ContentReader {
   const tags = new Set<string>();
 
   const find = (type: DocumentType, slug: string): Row | null => {
     const key = canonicalSlug(slug);
-    const row = mirror.prepare(bySlug).get(type, key) as Row | undefined;
+    const row = store.prepare(bySlug).get(type, key) as Row | undefined;
     if (!row) tags.add(tag.slug(type, key));
     return row ?? null;
   };
 
-  const links = (html: string): string => resolveLinks(html, mirror, (own) => void tags.add(own));
+  const links = (html: string): string => resolveLinks(html, store, (own) => void tags.add(own));
 
   const noteCard = (card: Card): Card => {
     tags.add(tag.card(card.id));
@@ -73,8 +73,8 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
 
   /** An id that is no published article still tags the page: it changes when the article appears. */
   const card = (id: number): Card | null => {
-    const row = mirror.prepare(byId).get(id, 'articles') as Row | undefined;
-    if (row) return noteCard(cardOf(row, sectionTable(mirror)));
+    const row = store.prepare(byId).get(id, 'articles') as Row | undefined;
+    if (row) return noteCard(cardOf(row, sectionTable(store)));
     tags.add(tag.card(id));
     return null;
   };
@@ -82,9 +82,9 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
   const cards = (ids: readonly number[]): Card[] => ids.flatMap((id) => card(id) ?? []);
 
   const videoById = (id: number): Video[] => {
-    const row = mirror.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
+    const row = store.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
     if (!row) return [];
-    const video = videoOf(row, sectionTable(mirror));
+    const video = videoOf(row, sectionTable(store));
     tags.add(tag.video(id));
     tags.add(tag.navigation);
     if (video.author) tags.add(tag.byline(video.author.id));
@@ -92,7 +92,7 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
   };
 
   const crosswordById = (id: number): Crossword[] => {
-    const row = mirror.prepare(byId).get(id, 'crosswords') as Row | undefined;
+    const row = store.prepare(byId).get(id, 'crosswords') as Row | undefined;
     if (!row) return [];
     const crossword = crosswordOf(row);
     tags.add(tag.crossword(id));
@@ -102,19 +102,19 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
 
   const fullAuthor = (id: number): Author | null => {
     tags.add(tag.profile(id));
-    const row = mirror.prepare(byId).get(id, 'authors') as Row | undefined;
+    const row = store.prepare(byId).get(id, 'authors') as Row | undefined;
     return row ? authorOf(row) : null;
   };
 
   const articlesByIds = (filter: ArticleFilter): Slice<Card> => {
     const excluded = new Set(filter.exclude);
-    const section = filter.section === undefined ? null : sectionTable(mirror).bySlug(canonicalSlug(filter.section));
+    const section = filter.section === undefined ? null : sectionTable(store).bySlug(canonicalSlug(filter.section));
     const wanted = [...new Set(filter.ids)].filter((id) => !excluded.has(id));
     const found = cards(wanted).filter((each) => {
       if (filter.since !== undefined && each.date < canonicalInstant(filter.since)) return false;
       if (filter.authorId !== undefined && each.author?.id !== filter.authorId) return false;
       if (filter.section === undefined) return true;
-      return section !== null && isIn(mirror, `articles:section:${section.id}`, each);
+      return section !== null && isIn(store, `articles:section:${section.id}`, each);
     });
     const { offset, limit } = pageBounds(filter, wanted.length);
     return { items: found.slice(offset, offset + limit), total: found.length };
@@ -124,7 +124,7 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
   const indexFilter = (filter: SearchFilter): IndexFilter | null => {
     tags.add(tag.search);
     const section =
-      filter.section === undefined ? undefined : sectionTable(mirror).bySlug(canonicalSlug(filter.section));
+      filter.section === undefined ? undefined : sectionTable(store).bySlug(canonicalSlug(filter.section));
     if (section === null || section?.id === 0) return null;
     const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
     const { offset, limit } = filter;
@@ -143,27 +143,27 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
     tags,
     note: (own) => void tags.add(own),
     edition() {
-      const ready = mirror.getMeta('ready') === '1';
+      const ready = store.getMeta('ready') === '1';
       if (!ready) tags.add(tag.site);
-      return { ready, syncedAt: mirror.getMeta('synced-at') };
+      return { ready, syncedAt: store.getMeta('synced-at') };
     },
     sections() {
       tags.add(tag.navigation);
-      return sectionTable(mirror).inOrder;
+      return sectionTable(store).inOrder;
     },
     section(slug) {
       tags.add(tag.navigation);
-      return sectionTable(mirror).bySlug(canonicalSlug(slug));
+      return sectionTable(store).bySlug(canonicalSlug(slug));
     },
     menu(location) {
       tags.add(tag.navigation);
-      const row = mirror.prepare('SELECT items FROM menus WHERE location = ?').get(location);
+      const row = store.prepare('SELECT items FROM menus WHERE location = ?').get(location);
       return row ? (JSON.parse(String(row.items)) as MenuItem[]) : [];
     },
     article(slug) {
       const row = find('articles', slug);
       if (!row) return null;
-      const sections = sectionTable(mirror);
+      const sections = sectionTable(store);
       const base = cardOf(row, sections);
       tags.add(tag.article(base.id));
       tags.add(tag.navigation);
@@ -184,7 +184,7 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
       if (filter.ids !== undefined) return articlesByIds(filter);
       const lists: string[] = [];
       if (filter.section !== undefined) {
-        const section = sectionTable(mirror).bySlug(canonicalSlug(filter.section));
+        const section = sectionTable(store).bySlug(canonicalSlug(filter.section));
         tags.add(tag.section(canonicalSlug(filter.section)));
         if (!section || section.id === 0) return { items: [], total: 0 };
         lists.push(`articles:section:${section.id}`);
@@ -198,19 +198,19 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
         lists.push('articles');
       }
       const asked = { ...filter, since: filter.since === undefined ? undefined : canonicalInstant(filter.since) };
-      return { items: cards(listIds(mirror, lists, asked, 10)), total: listTotal(mirror, lists, asked) };
+      return { items: cards(listIds(store, lists, asked, 10)), total: listTotal(store, lists, asked) };
     },
     besideVideo(video, limit) {
       tags.add(tag.beside(video.id));
-      return besideIn(mirror, 'video', video, limit).flatMap(videoById);
+      return besideIn(store, 'video', video, limit).flatMap(videoById);
     },
     besideCrossword(crossword, limit) {
       tags.add(tag.beside(crossword.id));
-      return besideIn(mirror, 'crosswords', crossword, limit).flatMap(crosswordById);
+      return besideIn(store, 'crosswords', crossword, limit).flatMap(crosswordById);
     },
     topStories() {
       tags.add(tag.topStories);
-      const choice = storedTopStories(mirror);
+      const choice = storedTopStories(store);
       if (!choice) return { featured: null, others: [], ids: [] };
       const found = cards([...new Set(choice.ids)]);
       const [first, ...others] = found;
@@ -235,7 +235,7 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
     },
     authors() {
       tags.add(tag.authors);
-      const rows = mirror
+      const rows = store
         .prepare("SELECT * FROM documents WHERE type = 'authors' ORDER BY title COLLATE NOCASE, id")
         .all();
       return rows.map((row) => {
@@ -248,17 +248,17 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
       const lists = ['video'];
       if (filter.section !== undefined) {
         tags.add(tag.navigation);
-        const section = sectionTable(mirror).bySlug(canonicalSlug(filter.section));
+        const section = sectionTable(store).bySlug(canonicalSlug(filter.section));
         if (!section || section.id === 0) return { items: [], total: 0 };
         lists[0] = `video:section:${section.id}`;
       }
-      const items = listIds(mirror, lists, filter, 12).flatMap(videoById);
-      return { items, total: listTotal(mirror, lists, filter) };
+      const items = listIds(store, lists, filter, 12).flatMap(videoById);
+      return { items, total: listTotal(store, lists, filter) };
     },
     video(slug) {
       const row = find('video', slug);
       if (!row) return null;
-      const video = videoOf(row, sectionTable(mirror));
+      const video = videoOf(row, sectionTable(store));
       tags.add(tag.video(video.id));
       tags.add(tag.navigation);
       if (video.author) tags.add(tag.byline(video.author.id));
@@ -266,8 +266,8 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
     },
     crosswords(filter) {
       tags.add(tag.crosswords);
-      const items = listIds(mirror, ['crosswords'], filter, 12).flatMap(crosswordById);
-      return { items, total: listTotal(mirror, ['crosswords'], filter) };
+      const items = listIds(store, ['crosswords'], filter, 12).flatMap(crosswordById);
+      return { items, total: listTotal(store, ['crosswords'], filter) };
     },
     crossword(slug) {
       const row = find('crosswords', slug);
@@ -288,7 +288,7 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
       tags.add(tag.pages);
       const sql = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
         WHERE d.type = 'pages' ORDER BY d.title COLLATE NOCASE, d.id`;
-      return mirror
+      return store
         .prepare(sql)
         .all()
         .map((row) => {
@@ -299,31 +299,31 @@ export function createReader(mirror: Mirror, thread: SearchThread | null = null)
     },
     comments(articleId, filter) {
       tags.add(tag.comments(articleId));
-      return readComments(mirror, articleId, filter);
+      return readComments(store, articleId, filter);
     },
     comment(id) {
-      const found = readComment(mirror, id);
+      const found = readComment(store, id);
       if (found) tags.add(tag.comments(found.articleId));
       return found;
     },
     fate(type, slug) {
       const key = canonicalSlug(slug);
       tags.add(tag.slug(type, key));
-      const old = mirror.prepare('SELECT id FROM old_slugs WHERE type = ? AND slug = ?').get(type, key);
+      const old = store.prepare('SELECT id FROM old_slugs WHERE type = ? AND slug = ?').get(type, key);
       if (!old) return { kind: 'unknown' };
-      const now = mirror.prepare('SELECT slug FROM documents WHERE id = ? AND type = ?').get(Number(old.id), type);
+      const now = store.prepare('SELECT slug FROM documents WHERE id = ? AND type = ?').get(Number(old.id), type);
       if (!now) return { kind: 'gone' };
       tags.add(tag.slug(type, String(now.slug)));
       return { kind: 'moved', slug: String(now.slug) };
     },
     search(query, filter = {}) {
       const asked = indexFilter(filter);
-      return asked ? shown(answerNow(mirror, query, asked)) : nothingFound;
+      return asked ? shown(answerNow(store, query, asked)) : nothingFound;
     },
     async searchAside(query, filter = {}) {
       const asked = indexFilter(filter);
       if (!asked) return nothingFound;
-      return shown(thread ? await answerAside(mirror, thread, query, asked) : answerNow(mirror, query, asked));
+      return shown(thread ? await answerAside(store, thread, query, asked) : answerNow(store, query, asked));
     },
   };
   return reader;
@@ -334,12 +334,12 @@ const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };
 /** Years of four digits: others are written in a longer form, which no date of a story can be compared with. */
 const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
 
-/** Any instant in the form in which the mirror keeps them. */
+/** Any instant in the form in which the content store keeps them. */
 function canonicalInstant(instant: string): string {
   const time = Date.parse(instant);
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
   return `${new Date(Math.min(Math.max(time, years[0]), years[1])).toISOString().slice(0, 19)}Z`;
 }
 
-const isIn = (mirror: Mirror, list: string, { date, id }: Card): boolean =>
-  mirror.prepare('SELECT 1 FROM listing WHERE list = ? AND date = ? AND id = ?').get(list, date, id) !== undefined;
+const isIn = (store: ContentStore, list: string, { date, id }: Card): boolean =>
+  store.prepare('SELECT 1 FROM listing WHERE list = ? AND date = ? AND id = ?').get(list, date, id) !== undefined;

@@ -1,21 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { fixtureDocument, fixtureMirror } from '../../../tests/fixtures/content.ts';
+import { fixtureDocument, fixtureStore } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { publication } from '../../publication.ts';
-import { type Mirror, openMirror } from './mirror.server.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeTopStories } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
 import { storeComment, withdrawComment } from './write-comments.server.ts';
 
-let mirror: Mirror;
-afterEach(() => mirror.close());
+let store: ContentStore;
+afterEach(() => store.close());
 const fetched = { at: Number.MAX_SAFE_INTEGER - 1, clock: 0 };
 
 describe('a reader over an edition', () => {
   it('lists newest first, with totals, offsets and exclusions', () => {
-    mirror = fixtureMirror(8);
-    const reader = createReader(mirror);
+    store = fixtureStore(8);
+    const reader = createReader(store);
     const first = reader.articles({ limit: 3 });
     expect(first.total).toBe(80);
     expect(first.items.map(({ id }) => id)).toEqual([1080, 1079, 1078]);
@@ -29,8 +29,8 @@ describe('a reader over an edition', () => {
   });
 
   it('filters by section, author, date and all at once', () => {
-    mirror = fixtureMirror(8);
-    const reader = createReader(mirror);
+    store = fixtureStore(8);
+    const reader = createReader(store);
     const politics = reader.articles({ section: 'politics', limit: 100 });
     expect(politics.total).toBe(8);
     expect(politics.items.every(({ section }) => section?.slug === 'politics')).toBe(true);
@@ -44,8 +44,8 @@ describe('a reader over an edition', () => {
   });
 
   it('gives ids in the order asked for, without doubles and strangers', () => {
-    mirror = fixtureMirror(8);
-    const reader = createReader(mirror);
+    store = fixtureStore(8);
+    const reader = createReader(store);
     const found = reader.articles({ ids: [1003, 1080, 1003, 7, 1001] });
     expect(found.items.map(({ id }) => id)).toEqual([1003, 1080, 1001]);
     expect(found.total).toBe(3);
@@ -56,21 +56,21 @@ describe('a reader over an edition', () => {
   });
 
   it('records what it returned', () => {
-    mirror = fixtureMirror(8);
-    const reader = createReader(mirror);
+    store = fixtureStore(8);
+    const reader = createReader(store);
     reader.articles({ section: 'politics', limit: 1 });
     expect([...reader.tags].sort()).toEqual(['byline:902', 'card:1077', 'navigation', 'section:politics']);
-    const other = createReader(mirror);
+    const other = createReader(store);
     other.article('politics-story-77');
     expect([...other.tags].sort()).toEqual(['article:1077', 'byline:902', 'navigation', 'profile:902']);
-    const none = createReader(mirror);
+    const none = createReader(store);
     expect(none.article('nothing')).toBeNull();
     expect([...none.tags]).toEqual(['slug:articles:nothing']);
   });
 
   it('gives the front page to the editors, and their words only to their story', () => {
-    mirror = fixtureMirror(8);
-    const chosen = createReader(mirror).topStories();
+    store = fixtureStore(8);
+    const chosen = createReader(store).topStories();
     expect(chosen.featured).toMatchObject({
       id: 1080,
       breaking: true,
@@ -79,55 +79,55 @@ describe('a reader over an edition', () => {
     });
     expect(chosen.others.map(({ id }) => id)).toEqual([1077, 1075]);
     expect(chosen.ids).toEqual([1080, 1077, 1075]);
-    withdrawDocument(mirror, 1080, fetched);
-    const moved = createReader(mirror).topStories();
+    withdrawDocument(store, 1080, fetched);
+    const moved = createReader(store).topStories();
     expect(moved.featured).toMatchObject({ id: 1077, breaking: false, bulleted: false });
     expect(moved.featured?.featuredExcerpt).toBe(moved.featured?.excerpt);
-    storeTopStories(mirror, null);
-    expect(createReader(mirror).topStories()).toEqual({ featured: null, others: [], ids: [] });
+    storeTopStories(store, null);
+    expect(createReader(store).topStories()).toEqual({ featured: null, others: [], ids: [] });
   });
 
   it('knows what became of an address', () => {
-    mirror = fixtureMirror(1);
-    const before = createReader(mirror).articles({ limit: 1 }).items[0];
+    store = fixtureStore(1);
+    const before = createReader(store).articles({ limit: 1 }).items[0];
     if (!before) throw new Error('no article');
     const renamed = fixtureDocument({ type: 'articles', id: before.id, slug: 'second' });
-    storeDocument(mirror, renamed, fetched);
-    const fate = (slug: string) => createReader(mirror).fate('articles', slug);
+    storeDocument(store, renamed, fetched);
+    const fate = (slug: string) => createReader(store).fate('articles', slug);
     expect(fate(before.slug)).toEqual({ kind: 'moved', slug: 'second' });
-    storeDocument(mirror, { ...renamed, slug: 'third' }, fetched);
+    storeDocument(store, { ...renamed, slug: 'third' }, fetched);
     expect(fate(before.slug)).toEqual({ kind: 'moved', slug: 'third' });
-    withdrawDocument(mirror, before.id, fetched);
+    withdrawDocument(store, before.id, fetched);
     expect(fate(before.slug)).toEqual({ kind: 'gone' });
     expect(fate('third')).toEqual({ kind: 'gone' });
     expect(fate('never-was')).toEqual({ kind: 'unknown' });
-    storeDocument(mirror, { ...renamed, slug: 'third' }, fetched);
-    expect(createReader(mirror).article('third')?.id).toBe(before.id);
+    storeDocument(store, { ...renamed, slug: 'third' }, fetched);
+    expect(createReader(store).article('third')?.id).toBe(before.id);
     expect(fate('second')).toEqual({ kind: 'moved', slug: 'third' });
     // Another type's slug is another address.
-    expect(createReader(mirror).fate('video', 'second')).toEqual({ kind: 'unknown' });
+    expect(createReader(store).fate('video', 'second')).toEqual({ kind: 'unknown' });
   });
 
   it('keeps two types with one slug apart', () => {
-    mirror = fixtureMirror(1);
-    storeDocument(mirror, fixtureDocument({ type: 'articles', id: 50, slug: 'one', title: 'Article' }), fetched);
-    storeDocument(mirror, fixtureDocument({ type: 'video', id: 51, slug: 'one', title: 'Video' }), fetched);
-    const reader = createReader(mirror);
+    store = fixtureStore(1);
+    storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug: 'one', title: 'Article' }), fetched);
+    storeDocument(store, fixtureDocument({ type: 'video', id: 51, slug: 'one', title: 'Video' }), fetched);
+    const reader = createReader(store);
     expect([reader.article('one')?.title, reader.video('one')?.title]).toEqual(['Article', 'Video']);
   });
 
   it('finds a slug in another alphabet in either of its forms', () => {
-    mirror = fixtureMirror(1);
+    store = fixtureStore(1);
     const slug = encodeURIComponent('سلام-دنيا').toLowerCase();
-    storeDocument(mirror, fixtureDocument({ type: 'articles', id: 50, slug }), fetched);
-    expect(createReader(mirror).article('سلام-دنيا')?.slug).toBe(slug);
-    expect(createReader(mirror).article(slug)?.id).toBe(50);
-    expect(createReader(mirror).article('100%')).toBeNull();
+    storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug }), fetched);
+    expect(createReader(store).article('سلام-دنيا')?.slug).toBe(slug);
+    expect(createReader(store).article(slug)?.id).toBe(50);
+    expect(createReader(store).article('100%')).toBeNull();
   });
 
   it('shows comments with their newest replies, however deep', () => {
-    mirror = fixtureMirror(1);
-    const reader = createReader(mirror);
+    store = fixtureStore(1);
+    const reader = createReader(store);
     const { items, total } = reader.comments(1010, {});
     expect(total).toBe(1);
     expect(items[0]?.replies.total).toBe(5);
@@ -137,14 +137,14 @@ describe('a reader over an edition', () => {
     expect(replies.items.find(({ id }) => id === 6)?.parentId).toBe(2);
     expect(reader.comments(1010, { parent: 1, offset: 4 }).items.map(({ id }) => id)).toEqual([2]);
     expect(reader.tags).toContain('comments:1010');
-    withdrawDocument(mirror, 1010, fetched);
-    expect(createReader(mirror).comments(1010, {})).toEqual({ items: [], total: 0 });
+    withdrawDocument(store, 1010, fetched);
+    expect(createReader(store).comments(1010, {})).toEqual({ items: [], total: 0 });
   });
 
   it('keeps the thread of replies that came before what they answer', () => {
-    mirror = fixtureMirror(1);
+    store = fixtureStore(1);
     const comment = (id: number, parent: number) =>
-      storeComment(mirror, {
+      storeComment(store, {
         id,
         post: 1009,
         parent,
@@ -158,15 +158,15 @@ describe('a reader over an edition', () => {
       [21, 0],
     ] as const)
       comment(id, parent);
-    const reader = createReader(mirror);
+    const reader = createReader(store);
     expect(reader.comments(1009, { parent: 21 }).total).toBe(2);
     expect(reader.comments(1009, {}).items[0]?.replies.total).toBe(2);
   });
 
   it('keeps a thread of thousands of answers to answers together, and ends in a cycle', () => {
-    mirror = fixtureMirror(1);
+    store = fixtureStore(1);
     const comment = (id: number, parent: number) =>
-      storeComment(mirror, {
+      storeComment(store, {
         id,
         post: 1009,
         parent,
@@ -176,18 +176,18 @@ describe('a reader over an edition', () => {
       });
     for (let id = 5000; id < 8000; id++) comment(id, id === 5000 ? 0 : id - 1);
     // What was answered is taken out and comes back: all roots are looked for anew.
-    withdrawComment(mirror, 5001);
-    expect(createReader(mirror).comments(1009, { parent: 5000 }).total).toBe(0);
+    withdrawComment(store, 5001);
+    expect(createReader(store).comments(1009, { parent: 5000 }).total).toBe(0);
     comment(5001, 5000);
-    expect(createReader(mirror).comments(1009, { parent: 5000 }).total).toBe(2999);
+    expect(createReader(store).comments(1009, { parent: 5000 }).total).toBe(2999);
     comment(21, 22);
     comment(22, 21);
-    expect(createReader(mirror).comments(1009, {}).total).toBe(1);
+    expect(createReader(store).comments(1009, {}).total).toBe(1);
   });
 
   it('lists videos, crosswords, authors and pages', () => {
-    mirror = fixtureMirror(1);
-    const reader = createReader(mirror);
+    store = fixtureStore(1);
+    const reader = createReader(store);
     expect(reader.videos({ limit: 2 })).toMatchObject({ total: 3, items: [{ id: 700 }, { id: 701 }] });
     expect(reader.videos({ section: 'politics' }).total).toBe(3);
     expect(reader.videos({ section: 'culture' }).total).toBe(0);
@@ -201,10 +201,10 @@ describe('a reader over an edition', () => {
   });
 });
 
-describe('a reader over an empty mirror', () => {
+describe('a reader over an empty store', () => {
   it('has the sections of the publication and nothing else', () => {
-    mirror = openMirror({ file: ':memory:', origin: null, log: silent });
-    const reader = createReader(mirror);
+    store = openContentStore({ file: ':memory:', origin: null, log: silent });
+    const reader = createReader(store);
     expect(reader.edition()).toEqual({ ready: false, syncedAt: null });
     expect(reader.sections().map(({ slug }) => slug)).toEqual(publication.sections.map(({ slug }) => slug));
     expect(reader.section('culture')).toMatchObject({ id: 0, label: 'Arts+', homepageCount: 12 });

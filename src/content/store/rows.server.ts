@@ -1,4 +1,4 @@
-/** From rows of the mirror to what pages see. */
+/** From rows of the content store to what pages see. */
 import { levelOf } from '../../lib/access/level.ts';
 import type {
   AccessLevel,
@@ -12,7 +12,7 @@ import type {
   StaticPage,
   Video,
 } from '../../lib/content/model.ts';
-import type { Mirror } from './mirror.server.ts';
+import type { ContentStore } from './content-store.server.ts';
 import { storedSections } from './navigation.server.ts';
 import { navigationSections } from './sections.ts';
 
@@ -48,19 +48,19 @@ export interface SectionTable {
   of(terms: readonly number[]): Section[];
 }
 
-const tables = new WeakMap<Mirror, { generation: number; table: SectionTable }>();
+const tables = new WeakMap<ContentStore, { generation: number; table: SectionTable }>();
 
-export function sectionTable(mirror: Mirror): SectionTable {
-  const kept = tables.get(mirror);
-  if (kept && kept.generation === mirror.generation) return kept.table;
-  const inOrder = navigationSections(storedSections(mirror));
+export function sectionTable(store: ContentStore): SectionTable {
+  const kept = tables.get(store);
+  if (kept && kept.generation === store.generation) return kept.table;
+  const inOrder = navigationSections(storedSections(store));
   const slugs = new Map(inOrder.map((section) => [section.slug, section]));
   const table: SectionTable = {
     inOrder,
     bySlug: (slug) => slugs.get(slug) ?? null,
     of: (terms) => inOrder.filter((section) => section.id !== 0 && terms.includes(section.id)),
   };
-  tables.set(mirror, { generation: mirror.generation, table });
+  tables.set(store, { generation: store.generation, table });
   return table;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Tables of the content mirror. The mirror is derived data: a change here raises {@link schemaVersion}, and a mirror of
+ * Tables of the content store. The content store is derived data: a change here raises {@link schemaVersion}, and a content store of
  * another version is deleted and filled anew, so that there are no migrations.
  */
 

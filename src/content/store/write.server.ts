@@ -1,6 +1,6 @@
 /**
- * Writes to the mirror. Every function says what it changed as tags; the caller wraps several in one
- * `mirror.transaction` where they belong together.
+ * Writes to the content store. Every function says what it changed as tags; the caller wraps several in one
+ * `store.transaction` where they belong together.
  */
 import { createHash } from 'node:crypto';
 import type { Author, DocumentType } from '../../lib/content/model.ts';
@@ -11,7 +11,7 @@ import { markForReindex } from '../search/reindex.server.ts';
 import { canonicalSlug } from '../wire/slugs.ts';
 import { behindItsWall } from './access.server.ts';
 import { type DocumentVersion, tagsOfDocument } from './changed-tags.ts';
-import type { Mirror } from './mirror.server.ts';
+import type { ContentStore } from './content-store.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
 import { besideWhich } from './neighbors.server.ts';
 
@@ -24,7 +24,7 @@ export interface Fetched {
 }
 
 export interface StoredChange {
-  /** `stale`: an answer asked for earlier than what the mirror holds, left out. */
+  /** `stale`: an answer asked for earlier than what the content store holds, left out. */
   readonly status: 'created' | 'changed' | 'unchanged' | 'withdrawn' | 'absent' | 'stale';
   readonly type: DocumentType;
   readonly id: number;
@@ -37,12 +37,12 @@ export interface StoredChange {
 
 const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
 
-/** The version that the mirror holds, or `null`. */
+/** The version that the content store holds, or `null`. */
 export function storedVersion(
-  mirror: Mirror,
+  store: ContentStore,
   id: number,
 ): (DocumentVersion & { fetched: number; partial: boolean }) | null {
-  const row = mirror.prepare('SELECT * FROM documents WHERE id = ?').get(id);
+  const row = store.prepare('SELECT * FROM documents WHERE id = ?').get(id);
   if (!row) return null;
   return {
     id,
@@ -95,22 +95,22 @@ function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'term
 }
 
 /** @returns tags of the documents beside which this one now stands */
-function writeListing(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
+function writeListing(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
   const key = (version: DocumentVersion | null): string =>
     version ? `${version.date}|${listsOf(version).sort().join('|')}` : '';
   if (key(before) === key(after)) return [];
   if (before) {
-    const remove = mirror.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
+    const remove = store.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
     for (const list of listsOf(before)) remove.run(list, before.date, before.id);
   }
   if (after) {
-    const add = mirror.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
+    const add = store.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
     for (const list of listsOf(after)) add.run(list, after.date, after.id);
   }
   if (!after) return [];
   const stood = new Set(before?.date === after.date ? listsOf(before) : []);
   const entered = listsOf(after).filter((list) => !stood.has(list));
-  return entered.flatMap((list) => besideWhich(mirror, list, after).map(tag.beside));
+  return entered.flatMap((list) => besideWhich(store, list, after).map(tag.beside));
 }
 
 const insertDocument = `INSERT INTO documents
@@ -121,8 +121,8 @@ const insertDocument = `INSERT INTO documents
   date = excluded.date, modified = excluded.modified, facts = excluded.facts, partial = excluded.partial,
   fetched = excluded.fetched, fetched_clock = excluded.fetched_clock, body_hash = excluded.body_hash`;
 
-function writeDocument(mirror: Mirror, version: DocumentVersion, partial: boolean, fetched: Fetched): void {
-  mirror
+function writeDocument(store: ContentStore, version: DocumentVersion, partial: boolean, fetched: Fetched): void {
+  store
     .prepare(insertDocument)
     .run(
       version.id,
@@ -144,8 +144,8 @@ function writeDocument(mirror: Mirror, version: DocumentVersion, partial: boolea
 }
 
 /** @returns tags of the answers that this changes: a stored "not found", or a redirect to another document */
-export function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, id: number): string[] {
-  const { changes } = mirror
+export function rememberSlug(store: ContentStore, type: DocumentType, slug: string, id: number): string[] {
+  const { changes } = store
     .prepare(
       `INSERT INTO old_slugs VALUES (?, ?, ?) ON CONFLICT (type, slug) DO UPDATE SET id = excluded.id
       WHERE id <> excluded.id`,
@@ -158,10 +158,10 @@ export function rememberSlug(mirror: Mirror, type: DocumentType, slug: string, i
  * Tags of all addresses at which a document used to be, when it appears, goes or moves: each of them answers "moved" or "gone" by where the
  * document is now.
  */
-function formerAddresses(mirror: Mirror, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
+function formerAddresses(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
   const either = after ?? before;
   if (!either || (before && after && before.slug === after.slug)) return [];
-  const rows = mirror.prepare('SELECT slug FROM old_slugs WHERE id = ? AND type = ?').all(either.id, either.type);
+  const rows = store.prepare('SELECT slug FROM old_slugs WHERE id = ? AND type = ?').all(either.id, either.type);
   return rows.map(({ slug }) => tag.slug(either.type, String(slug)));
 }
 
@@ -169,12 +169,12 @@ function formerAddresses(mirror: Mirror, before: DocumentVersion | null, after: 
  * Writes one document. Of two answers of WordPress the one that was asked for later is the truth; one asked for earlier
  * only counts when it carries a later `modified`.
  */
-export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: Fetched): StoredChange {
-  return mirror.transaction(() => {
-    const document = behindItsWall(mirror, given);
-    let before = storedVersion(mirror, document.id);
+export function storeDocument(store: ContentStore, given: IngestedDocument, fetched: Fetched): StoredChange {
+  return store.transaction(() => {
+    const document = behindItsWall(store, given);
+    let before = storedVersion(store, document.id);
     const after = versionOf(document);
-    const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
+    const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
     const known = before && !before.partial ? before.fetched : Number(away?.fetched ?? 0);
     if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
       return {
@@ -189,50 +189,50 @@ export function storeDocument(mirror: Mirror, given: IngestedDocument, fetched: 
     }
     const tags = new Set<string>();
     if (before && before.type !== after.type) {
-      for (const each of withdrawDocument(mirror, document.id, { at: before.fetched, clock: 0 }).tags) tags.add(each);
+      for (const each of withdrawDocument(store, document.id, { at: before.fetched, clock: 0 }).tags) tags.add(each);
       before = null;
     }
-    if (document.author) storePartialAuthor(mirror, document.author, fetched, tags);
-    writeDocument(mirror, after, false, fetched);
-    for (const each of writeListing(mirror, before, after)) tags.add(each);
-    mirror.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
-    mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
+    if (document.author) storePartialAuthor(store, document.author, fetched, tags);
+    writeDocument(store, after, false, fetched);
+    for (const each of writeListing(store, before, after)) tags.add(each);
+    store.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
+    store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
     const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
     if (before && before.slug !== after.slug) former.unshift(before.slug);
-    for (const slug of former) for (const each of rememberSlug(mirror, after.type, slug, after.id)) tags.add(each);
-    for (const each of formerAddresses(mirror, before, after)) tags.add(each);
+    for (const slug of former) for (const each of rememberSlug(store, after.type, slug, after.id)) tags.add(each);
+    for (const each of formerAddresses(store, before, after)) tags.add(each);
     if (!before || before.bodyHash !== after.bodyHash) {
-      mirror
+      store
         .prepare(
           'INSERT INTO bodies VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body, opening = excluded.opening',
         )
         .run(after.id, document.bodyHtml, document.openingHtml);
     }
-    const choice = storedTopStories(mirror);
-    const own = tagsOfDocument(before, after, sectionSlugOf(mirror), choice?.ids ?? []);
+    const choice = storedTopStories(store);
+    const own = tagsOfDocument(before, after, sectionSlugOf(store), choice?.ids ?? []);
     for (const each of own) tags.add(each);
     const moved = before?.date !== after.date;
-    if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(mirror, document);
-    if (after.type === 'authors' && before && before.title !== after.title) markForReindex(mirror, after.id);
+    if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(store, document);
+    if (after.type === 'authors' && before && before.title !== after.title) markForReindex(store, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
     return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
   });
 }
 
-function indexArticle(mirror: Mirror, document: IngestedDocument): void {
+function indexArticle(store: ContentStore, document: IngestedDocument): void {
   const { id, title, excerpt, authorId, searchText, date, terms } = document;
   const name =
     authorId === null
       ? ''
-      : (mirror.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(authorId)?.title ?? '');
-  indexStory(mirror, { id, title, standfirst: excerpt, author: String(name), body: searchText, date, terms });
+      : (store.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(authorId)?.title ?? '');
+  indexStory(store, { id, title, standfirst: excerpt, author: String(name), body: searchText, date, terms });
 }
 
 /** An author known only from an article stands in until the author's own document comes. */
-function storePartialAuthor(mirror: Mirror, author: Author, fetched: Fetched, tags: Set<string>): void {
-  const before = storedVersion(mirror, author.id);
+function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetched, tags: Set<string>): void {
+  const before = storedVersion(store, author.id);
   if (before && !(before.partial && before.type === 'authors')) return;
-  const away = mirror.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
+  const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
   if (away && Number(away.fetched) > fetched.at) return;
   const after: DocumentVersion = {
     id: author.id,
@@ -249,17 +249,17 @@ function storePartialAuthor(mirror: Mirror, author: Author, fetched: Fetched, ta
     bodyHash: '',
     cardFacts: cardFacts({}),
   };
-  writeDocument(mirror, after, true, fetched);
-  writeListing(mirror, before, after);
-  if (before && before.title !== after.title) markForReindex(mirror, after.id);
+  writeDocument(store, after, true, fetched);
+  writeListing(store, before, after);
+  if (before && before.title !== after.title) markForReindex(store, after.id);
   for (const each of tagsOfDocument(before, after, () => null)) tags.add(each);
-  for (const each of formerAddresses(mirror, before, after)) tags.add(each);
+  for (const each of formerAddresses(store, before, after)) tags.add(each);
 }
 
-/** Takes a document out of the mirror; its address answers "gone" from now on. */
-export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, type?: DocumentType): StoredChange {
-  return mirror.transaction(() => {
-    const before = storedVersion(mirror, id);
+/** Takes a document out of the content store; its address answers "gone" from now on. */
+export function withdrawDocument(store: ContentStore, id: number, fetched: Fetched, type?: DocumentType): StoredChange {
+  return store.transaction(() => {
+    const before = storedVersion(store, id);
     const kind = before?.type ?? type ?? 'articles';
     const nothing = {
       type: kind,
@@ -269,23 +269,23 @@ export function withdrawDocument(mirror: Mirror, id: number, fetched: Fetched, t
       before: null,
       after: null,
     };
-    mirror.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
+    store.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
     if (before && !before.partial && before.fetched > fetched.at) return { ...nothing, status: 'stale' };
-    mirror
+    store
       .prepare(
         'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',
       )
       .run(id, kind, fetched.at);
     if (!before) return { ...nothing, status: 'absent' };
-    rememberSlug(mirror, before.type, before.slug, id);
-    writeListing(mirror, before, null);
-    mirror.prepare('DELETE FROM documents WHERE id = ?').run(id);
-    mirror.prepare('DELETE FROM bodies WHERE id = ?').run(id);
+    rememberSlug(store, before.type, before.slug, id);
+    writeListing(store, before, null);
+    store.prepare('DELETE FROM documents WHERE id = ?').run(id);
+    store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay, unseen, so that they are there when the article comes back.
-    if (before.type === 'articles') unindexStory(mirror, id);
-    const choice = storedTopStories(mirror);
-    const tags = tagsOfDocument(before, null, sectionSlugOf(mirror), choice?.ids ?? []);
-    for (const each of formerAddresses(mirror, before, null)) tags.add(each);
+    if (before.type === 'articles') unindexStory(store, id);
+    const choice = storedTopStories(store);
+    const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);
+    for (const each of formerAddresses(store, before, null)) tags.add(each);
     return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
   });
 }

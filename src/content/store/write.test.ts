@@ -3,16 +3,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { reindexSome } from '../search/reindex.server.ts';
-import { type Mirror, openMirror } from './mirror.server.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeSections } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
 
-let mirror: Mirror;
+let store: ContentStore;
 beforeEach(() => {
-  mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
 });
-afterEach(() => mirror.close());
+afterEach(() => store.close());
 
 const section = (id: number) => ({
   id,
@@ -27,24 +27,24 @@ const section = (id: number) => ({
 const version = (modified: string, title = modified) =>
   fixtureDocument({ type: 'articles', id: 1, slug: 'a', title, modified });
 const at = (time: number) => ({ at: time, clock: 0 });
-const title = (): string | undefined => createReader(mirror).article('a')?.title;
+const title = (): string | undefined => createReader(store).article('a')?.title;
 
 describe('an author’s new name', () => {
   it('is found by search when its stories have been indexed anew, some at a time', () => {
     const named = (title: string, at: number) =>
-      storeDocument(mirror, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
+      storeDocument(store, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
     named('Orla Quist', 1);
     for (let id = 10; id < 35; id++) {
-      storeDocument(mirror, fixtureDocument({ type: 'articles', id, slug: `s${id}`, authorId: 5 }), {
+      storeDocument(store, fixtureDocument({ type: 'articles', id, slug: `s${id}`, authorId: 5 }), {
         at: id,
         clock: 0,
       });
     }
     named('Bram Yewdale', 100);
-    const found = (words: string): number => createReader(mirror).search(words).total;
+    const found = (words: string): number => createReader(store).search(words).total;
     expect([found('Quist'), found('Yewdale')]).toEqual([25, 0]);
     let steps = 0;
-    while (reindexSome(mirror, 10)) steps++;
+    while (reindexSome(store, 10)) steps++;
     expect(steps).toBe(3);
     expect([found('Quist'), found('Yewdale')]).toEqual([0, 25]);
   });
@@ -52,30 +52,30 @@ describe('an author’s new name', () => {
 
 describe('the order of answers', () => {
   it('takes the one asked for later, even when it is an older version (a restored revision)', () => {
-    storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(10));
-    expect(storeDocument(mirror, version('2026-11-19T12:00:00Z'), at(20)).status).toBe('changed');
+    storeDocument(store, version('2026-11-20T12:00:00Z'), at(10));
+    expect(storeDocument(store, version('2026-11-19T12:00:00Z'), at(20)).status).toBe('changed');
     expect(title()).toBe('2026-11-19T12:00:00Z');
   });
 
   it('leaves out one asked for earlier that comes later', () => {
-    storeDocument(mirror, version('2026-11-20T12:00:00Z', 'new'), at(20));
-    expect(storeDocument(mirror, version('2026-11-20T12:00:00Z', 'old'), at(10)).status).toBe('stale');
+    storeDocument(store, version('2026-11-20T12:00:00Z', 'new'), at(20));
+    expect(storeDocument(store, version('2026-11-20T12:00:00Z', 'old'), at(10)).status).toBe('stale');
     expect(title()).toBe('new');
   });
 
   it('takes one asked for earlier when it carries a later modification', () => {
-    storeDocument(mirror, version('2026-11-20T12:00:00Z', 'old'), at(20));
-    expect(storeDocument(mirror, version('2026-11-20T12:00:05Z', 'new'), at(10)).status).toBe('changed');
+    storeDocument(store, version('2026-11-20T12:00:00Z', 'old'), at(20));
+    expect(storeDocument(store, version('2026-11-20T12:00:05Z', 'new'), at(10)).status).toBe('changed');
     expect(title()).toBe('new');
   });
 
   it('does not bring a withdrawn document back with an older answer, but with a newer one', () => {
-    storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(10));
-    expect(withdrawDocument(mirror, 1, at(20)).status).toBe('withdrawn');
-    expect(storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(15)).status).toBe('stale');
+    storeDocument(store, version('2026-11-20T12:00:00Z'), at(10));
+    expect(withdrawDocument(store, 1, at(20)).status).toBe('withdrawn');
+    expect(storeDocument(store, version('2026-11-20T12:00:00Z'), at(15)).status).toBe('stale');
     expect(title()).toBeUndefined();
-    expect(storeDocument(mirror, version('2026-11-20T12:00:00Z'), at(30)).status).toBe('created');
-    expect(withdrawDocument(mirror, 1, at(25)).status).toBe('stale');
+    expect(storeDocument(store, version('2026-11-20T12:00:00Z'), at(30)).status).toBe('created');
+    expect(withdrawDocument(store, 1, at(25)).status).toBe('stale');
     expect(title()).toBeDefined();
   });
 });
@@ -83,32 +83,32 @@ describe('the order of answers', () => {
 describe('authors', () => {
   const author = { id: 9, name: 'Ada', slug: 'ada', excerpt: '', image: null };
   it('come from the article until their own document has come', () => {
-    storeDocument(mirror, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
-    expect(createReader(mirror).author('ada')?.name).toBe('Ada');
-    storeDocument(mirror, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Ada Own' }), at(2));
+    storeDocument(store, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
+    expect(createReader(store).author('ada')?.name).toBe('Ada');
+    storeDocument(store, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Ada Own' }), at(2));
     storeDocument(
-      mirror,
+      store,
       fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author, title: 'x' }),
       at(3),
     );
-    expect(createReader(mirror).article('a')?.author?.name).toBe('Ada Own');
+    expect(createReader(store).article('a')?.author?.name).toBe('Ada Own');
   });
 
   it('are found under the name of their own document', () => {
-    storeDocument(mirror, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
-    storeDocument(mirror, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Grace Hopper' }), at(2));
-    while (reindexSome(mirror));
+    storeDocument(store, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
+    storeDocument(store, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Grace Hopper' }), at(2));
+    while (reindexSome(store));
     expect(
-      createReader(mirror)
+      createReader(store)
         .search('hopper')
         .items.map(({ id }) => id),
     ).toEqual([1]);
-    expect(createReader(mirror).search('ada').total).toBe(0);
+    expect(createReader(store).search('ada').total).toBe(0);
   });
 });
 
 it('keeps totals and lists in step with the documents, whatever happens', () => {
-  storeSections(mirror, [section(1), section(2), section(3)]);
+  storeSections(store, [section(1), section(2), section(3)]);
   const day = fc.integer({ min: 1, max: 28 }).map((number) => `2026-11-${String(number).padStart(2, '0')}T12:00:00Z`);
   const step = fc.oneof(
     fc.record({
@@ -124,15 +124,15 @@ it('keeps totals and lists in step with the documents, whatever happens', () => 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const held = new Map<number, { date: string; terms: number[]; authorId: number | null }>();
-      for (let id = 1; id <= 8; id++) withdrawDocument(mirror, id, at(++clock));
+      for (let id = 1; id <= 8; id++) withdrawDocument(store, id, at(++clock));
       for (const each of steps) {
         if (each.kind === 'withdraw') {
-          withdrawDocument(mirror, each.id, at(++clock));
+          withdrawDocument(store, each.id, at(++clock));
           held.delete(each.id);
           continue;
         }
         const { id, date, terms, authorId } = each;
-        storeDocument(mirror, fixtureDocument({ type: 'articles', id, date, terms, authorId }), at(++clock));
+        storeDocument(store, fixtureDocument({ type: 'articles', id, date, terms, authorId }), at(++clock));
         held.set(id, { date, terms, authorId });
       }
       const expected = (keep: (one: { terms: number[]; authorId: number | null }) => boolean): number[] =>
@@ -140,7 +140,7 @@ it('keeps totals and lists in step with the documents, whatever happens', () => 
           .filter(([, one]) => keep(one))
           .sort(([a, one], [b, other]) => (one.date < other.date ? 1 : one.date > other.date ? -1 : b - a))
           .map(([id]) => id);
-      const reader = createReader(mirror);
+      const reader = createReader(store);
       const check = (filter: Parameters<typeof reader.articles>[0], ids: number[]): void => {
         const { items, total } = reader.articles({ ...filter, limit: 100 });
         expect(items.map(({ id }) => id)).toEqual(ids);

@@ -1,5 +1,5 @@
 /**
- * Brings answers of WordPress into the mirror: ingest, one transaction for all of them, then one notice of what changed.
+ * Brings answers of WordPress into the content store: ingest, one transaction for all of them, then one notice of what changed.
  * A document that does not fit is set aside with its address, field and value; everything else goes on.
  */
 import { randomUUID } from 'node:crypto';
@@ -8,7 +8,7 @@ import { tag } from '../../lib/content/tags.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange } from '../service.ts';
-import { isDamage, type Mirror } from '../store/mirror.server.ts';
+import { type ContentStore, isDamage } from '../store/content-store.server.ts';
 import { storeTopStories } from '../store/navigation.server.ts';
 import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from '../store/write.server.ts';
 import { storeComment, withdrawComment } from '../store/write-comments.server.ts';
@@ -46,7 +46,7 @@ export interface Applier {
 }
 
 export interface ApplierOptions {
-  readonly mirror: Mirror;
+  readonly store: ContentStore;
   readonly client: Client;
   readonly ingester: Ingester;
   readonly log: Logger;
@@ -75,9 +75,9 @@ function tooLong(raw: unknown): Promise<never> | null {
     : null;
 }
 
-/** Makes the applier of one mirror. */
+/** Makes the applier of one content store. */
 export function createApplier(options: ApplierOptions): Applier {
-  const { mirror, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
+  const { store, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
   const counts = { stored: 0, withdrawn: 0, rejected: 0 };
 
   const reject = (rejection: Rejection): void => {
@@ -88,7 +88,7 @@ export function createApplier(options: ApplierOptions): Applier {
     const { type, id, field, value, problem, modified } = rejection;
     counts.rejected++;
     log.warn({ url, field, value, problem }, 'content: document set aside, it does not fit');
-    mirror
+    store
       .prepare(
         `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
         field = excluded.field, value = excluded.value, problem = excluded.problem, modified = excluded.modified, tried = excluded.tried`,
@@ -98,7 +98,7 @@ export function createApplier(options: ApplierOptions): Applier {
 
   const noteDown = (change: ContentChange): string => {
     const key = `change:${now()}:${randomUUID()}`;
-    mirror.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
+    store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
     return key;
   };
 
@@ -135,7 +135,7 @@ export function createApplier(options: ApplierOptions): Applier {
   const strikeOut = (note: string): void => {
     if (note !== '') unkept.add(note);
     if (!isKept()) return;
-    for (const key of unkept) mirror.prepare('DELETE FROM meta WHERE key = ?').run(key);
+    for (const key of unkept) store.prepare('DELETE FROM meta WHERE key = ?').run(key);
     unkept.clear();
   };
 
@@ -143,20 +143,20 @@ export function createApplier(options: ApplierOptions): Applier {
   const replay = (): void => {
     if (replayed) return;
     replayed = true;
-    const notes = mirror.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
+    const notes = store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
     for (const { key, value } of notes) {
       const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
       void tell({ ...rest, tags: new Set(tags) }, String(key));
     }
   };
 
-  /** Runs the transaction and tells the listener. Changes of the mirror are never undone by a listener that fails. */
+  /** Runs the transaction and tells the listener. Changes of the content store are never undone by a listener that fails. */
   const commit = async (
     work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
   ): Promise<Applied> => {
     let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; note: string };
     try {
-      outcome = mirror.transaction(() => {
+      outcome = store.transaction(() => {
         const { changes, tags, rejected } = work();
         for (const change of changes) for (const each of change.tags) tags.add(each);
         const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
@@ -166,7 +166,7 @@ export function createApplier(options: ApplierOptions): Applier {
         return { rejected, stored, withdrawn, change, note: change && onChange ? noteDown(change) : '' };
       });
     } catch (error) {
-      if (isDamage(error)) mirror.rebuild(String(error));
+      if (isDamage(error)) store.rebuild(String(error));
       throw error;
     }
     const { rejected, stored, withdrawn, change, note } = outcome;
@@ -206,14 +206,14 @@ export function createApplier(options: ApplierOptions): Applier {
             reject(result.rejection);
             rejected++;
           } else if (result.kind === 'withheld') {
-            changes.push(withdrawDocument(mirror, result.id, fetched, type));
-            forgetTopStories(mirror, result.id, tags);
+            changes.push(withdrawDocument(store, result.id, fetched, type));
+            forgetTopStories(store, result.id, tags);
           } else if (result.document.topStories) {
             // The page behind the front page is a form for editors, not a page of the paper.
-            for (const each of storeTopStories(mirror, result.document.topStories)) tags.add(each);
-            mirror.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
-            mirror.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
-          } else changes.push(storeDocument(mirror, result.document, fetched));
+            for (const each of storeTopStories(store, result.document.topStories)) tags.add(each);
+            store.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
+            store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
+          } else changes.push(storeDocument(store, result.document, fetched));
         }
         alongside?.();
         return { changes, tags, rejected };
@@ -229,10 +229,10 @@ export function createApplier(options: ApplierOptions): Applier {
             reject(result.rejection);
             rejected++;
           } else if (result.kind === 'withheld') {
-            for (const each of withdrawComment(mirror, result.id)) tags.add(each);
+            for (const each of withdrawComment(store, result.id)) tags.add(each);
           } else {
-            mirror.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
-            for (const each of storeComment(mirror, result.document)) tags.add(each);
+            store.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
+            for (const each of storeComment(store, result.document)) tags.add(each);
           }
         }
         alongside?.();
@@ -242,13 +242,13 @@ export function createApplier(options: ApplierOptions): Applier {
     withdraw: (type, ids, fetched) =>
       commit(() => {
         const tags = new Set<string>();
-        for (const id of ids) forgetTopStories(mirror, id, tags);
-        return { changes: ids.map((id) => withdrawDocument(mirror, id, fetched, type)), tags, rejected: 0 };
+        for (const id of ids) forgetTopStories(store, id, tags);
+        return { changes: ids.map((id) => withdrawDocument(store, id, fetched, type)), tags, rejected: 0 };
       }),
     withdrawComments: (ids) =>
       commit(() => ({
         changes: [],
-        tags: new Set(ids.flatMap((id) => [...withdrawComment(mirror, id)])),
+        tags: new Set(ids.flatMap((id) => [...withdrawComment(store, id)])),
         rejected: 0,
       })),
     write: (work) => commit(() => ({ changes: [], tags: new Set(work()), rejected: 0 })),
@@ -281,15 +281,15 @@ const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
   tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : [pathOf(type, slug)]));
 
 /** Id and `modified` of the page `top-stories-2`, `null` while there is none. */
-export function topStoriesPage(mirror: Mirror): { id: number; modified: string } | null {
-  const value = mirror.getMeta('top-stories-page');
+export function topStoriesPage(store: ContentStore): { id: number; modified: string } | null {
+  const value = store.getMeta('top-stories-page');
   if (value === null || value === 'null') return null;
   const [id, modified] = JSON.parse(value) as [number, string];
   return { id, modified };
 }
 
-function forgetTopStories(mirror: Mirror, id: number, tags: Set<string>): void {
-  if (topStoriesPage(mirror)?.id !== id) return;
-  mirror.setMeta('top-stories-page', 'null');
-  for (const each of storeTopStories(mirror, null)) tags.add(each);
+function forgetTopStories(store: ContentStore, id: number, tags: Set<string>): void {
+  if (topStoriesPage(store)?.id !== id) return;
+  store.setMeta('top-stories-page', 'null');
+  for (const each of storeTopStories(store, null)) tags.add(each);
 }

@@ -1,5 +1,5 @@
 /**
- * The first filling of the mirror: newest first, so that there is an edition to read early; what has come is committed with
+ * The first filling of the content store: newest first, so that there is an edition to read early; what has come is committed with
  * the cursor that says so, so that it goes on after `kill -9` where it was.
  */
 
@@ -31,9 +31,9 @@ export interface Backfill {
   secondsLeft(): number | null;
 }
 
-/** Makes the back-fill of one mirror. */
+/** Makes the back-fill of one content store. */
 export function createBackfill(context: SyncContext, items: Items, onReady: () => void): Backfill {
-  const { mirror, client, applier, log, now, signal } = context;
+  const { store, client, applier, log, now, signal } = context;
   let began = 0;
   let doneAtStart = 0;
   let reported = 0;
@@ -41,7 +41,7 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
   const sums = (): { done: number; total: number } => {
     let [done, total] = [0, 0];
     for (const kind of kinds) {
-      const cursor = backfillCursor(mirror, kind);
+      const cursor = backfillCursor(store, kind);
       done += cursor.done ? cursor.total : cursor.offset;
       total += cursor.total;
     }
@@ -101,7 +101,7 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
     return { items: [], answer: list.answer };
   };
 
-  const store = (kind: Kind, chunk: Chunk, offset: number): Promise<Applied> => {
+  const storeChunk = (kind: Kind, chunk: Chunk, offset: number): Promise<Applied> => {
     const { total } = chunk.answer;
     const next = offset + chunk.size;
     const ended = total === null ? chunk.items.length < chunk.size : next >= total;
@@ -110,14 +110,14 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
       // The poll takes over from the moment at which the first answer was given.
       if (
         kind !== 'comments' &&
-        readCursor<unknown>(mirror, `poll:${kind}`, null) === null &&
+        readCursor<unknown>(store, `poll:${kind}`, null) === null &&
         chunk.answer.fetched.clock > 0
       ) {
-        writeCursor(mirror, `poll:${kind}`, {
+        writeCursor(store, `poll:${kind}`, {
           high: `${new Date(chunk.answer.fetched.clock * 1000).toISOString().slice(0, 19)}Z`,
         });
       }
-      writeCursor(mirror, `backfill:${kind}`, ended ? { ...cursor, offset: cursor.total } : cursor);
+      writeCursor(store, `backfill:${kind}`, ended ? { ...cursor, offset: cursor.total } : cursor);
     };
     return kind === 'comments'
       ? applier.comments(chunk.items, alongside)
@@ -126,7 +126,7 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
 
   /** One chunk, or all that are left; the next is on its way while one is being sanitized. */
   const fill = async (kind: Kind, onlyFirst: boolean): Promise<void> => {
-    let cursor = backfillCursor(mirror, kind);
+    let cursor = backfillCursor(store, kind);
     if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
     let prefetched: Promise<Chunk> | null = null;
     while (!cursor.done && !signal.aborted) {
@@ -137,22 +137,22 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
       prefetched = more ? fetchChunk(kind, next, sizes[0]) : null;
       // It is awaited on the next round; until then a failure must not count as unhandled.
       prefetched?.catch(() => {});
-      await store(kind, chunk, cursor.offset);
-      cursor = backfillCursor(mirror, kind);
+      await storeChunk(kind, chunk, cursor.offset);
+      cursor = backfillCursor(store, kind);
       report(kind);
       if (onlyFirst) return;
     }
   };
 
   const fetchTopStories = async (): Promise<void> => {
-    const wanted = storedTopStories(mirror)?.ids ?? [];
-    const missing = wanted.filter((id) => !mirror.prepare('SELECT 1 FROM documents WHERE id = ?').get(id)).slice(0, 50);
+    const wanted = storedTopStories(store)?.ids ?? [];
+    const missing = wanted.filter((id) => !store.prepare('SELECT 1 FROM documents WHERE id = ?').get(id)).slice(0, 50);
     if (missing.length > 0) await items.several('articles', missing);
   };
 
   return {
     get complete() {
-      return kinds.every((kind) => backfillCursor(mirror, kind).done);
+      return kinds.every((kind) => backfillCursor(store, kind).done);
     },
     secondsLeft,
     async run() {
@@ -161,10 +161,10 @@ export function createBackfill(context: SyncContext, items: Items, onReady: () =
       await items.sections();
       await items.menus();
       for (const type of documentTypes) await fill(type, true);
-      if (mirror.getMeta('ready') !== '1') {
+      if (store.getMeta('ready') !== '1') {
         await fetchTopStories();
         await applier.write(() => {
-          mirror.setMeta('ready', '1');
+          store.setMeta('ready', '1');
           return new Set([tag.site]);
         });
         log.info(

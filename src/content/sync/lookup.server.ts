@@ -6,7 +6,7 @@
 import type { DocumentType } from '../../lib/content/model.ts';
 import { createFairQueue, QueueFull } from '../../lib/fair-queue.ts';
 import type { Logger } from '../../lib/logging.ts';
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import { canonicalSlug } from '../wire/slugs.ts';
@@ -14,7 +14,7 @@ import type { Applier } from './apply.server.ts';
 import { backfillCursor } from './cursors.server.ts';
 
 /**
- * - `found`: the mirror has it now.
+ * - `found`: the content store has it now.
  * - `missing`: WordPress has no published document of this slug, or the copy is complete.
  * - `unavailable`: nothing is known yet; ask again.
  */
@@ -28,7 +28,7 @@ export interface LookUp {
 }
 
 export interface LookUpOptions {
-  readonly mirror: Mirror;
+  readonly store: ContentStore;
   readonly client: Client;
   readonly applier: Applier;
   readonly log: Logger;
@@ -50,9 +50,9 @@ const slugForm = /^[^,\s/]{1,600}$/u;
 
 const holds = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
 
-/** Makes the look-up of one mirror. */
+/** Makes the look-up of one content store. */
 export function createLookUp(options: LookUpOptions): LookUp {
-  const { mirror, client, applier, log, now, patienceMs = defaultPatienceMs } = options;
+  const { store, client, applier, log, now, patienceMs = defaultPatienceMs } = options;
   const queue = createFairQueue(bounds);
   const stopping = new AbortController();
   /** Requests under way, by slug. */
@@ -64,7 +64,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
   const missing = new Map<string, number>();
   let restUntil = 0;
 
-  const isHeld = (type: DocumentType, slug: string): boolean => mirror.prepare(holds).get(type, slug) !== undefined;
+  const isHeld = (type: DocumentType, slug: string): boolean => store.prepare(holds).get(type, slug) !== undefined;
 
   function remember(key: string): void {
     missing.delete(key);
@@ -74,7 +74,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
     if (oldest !== undefined) missing.delete(oldest);
   }
 
-  /** Asks WordPress once; the answer is in the mirror before this resolves. */
+  /** Asks WordPress once; the answer is in the content store before this resolves. */
   async function fetchDocument(type: DocumentType, slug: string): Promise<LookUpAnswer> {
     if (isHeld(type, slug)) return 'found';
     if ((missing.get(`${type}:${slug}`) ?? 0) > now()) return 'missing';
@@ -133,7 +133,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
 
   return {
     async find(type, asked, address) {
-      if (backfillCursor(mirror, type).done) return 'missing';
+      if (backfillCursor(store, type).done) return 'missing';
       const slug = canonicalSlug(asked);
       if (!slugForm.test(decodeURIComponent(slug))) return 'missing';
       if ((missing.get(`${type}:${slug}`) ?? 0) > now()) return 'missing';

@@ -1,7 +1,7 @@
 /**
  * Keeping in step without any webhook: a poll of what was modified, a look at the newest by date (a scheduled post appears
  * without being modified), and a slow walk over all ids that finds what was deleted or unpublished. Only ids and dates are
- * read; a document is fetched when they differ from the mirror's.
+ * read; a document is fetched when they differ from the content store's.
  */
 
 import type { DocumentType } from '../../lib/content/model.ts';
@@ -60,9 +60,9 @@ export interface Poll {
   walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
 
-/** Makes the poll of one mirror. */
+/** Makes the poll of one content store. */
 export function createPoll(context: SyncContext, items: Items): Poll {
-  const { mirror, client, applier, now, signal } = context;
+  const { store, client, applier, now, signal } = context;
 
   const lightList = async (
     type: DocumentType,
@@ -83,11 +83,11 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     return { lights, count: raws.length, total: answer.total };
   };
 
-  /** Whether the mirror's version of a document is another one than WordPress's. */
+  /** Whether the content store's version of a document is another one than WordPress's. */
   const differs = (type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean => {
-    const front = type === 'pages' ? topStoriesPage(mirror) : null;
+    const front = type === 'pages' ? topStoriesPage(store) : null;
     if (front?.id === id) return front.modified !== modified_gmt;
-    const rejected = mirror.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
+    const rejected = store.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
     if (rejected && Math.abs(now() - Number(rejected.tried)) < retryRejectedMs) {
       // What could not even be fetched has no date of its own.
       const unchanged =
@@ -96,7 +96,7 @@ export function createPoll(context: SyncContext, items: Items): Poll {
           : rejected.modified === modified_gmt;
       if (unchanged) return false;
     }
-    const row = mirror
+    const row = store
       .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
       .get(id, type);
     if (status !== 'publish') return row !== undefined;
@@ -115,7 +115,7 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     );
 
   const modified = async (type: DocumentType): Promise<void> => {
-    const cursor = readCursor<PollCursor>(mirror, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: now() });
+    const cursor = readCursor<PollCursor>(store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: now() });
     const [began, present] = [now(), client.clock()];
     const after = lookFrom(cursor, began, present);
     let newest = cursor.high;
@@ -134,10 +134,10 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     }
     if (signal.aborted) return;
     const high = seconds(Math.min(Date.parse(newest), present));
-    writeCursor(mirror, `poll:${type}`, { high, at: began } satisfies PollCursor);
+    writeCursor(store, `poll:${type}`, { high, at: began } satisfies PollCursor);
   };
 
-  /** Fetches what the mirror has and a list of WordPress has not; only WordPress's own word on each takes it out. */
+  /** Fetches what the content store has and a list of WordPress has not; only WordPress's own word on each takes it out. */
   const check = async (type: DocumentType | 'comments', ids: readonly number[]): Promise<void> => {
     for (const id of ids.slice(0, checkedAtOnce)) await items.one(type, id);
   };
@@ -146,7 +146,7 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     const { lights, count } = await lightList(type, { orderby: 'date', order: 'desc', per_page: newestLooked });
     await refetch(type, lights);
     const came = new Set(lights.map(({ id }) => id));
-    const held = mirror
+    const held = store
       .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
       .all(type, newestLooked)
       .map((row) => Number(row.id));
@@ -160,27 +160,27 @@ export function createPoll(context: SyncContext, items: Items): Poll {
   };
 
   const isPartial = (id: number): boolean =>
-    mirror.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
+    store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
 
   const walkPage = async (type: DocumentType): Promise<boolean> => {
-    const cursor = walkCursor(mirror, type);
+    const cursor = walkCursor(store, type);
     const { lights, count, total } = await lightList(type, { orderby: 'id', order: 'asc', offset: cursor.offset });
     await refetch(type, lights);
     const ended = count === 0 || (total === null ? count < pageSize : cursor.offset + pageSize >= total);
     const last = lights.reduce((most, { id }) => Math.max(most, id), cursor.last);
     const came = new Set(lights.map(({ id }) => id));
-    const held = mirror
+    const held = store
       .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
       .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last, type)
       .map((row) => Number(row.id));
-    const front = type === 'pages' ? topStoriesPage(mirror) : null;
+    const front = type === 'pages' ? topStoriesPage(store) : null;
     if (front && front.id > cursor.last && (ended || front.id <= last)) held.push(front.id);
     await check(
       type,
       held.filter((id) => !came.has(id)),
     );
     writeCursor(
-      mirror,
+      store,
       `walk:${type}`,
       ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
     );
@@ -201,12 +201,12 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     if (typeof id !== 'number') return false;
     const query =
       "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
-    return mirror.prepare(query).get(id, id) !== undefined;
+    return store.prepare(query).get(id, id) !== undefined;
   };
 
   /** Comments have no date of modification: the walk reads them whole. */
   const walkComments = async (): Promise<boolean> => {
-    const cursor = walkCursor(mirror, 'comments');
+    const cursor = walkCursor(store, 'comments');
     const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
     const { items: raws, answer } = await fetchList(client, '/wp/v2/comments', query, { signal });
     await applier.comments(raws);
@@ -214,7 +214,7 @@ export function createPoll(context: SyncContext, items: Items): Poll {
     const ended =
       raws.length === 0 || (answer.total === null ? raws.length < pageSize : cursor.offset + pageSize >= answer.total);
     const last = Math.max(cursor.last, ...ids);
-    const held = mirror
+    const held = store
       .prepare('SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id')
       .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last)
       .map((row) => Number(row.id));
@@ -223,7 +223,7 @@ export function createPoll(context: SyncContext, items: Items): Poll {
       held.filter((id) => !ids.includes(id)),
     );
     writeCursor(
-      mirror,
+      store,
       'walk:comments',
       ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
     );

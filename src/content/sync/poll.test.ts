@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import { createLocalIngester } from '../ingest/ingester.server.ts';
-import { openMirror } from '../store/mirror.server.ts';
+import { openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { createClient } from '../wire/client.server.ts';
 import { createApplier } from './apply.server.ts';
@@ -33,7 +33,7 @@ const save = (id: number, title: string, modified_gmt = stamp()): void =>
 
 /** The poll alone, without the walk that would find everything in time. */
 function polling(): { poll: Poll; titles: () => Record<number, string>; ingested: () => number } {
-  const mirror = openMirror({ file: ':memory:', origin: null, log: silent });
+  const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const now = (): number => Date.now();
   const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now });
   const ingester = createLocalIngester({
@@ -42,12 +42,12 @@ function polling(): { poll: Poll; titles: () => Record<number, string>; ingested
     frameHosts: [],
     measure: async () => null,
   });
-  const applier = createApplier({ mirror, client, ingester, log: silent, now });
-  const context = { mirror, client, applier, ingester, log: silent, now, siteUrl: 'https://sun.example' };
+  const applier = createApplier({ store, client, ingester, log: silent, now });
+  const context = { store, client, applier, ingester, log: silent, now, siteUrl: 'https://sun.example' };
   const whole = { ...context, signal: new AbortController().signal };
   const titles = (): Record<number, string> =>
     Object.fromEntries(
-      createReader(mirror)
+      createReader(store)
         .articles({ limit: 1000 })
         .items.map(({ id, title }) => [id, title]),
     );

@@ -7,7 +7,7 @@ import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
 import { linkTarget } from '../ingest/links.ts';
 import { alignWalls } from '../store/access.server.ts';
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
 import { configuredSection } from '../store/sections.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
@@ -17,7 +17,7 @@ import * as wire from '../wire/schemas.ts';
 import type { Applied, Applier } from './apply.server.ts';
 
 export interface SyncContext {
-  readonly mirror: Mirror;
+  readonly store: ContentStore;
   readonly client: Client;
   readonly applier: Applier;
   readonly ingester: Ingester;
@@ -28,7 +28,7 @@ export interface SyncContext {
 }
 
 export interface Items {
-  /** Refetches one document; whatever order deliveries come in, the mirror ends with WordPress's latest state. */
+  /** Refetches one document; whatever order deliveries come in, the content store ends with WordPress's latest state. */
   one(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
   /** Refetches several; one that WordPress cannot deliver is set aside and the others go on. */
   several(type: DocumentType, ids: readonly number[]): Promise<void>;
@@ -48,7 +48,7 @@ const batch = 20;
 
 /** Makes the reads of one WordPress. */
 export function createItems(context: SyncContext): Items {
-  const { client, applier, mirror, ingester, signal } = context;
+  const { client, applier, store, ingester, signal } = context;
   /** One fetch of a document at a time, so that an older answer never overwrites a newer one. */
   const withLock = createKeyedMutex();
 
@@ -115,8 +115,8 @@ export function createItems(context: SyncContext): Items {
       }
       const sections = await sectionsOf(raws, context);
       return applier.write(() => {
-        const tags = storeSections(mirror, sections);
-        alignWalls(mirror);
+        const tags = storeSections(store, sections);
+        alignWalls(store);
         return tags;
       });
     },
@@ -138,16 +138,16 @@ export function createItems(context: SyncContext): Items {
         });
         menus.set(location, shown);
       }
-      return applier.write(() => storeMenus(mirror, menus));
+      return applier.write(() => storeMenus(store, menus));
     },
   };
 }
 
 async function sectionsOf(
   raws: readonly unknown[],
-  { applier, ingester, mirror }: SyncContext,
+  { applier, ingester, store }: SyncContext,
 ): Promise<IngestedSection[]> {
-  const held = new Map(storedSections(mirror).map((section) => [section.id, section]));
+  const held = new Map(storedSections(store).map((section) => [section.id, section]));
   const sections: IngestedSection[] = [];
   for (const raw of raws) {
     const parsed = wire.category.safeParse(raw);

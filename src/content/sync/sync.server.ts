@@ -44,9 +44,9 @@ export interface SyncOptions extends Omit<SyncContext, 'signal'> {
   readonly mediaHosts?: readonly string[];
 }
 
-/** Makes the sync of one mirror. */
+/** Makes the sync of one content store. */
 export function createSync(options: SyncOptions): Sync {
-  const { mirror, client, applier, log, now } = options;
+  const { store, client, applier, log, now } = options;
   const stopping = new AbortController();
   const context: SyncContext = { ...options, signal: stopping.signal };
   const items = createItems(context);
@@ -66,7 +66,7 @@ export function createSync(options: SyncOptions): Sync {
   /** Of the round under way and the wait after it: aborted, the next round comes at once. */
   let rest = new AbortController();
 
-  const markInStep = (): void => mirror.setMeta('synced-at', new Date(now()).toISOString());
+  const markInStep = (): void => store.setMeta('synced-at', new Date(now()).toISOString());
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
@@ -80,8 +80,8 @@ export function createSync(options: SyncOptions): Sync {
     const before = credentials;
     credentials = status.credentials;
     const isPublic = String(status.public ?? false);
-    if ((mirror.getMeta('wordpress-public') ?? 'false') !== isPublic) {
-      mirror.setMeta('wordpress-public', isPublic);
+    if ((store.getMeta('wordpress-public') ?? 'false') !== isPublic) {
+      store.setMeta('wordpress-public', isPublic);
       // Links that lead to nothing here depend on it, wherever they stand.
       await applier.write(() => new Set([tag.site]));
     }
@@ -113,7 +113,7 @@ export function createSync(options: SyncOptions): Sync {
 
   /** Bodies that came cut while the site had no credentials are fetched again once it has. */
   const completeRestricted = async (): Promise<void> => {
-    const rows = mirror
+    const rows = store
       .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
       .all();
     if (rows.length > 0)
@@ -140,7 +140,7 @@ export function createSync(options: SyncOptions): Sync {
       lapEnded = now();
     }
     if (stopping.signal.aborted) return;
-    mirror.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
+    store.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
     markInStep();
     phase = 'following';
     if (problem !== null) log.info({}, 'content: WordPress answers again');
@@ -157,8 +157,8 @@ export function createSync(options: SyncOptions): Sync {
     return error instanceof SyncProblem ? error.retryAfterMs : null;
   };
 
-  const isReady = (): boolean => mirror.getMeta('ready') === '1';
-  const rejectedCount = (): number => Number(mirror.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
+  const isReady = (): boolean => store.getMeta('ready') === '1';
+  const rejectedCount = (): number => Number(store.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
 
   const follow = async (): Promise<void> => {
     let failures = 0;
@@ -216,7 +216,7 @@ export function createSync(options: SyncOptions): Sync {
     status() {
       const progress: Record<string, TypeProgress> = {};
       for (const type of [...documentTypes, 'comments'] as const) {
-        const cursor = backfillCursor(mirror, type);
+        const cursor = backfillCursor(store, type);
         progress[type] = {
           done: cursor.done ? cursor.total : Math.min(cursor.offset, cursor.total),
           total: cursor.total,
@@ -225,16 +225,16 @@ export function createSync(options: SyncOptions): Sync {
       }
       return {
         ready: isReady(),
-        complete: isCopied(mirror),
+        complete: isCopied(store),
         phase,
         progress,
         secondsLeft: phase === 'backfill' ? backfill.secondsLeft() : null,
-        syncedAt: mirror.getMeta('synced-at'),
+        syncedAt: store.getMeta('synced-at'),
         problem,
         problems,
         rejected: rejectedCount(),
         credentials,
-        bytes: mirror.size(),
+        bytes: store.size(),
       };
     },
   };

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../lib/logging.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
-import type { Mirror } from '../store/mirror.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { rememberSlug } from '../store/write.server.ts';
 import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
@@ -19,7 +19,7 @@ const rememberedMs = 900_000;
 const logEveryMs = 60_000;
 
 export interface WebhookOptions {
-  readonly mirror: Mirror;
+  readonly store: ContentStore;
   readonly applier: Applier;
   readonly items: Items;
   readonly log: Logger;
@@ -124,7 +124,7 @@ export interface Receiver {
 }
 
 /** Makes the receiver. Nothing changes before signature, time, delivery and body have been found good. */
-export function createReceiver({ mirror, applier, items, log, now, secret }: WebhookOptions): Receiver {
+export function createReceiver({ store, applier, items, log, now, secret }: WebhookOptions): Receiver {
   const refusals = createRefusals(log, now);
   /** Deliveries that are being worked on; the same one arriving meanwhile waits for the outcome. */
   const underWay = new Map<string, Promise<WebhookAnswer>>();
@@ -141,11 +141,11 @@ export function createReceiver({ mirror, applier, items, log, now, secret }: Web
       default: {
         if (hook.id === 0) return nothingApplied;
         const applied = await items.one(hook.type, hook.id, options);
-        // The mirror may never have seen the document under its former slug.
+        // The content store may never have seen the document under its former slug.
         if (!hook.previous_slug || hook.type === 'comments') return applied;
         const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
-        if (mirror.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
-        const former = await applier.write(() => new Set(rememberSlug(mirror, type, slug, hook.id)));
+        if (store.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
+        const former = await applier.write(() => new Set(rememberSlug(store, type, slug, hook.id)));
         return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
       }
     }
@@ -156,7 +156,7 @@ export function createReceiver({ mirror, applier, items, log, now, secret }: Web
     try {
       const { refreshed } = await act(hook);
       // Remembered when it is done: a delivery that failed may come again.
-      mirror.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
+      store.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
       const ms = Math.round(performance.now() - began);
       log.info({ event: hook.event, type: hook.type, id: hook.id, ms }, 'content: webhook done');
       return { status: 200, body: { ok: true, refreshed, ms } };
@@ -176,7 +176,7 @@ export function createReceiver({ mirror, applier, items, log, now, secret }: Web
     const checked = check(request, secret, now());
     if ('status' in checked) return checked;
     const { delivery, hook } = checked;
-    const seen = mirror.prepare('SELECT at FROM deliveries WHERE id = ?').get(delivery);
+    const seen = store.prepare('SELECT at FROM deliveries WHERE id = ?').get(delivery);
     if (seen && now() - Number(seen.at) < rememberedMs) return duplicate;
     if (underWay.has(delivery)) {
       const first = await underWay.get(delivery);

@@ -211,7 +211,7 @@ describe('a webhook', () => {
     expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'gone' });
   });
 
-  it('knows a former slug that the mirror never saw', async () => {
+  it('knows a former slug that the content store never saw', async () => {
     wordpress.put('articles', { id: 70, ...wirePost({ id: 70, slug: 'now' }) });
     await deliver(hook({ event: 'slug', id: 70, slug: 'now', previous_slug: 'then' }));
     expect(content.reader().fate('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });

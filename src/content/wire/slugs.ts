@@ -1,6 +1,6 @@
 /**
  * WordPress keeps slugs percent-encoded in lower case (`%d8%b3…`), routers hand them over decoded. Both forms of one slug
- * become the same key here; the encoded form is what the mirror holds, because it may stand in a path and in a header.
+ * become the same key here; the encoded form is what the content store holds, because it may stand in a path and in a header.
  */
 export function canonicalSlug(slug: string): string {
   let decoded = slug;

@@ -24,7 +24,7 @@ export type ArticleCard = z.infer<typeof articleCard>;
 export const cardsAnswer = z.object({ articles: z.array(articleCard) });
 export type CardsAnswer = z.infer<typeof cardsAnswer>;
 
-/** The part of a card of the mirror that browsers are told. */
+/** The part of a card of the content store that browsers are told. */
 export const articleCardOf = ({ id, slug, title, image, author, section, date }: Card): ArticleCard => ({
   id,
   slug,

@@ -1,4 +1,4 @@
-/** What the calls of the comments have in common: the reader, the service, and what the mirror knows of an article. */
+/** What the calls of the comments have in common: the reader, the service, and what the content store knows of an article. */
 import type { APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Session } from '../accounts/service.ts';

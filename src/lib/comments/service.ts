@@ -25,7 +25,7 @@ export type CommentOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: CommentFailure };
 
-/** An article and a comment as far as the mirror knows them; looked up by the route. */
+/** An article and a comment as far as the content store knows them; looked up by the route. */
 export interface Place {
   readonly articleId: number;
   readonly open: boolean;

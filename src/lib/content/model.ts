@@ -2,7 +2,7 @@
  * What the paper is made of, as pages see it: plain text where text is meant, sanitized HTML where markup is meant,
  * UTC instants as ISO 8601 strings ending in `Z`, and nothing of WordPress's wire format.
  *
- * Everything here has been through `ingest` (sanitized once, on the way into the mirror); pages may print `…Html`
+ * Everything here has been through `ingest` (sanitized once, on the way into the content store); pages may print `…Html`
  * fields with `set:html` and must print every other field as text.
  */
 
@@ -205,7 +205,7 @@ export interface FoundArticles extends Slice<SearchHit> {
 }
 
 /**
- * Everything pages may ask of the mirror. Synchronous: the mirror is a local file.
+ * Everything pages may ask of the content store. Synchronous: the content store is a local file.
  *
  * One reader is made for each request (`Astro.locals.content`); it records the tags of what it returned, so that a page
  * carries exactly the tags of what it shows (docs/decisions/0002).
@@ -213,7 +213,7 @@ export interface FoundArticles extends Slice<SearchHit> {
 export interface ContentReader {
   /** Tags of everything read so far through this reader, e.g. `article:12`, `card:12`, `section:politics`. */
   readonly tags: ReadonlySet<string>;
-  /** Notes the tag of something that a page shows and that is not in the mirror, such as prices. */
+  /** Notes the tag of something that a page shows and that is not in the content store, such as prices. */
   note(tag: string): void;
   /** `ready` is false until a first edition has been synced; pages then answer 503 with Retry-After. */
   edition(): { readonly ready: boolean; readonly syncedAt: string | null };

@@ -34,7 +34,7 @@ export const tag = {
   topStories: 'top-stories',
   navigation: 'navigation',
   search: 'search',
-  /** What is sold, and for how much: comes from the payment provider and not from the mirror. */
+  /** What is sold, and for how much: comes from the payment provider and not from the content store. */
   prices: 'prices',
   /** What is read most, in a section or, with `''`, in the whole paper: renewed by the clock, not by readings. */
   popular: (section: string): string => (section === '' ? 'popular' : `popular:${section}`),

@@ -121,7 +121,7 @@ export const editorialSlugs: readonly string[] = Object.keys(pages);
 /**
  * A page's words: the editors' where WordPress has the page, the built-in ones part by part where it says nothing.
  *
- * @param kept the page of the mirror
+ * @param kept the page of the content store
  */
 export function pageText(
   slug: string,

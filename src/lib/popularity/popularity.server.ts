@@ -28,7 +28,7 @@ export interface PopularityRules {
 
 export interface PopularityOptions {
   readonly database: Pick<Database, 'db' | 'transaction'>;
-  /** A fresh reader of the mirror. */
+  /** A fresh reader of the content store. */
   readonly reader: () => ContentReader;
   readonly rules: PopularityRules;
   readonly limiter: Pick<Limiter, 'count'>;

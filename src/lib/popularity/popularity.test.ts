@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fixtureMirror } from '../../../tests/fixtures/content.ts';
+import { fixtureStore } from '../../../tests/fixtures/content.ts';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createReader } from '../../content/store/reader.server.ts';
@@ -30,7 +30,7 @@ onBothEngines('popularity', (engines) => {
   async function open(given: Partial<PopularityOptions> & { readonly at?: { now: number } } = {}) {
     const database = given.database ?? (await engines.open());
     const clock = given.at ?? { now: start };
-    const mirror = fixtureMirror();
+    const store = fixtureStore();
     const file = given.file ?? join(mkdtempSync(join(tmpdir(), 'popular-')), 'most-read.json');
     folders.push(join(file, '..'));
     const changes: string[][] = [];
@@ -41,7 +41,7 @@ onBothEngines('popularity', (engines) => {
       log: silent,
       now: () => clock.now,
       limiter: createLimiter(database as Database, createKeyed(secret), defaultLimits, Date.now),
-      reader: () => createReader(mirror),
+      reader: () => createReader(store),
       onChange: (tags) => changes.push([...tags].sort()),
       ...given,
     });
@@ -51,7 +51,7 @@ onBothEngines('popularity', (engines) => {
       await popularity.turn();
     };
     const ids = (...query: Parameters<typeof popularity.top>) => popularity.top(...query).map(({ id }) => id);
-    return { popularity, clock, changes, read, ids, mirror, file, database };
+    return { popularity, clock, changes, read, ids, store, file, database };
   }
 
   describe('lists', () => {
@@ -86,10 +86,10 @@ onBothEngines('popularity', (engines) => {
 
     it('are made once for everybody who wants more or less of them', async () => {
       let made = 0;
-      const mirror = fixtureMirror();
+      const store = fixtureStore();
       const { ids } = await open({
         reader: () => {
-          const reader = createReader(mirror);
+          const reader = createReader(store);
           const articles: typeof reader.articles = (filter) => {
             if (filter.ids === undefined) made++;
             return reader.articles(filter);
@@ -104,9 +104,9 @@ onBothEngines('popularity', (engines) => {
     });
 
     it('hold nothing that is not published', async () => {
-      const { popularity, read, ids, mirror } = await open();
+      const { popularity, read, ids, store } = await open();
       await read(1010, 5);
-      mirror.transaction(() => withdrawDocument(mirror, 1010, { at: later, clock: later }));
+      store.transaction(() => withdrawDocument(store, 1010, { at: later, clock: later }));
       expect(ids()).not.toContain(1010);
       expect(await popularity.count(1010, somebody())).toBe('unknown');
       expect(await popularity.count(999_999, somebody())).toBe('unknown');
@@ -170,7 +170,7 @@ onBothEngines('popularity', (engines) => {
 
   describe('what pages print', () => {
     const board = (opened: Awaited<ReturnType<typeof open>>, section?: string) => {
-      const reader = createReader(opened.mirror);
+      const reader = createReader(opened.store);
       const cards = opened.popularity.board({ section, limit: 3, reader });
       return { ids: cards.map(({ id }) => id), tags: reader.tags };
     };
@@ -219,7 +219,7 @@ onBothEngines('popularity', (engines) => {
     it('closes the gap of a story that was withdrawn', async () => {
       const opened = await open();
       await opened.read(1010, 3);
-      opened.mirror.transaction(() => withdrawDocument(opened.mirror, 1010, { at: later, clock: later }));
+      opened.store.transaction(() => withdrawDocument(opened.store, 1010, { at: later, clock: later }));
       expect(board(opened).ids).toEqual([1080, 1079, 1078]);
     });
   });

@@ -34,7 +34,7 @@ export interface FeedTuning {
 export interface FeedOptions {
   readonly access: AlgoliaAccess;
   readonly writeKey: string;
-  /** A fresh reader of the mirror. */
+  /** A fresh reader of the content store. */
   readonly reader: () => ContentReader;
   /** Folder of the notes on what has arrived. */
   readonly dataDir: string;

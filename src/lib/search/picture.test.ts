@@ -1,17 +1,17 @@
 import { afterEach, expect, it } from 'vitest';
-import { fixtureMirror } from '../../../tests/fixtures/content.ts';
-import type { Mirror } from '../../content/store/mirror.server.ts';
+import { fixtureStore } from '../../../tests/fixtures/content.ts';
+import type { ContentStore } from '../../content/store/content-store.server.ts';
 import { createReader } from '../../content/store/reader.server.ts';
 import { articleCardOf } from '../cards/wire.ts';
 import { answerOf } from './answer.ts';
 import { recordOf } from './record.ts';
 
-let mirror: Mirror;
-afterEach(() => mirror.close());
+let store: ContentStore;
+afterEach(() => store.close());
 
 it('a picture is named by the picture service and not by its original, which may say where it was taken', () => {
-  mirror = fixtureMirror(1);
-  const content = createReader(mirror);
+  store = fixtureStore(1);
+  const content = createReader(store);
   const card = content.articles({ limit: 100 }).items.find(({ image }) => image);
   const article = card && content.article(card.slug);
   if (!card?.image || !article) throw new Error('No story has a picture');

@@ -40,7 +40,7 @@ export function readQuestion(params: URLSearchParams): ReadQuestion {
   return { ok: true, question: { query, section: given('section').slice(0, 100), from, to } };
 }
 
-/** The span of a question as the mirror wants it: UTC instants, the last one not within. */
+/** The span of a question as the content store wants it: UTC instants, the last one not within. */
 export function spanOf({ from, to }: Pick<Question, 'from' | 'to'>): { since?: string; until?: string } {
   const startOf = (day: string): string => fromZonedTime(`${day}T00:00:00`, publication.timeZone).toISOString();
   return { ...(from !== '' && { since: startOf(from) }), ...(to !== '' && { until: startOf(dayAfter(to)) }) };

@@ -1,6 +1,6 @@
 /**
  * The search behind its routes: the paper's own index, or a hosted engine with that index behind it. What a hosted engine finds is
- * shown as the mirror has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
+ * shown as the content store has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
  */
 
 import { isWalled } from '../access/level.ts';

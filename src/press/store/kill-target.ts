@@ -1,6 +1,6 @@
 /**
  * A press that is killed (kill.test.ts): edits, withdraws and reads as fast as it can until the process ends. The edits are
- * appended to a file before the press hears of them, as the content mirror has them before it emits tags.
+ * appended to a file before the press hears of them, as the content store has them before it emits tags.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `npm run newsletter`: composes a day's letter of the newest stories of the mirror, and hands it to the outbox for everybody who chose it.
+ * `npm run newsletter`: composes a day's letter of the newest stories of the content store, and hands it to the outbox for everybody who chose it.
  * It runs beside the serving process, on the same settings; that one sends what waits.
  */
 import { composeIssue } from '../../lib/newsletters/issue.ts';

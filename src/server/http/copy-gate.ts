@@ -45,7 +45,7 @@ const thread = /^\/article\/[^/]+\/comments\/\d+$/;
 
 const longestWait = 600;
 
-/** Makes the gate of one mirror. */
+/** Makes the gate of one content store. */
 export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 'lookUp' | 'status'>): CopyGate {
   return {
     async arrive(key, client) {

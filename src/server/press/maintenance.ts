@@ -49,7 +49,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
 
   async function warm(): Promise<void> {
     const content = options.reader();
-    // A mirror that began anew cannot tell what left the paper meanwhile: every stored page is looked at again.
+    // A content store that began anew cannot tell what left the paper meanwhile: every stored page is looked at again.
     if (!readyAtStart) void press.invalidate([everything], { reason: 'the first edition' });
     const first = await press.warm(frontKeys(content), { signal: stopping.signal });
     const newest: string[] = [];

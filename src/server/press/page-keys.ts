@@ -74,7 +74,7 @@ const madeWhenAskedFor: readonly RegExp[] = [
 /** Whether a page is made on demand, see `PressOptions.onDemand`. */
 export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((pattern) => pattern.test(key));
 
-/** Paths of what the mirror knows by its slug. */
+/** Paths of what the content store knows by its slug. */
 const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
 
 /** Pages that are rendered in the place of others. By their own addresses there is nothing. */
@@ -114,7 +114,7 @@ export function existsIn(content: ContentReader, path: string): boolean {
 /**
  * Makes the function that reads addresses.
  *
- * @param reader a fresh reader of the mirror
+ * @param reader a fresh reader of the content store
  * @param redirects the publisher's own, see {@link readRedirects}
  * @throws Error with every redirect rule that cannot be followed
  */

@@ -1,5 +1,5 @@
 /**
- * Counts that an article has been read (spec section 7). `categoryId` is the number of the section in which it was read; the mirror
+ * Counts that an article has been read (spec section 7). `categoryId` is the number of the section in which it was read; the content store
  * knows in which sections an article stands, so that only its form is looked at.
  */
 import { z } from 'zod';

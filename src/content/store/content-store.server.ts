@@ -1,5 +1,5 @@
 /**
- * The content mirror: one SQLite file with everything that is published. Opened once by the composition root, written
+ * The content store: one SQLite file with everything that is published. Opened once by the composition root, written
  * by sync, read by pages. Derived data: when it is of another version, of another WordPress, or damaged, it is begun anew.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -8,15 +8,15 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
 import { schema, schemaVersion } from './schema.sql.ts';
 
-export interface MirrorOptions {
+export interface ContentStoreOptions {
   /** Path of the file, or `:memory:`. */
   readonly file: string;
-  /** Address of the WordPress that it mirrors; `null` opens whatever is there. */
+  /** Address of the WordPress that it copies; `null` opens whatever is there. */
   readonly origin: string | null;
   readonly log: Logger;
 }
 
-export interface Mirror {
+export interface ContentStore {
   readonly file: string;
   /** A prepared statement, made once for each text. */
   prepare(sql: string): StatementSync;
@@ -97,7 +97,7 @@ function create(file: string, origin: string | null): DatabaseSync {
   return db;
 }
 
-function open({ file, origin, log }: MirrorOptions): DatabaseSync {
+function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
   if (file === ':memory:') return create(file, origin);
   mkdirSync(dirname(file), { recursive: true });
   if (!existsSync(file)) return create(file, origin);
@@ -108,9 +108,10 @@ function open({ file, origin, log }: MirrorOptions): DatabaseSync {
     const version = hasTables(db) ? readMeta(db, 'schema') : null;
     const from = version === null ? null : readMeta(db, 'origin');
     if (version !== String(schemaVersion)) {
-      if (version !== null) log.info({ file, version, wanted: schemaVersion }, 'mirror: other version, beginning anew');
+      if (version !== null)
+        log.info({ file, version, wanted: schemaVersion }, 'content store: other version, beginning anew');
     } else if (origin !== null && from !== null && from !== origin) {
-      log.warn({ file, from, origin }, 'mirror: made from another WordPress, beginning anew');
+      log.warn({ file, from, origin }, 'content store: made from another WordPress, beginning anew');
     } else {
       probe(db, file);
       if (origin !== null && from === null) db.prepare("INSERT INTO meta VALUES ('origin', ?)").run(origin);
@@ -121,13 +122,16 @@ function open({ file, origin, log }: MirrorOptions): DatabaseSync {
   } catch (error) {
     db?.close();
     if (!isDamage(error)) throw error;
-    log.error({ file, aside: setAside(file), error: String(error) }, 'mirror: damaged, set aside and beginning anew');
+    log.error(
+      { file, aside: setAside(file), error: String(error) },
+      'content store: damaged, set aside and beginning anew',
+    );
   }
   return create(file, origin);
 }
 
-/** Opens the mirror, beginning an empty one where there is none that fits. */
-export function openMirror(options: MirrorOptions): Mirror {
+/** Opens the content store, beginning an empty one where there is none that fits. */
+export function openContentStore(options: ContentStoreOptions): ContentStore {
   let db = open(options);
   let statements = new Map<string, StatementSync>();
   let depth = 0;
@@ -176,7 +180,7 @@ export function openMirror(options: MirrorOptions): Mirror {
       statements = new Map();
       db.close();
       const aside = options.file === ':memory:' ? null : setAside(options.file);
-      options.log.error({ file: options.file, aside, reason }, 'mirror: beginning anew');
+      options.log.error({ file: options.file, aside, reason }, 'content store: beginning anew');
       db = create(options.file, options.origin);
       generation++;
     },

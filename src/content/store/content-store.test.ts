@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seedMirror } from '../../../tests/fixtures/content.ts';
+import { seedStore } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
-import { openMirror } from './mirror.server.ts';
+import { openContentStore } from './content-store.server.ts';
 import { createReader } from './reader.server.ts';
 
 let folder: string;
@@ -17,20 +17,20 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const origin = 'https://cms.example';
-const open = (from: string | null = origin) => openMirror({ file, origin: from, log: silent });
+const open = (from: string | null = origin) => openContentStore({ file, origin: from, log: silent });
 function seed(): void {
-  const mirror = open();
-  seedMirror(mirror, 4);
-  mirror.close();
+  const store = open();
+  seedStore(store, 4);
+  store.close();
 }
 function articles(from: string | null = origin): number {
-  const mirror = open(from);
-  const { total } = createReader(mirror).articles({});
-  mirror.close();
+  const store = open(from);
+  const { total } = createReader(store).articles({});
+  store.close();
   return total;
 }
 
-describe('openMirror', () => {
+describe('openContentStore', () => {
   it('keeps what it holds between openings', () => {
     seed();
     expect(articles()).toBe(40);
@@ -48,7 +48,7 @@ describe('openMirror', () => {
   });
 
   it('begins anew after a process died while it made the tables', () => {
-    openMirror({ file, origin, log: silent }).close();
+    openContentStore({ file, origin, log: silent }).close();
     rmSync(file);
     writeFileSync(file, '');
     expect(articles()).toBe(0);
@@ -58,9 +58,13 @@ describe('openMirror', () => {
     seed();
     writeFileSync(file, 'this is no database, and long enough to be looked at as one '.repeat(100));
     const errors: string[] = [];
-    const mirror = openMirror({ file, origin, log: { ...silent, error: (_context, message) => errors.push(message) } });
-    expect(createReader(mirror).articles({}).total).toBe(0);
-    mirror.close();
+    const store = openContentStore({
+      file,
+      origin,
+      log: { ...silent, error: (_context, message) => errors.push(message) },
+    });
+    expect(createReader(store).articles({}).total).toBe(0);
+    store.close();
     expect(errors).toHaveLength(1);
     expect(readFileSync(`${file}.damaged`, 'utf8')).toContain('no database');
   });
@@ -78,25 +82,25 @@ describe('openMirror', () => {
   });
 
   it('rolls a failed transaction back as a whole', () => {
-    const mirror = open();
+    const store = open();
     expect(() =>
-      mirror.transaction(() => {
-        seedMirror(mirror, 1);
+      store.transaction(() => {
+        seedStore(store, 1);
         throw new Error('no');
       }),
     ).toThrow('no');
-    expect(createReader(mirror).articles({}).total).toBe(0);
-    expect(createReader(mirror).sections()[0]?.id).toBe(0);
-    mirror.close();
+    expect(createReader(store).articles({}).total).toBe(0);
+    expect(createReader(store).sections()[0]?.id).toBe(0);
+    store.close();
   });
 
   it('can be begun anew while it is open', () => {
-    const mirror = open();
-    seedMirror(mirror, 1);
-    mirror.rebuild('test');
-    expect(createReader(mirror).articles({}).total).toBe(0);
-    seedMirror(mirror, 1);
-    expect(createReader(mirror).articles({}).total).toBe(10);
-    mirror.close();
+    const store = open();
+    seedStore(store, 1);
+    store.rebuild('test');
+    expect(createReader(store).articles({}).total).toBe(0);
+    seedStore(store, 1);
+    expect(createReader(store).articles({}).total).toBe(10);
+    store.close();
   });
 });
