@@ -2,8 +2,9 @@
  * `npm run newsletter -- morning`: writes the day's letter and hands it to the outbox for all who chose it. A letter goes out once a day: a
  * run that was broken off goes on where it was, and one too many does nothing. For cron, with `npm run serve` beside it.
  */
+
+import { newsletters } from '../src/lib/newsletters/newsletters.ts';
 import type { Addressed } from '../src/lib/newsletters/service.ts';
-import { newsletters } from '../src/lib/pages/newsletters.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { whileRunning } from './setup/lifetime.mjs';

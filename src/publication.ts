@@ -67,7 +67,7 @@ export const publication = {
   opinionSections: ['editorials', 'columnists', 'opinion'],
 
   /**
-   * How the home page sets each section (src/lib/front-page.ts). A section that is not listed takes its turn among the plain
+   * How the home page sets each section (src/lib/fronts/front-page.ts). A section that is not listed takes its turn among the plain
    * layouts. The first one set as `editorials` stands beside the lead story.
    */
   homeLayouts: {
@@ -81,7 +81,7 @@ export const publication = {
     justice: 'half',
     columnists: 'voices',
     opinion: 'essays',
-  } as Readonly<Record<string, import('./lib/front-page.ts').FrontLayout>>,
+  } as Readonly<Record<string, import('./lib/fronts/front-page.ts').FrontLayout>>,
 
   links: {
     shop: 'https://shop.example.com',

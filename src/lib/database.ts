@@ -11,10 +11,10 @@ import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { CommentsTables } from './comments/tables.ts';
 import type { JobsTables } from './jobs/tables.ts';
-import type { LibraryTables } from './library/tables.ts';
+import type { PopularityTables } from './most-read/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
 import type { OperatorTables } from './operators/tables.ts';
-import type { PopularityTables } from './popularity/tables.ts';
+import type { LibraryTables } from './saved/tables.ts';
 import type { SupportTables } from './support/tables.ts';
 
 /** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */

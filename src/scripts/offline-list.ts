@@ -1,5 +1,5 @@
 /** Lists the stories that this browser keeps, the newest first, from what the service worker has stored (client/story-worker.ts). */
-import { forgetStories, keptStories } from '../lib/reading/leaving.ts';
+import { forgetStories, keptStories } from '../lib/article/leaving.ts';
 
 const list = document.querySelector<HTMLElement>('[data-kept]');
 const none = document.querySelector<HTMLElement>('[data-kept-none]');

@@ -3,8 +3,8 @@
  * been looked at for some seconds. A browser counts each article once (`trackedArticles`, spec section 3). Whatever fails is
  * silently ignored (spec section 8).
  */
-import './tools/reading.ts';
-import { parseTracked, withTracked } from '../lib/popularity/tracked.ts';
+import './article/reading.ts';
+import { parseTracked, withTracked } from '../lib/most-read/tracked.ts';
 
 /** Local storage key (spec section 3). */
 const name = 'trackedArticles';

@@ -5,7 +5,7 @@
 import { $ui, openSearch, setSearchInput } from '../stores/ui.ts';
 
 async function open(take: () => string): Promise<void> {
-  const { mount } = await import('../islands/Search/Search.island.tsx');
+  const { mount } = await import('../islands/SearchOverlay/SearchOverlay.island.tsx');
   mount();
   // Letters that were typed until the field had the focus come one after the other.
   setSearchInput($ui.get().searchInput + take());

@@ -1,11 +1,12 @@
 /** Third parties on a page, once something is allowed: puts together consent, who is reading, and the adapters. */
-import { visitorType } from '../lib/audience/visitor-type.ts';
+
 import type { Adapter, AdapterContext } from '../lib/third-party/adapter.ts';
 import { forgetThirdParty } from '../lib/third-party/forget.ts';
 import { type PageData, readPageData } from '../lib/third-party/page-data.ts';
 import { hidePayment } from '../lib/third-party/payment-address.ts';
 import { runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
+import { visitorType } from '../lib/third-party/visitor-type.ts';
 import { publication } from '../publication.ts';
 import { $consent, tellConsent } from '../stores/consent.ts';
 import { $session } from '../stores/session.ts';
@@ -14,7 +15,7 @@ import { whenQuiet } from './when-quiet.ts';
 /** Each adapter is a module of its own, fetched when it is allowed. */
 const adapters: { readonly [Name in ThirdPartyName]: () => Promise<(context: AdapterContext<Name>) => Adapter> } = {
   tagManager: async () => (await import('../lib/third-party/tag-manager.ts')).makeTagManager,
-  audience: async () => (await import('../lib/audience/marfeel.ts')).makeAudience,
+  audience: async () => (await import('../lib/third-party/marfeel.ts')).makeAudience,
   webPush: async () => (await import('../lib/third-party/web-push.ts')).makeWebPush,
   referral: async () => (await import('../lib/third-party/referral.ts')).makeReferral,
   scheduling: async () => (await import('../lib/third-party/scheduling.ts')).makeScheduling,

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { TickerItem } from '../lib/market/wire.ts';
+import type { TickerItem } from '../lib/ticker/wire.ts';
 
 const item = (symbol: string, more: Partial<TickerItem> = {}): TickerItem => ({
   name: symbol,

@@ -3,8 +3,8 @@
  * them, and moves on every five seconds (spec section 9) unless the reader points at it, is in it, has paused it, looks
  * elsewhere, or wants nothing to move. Nothing is announced: the strip is a plain list, to be read when somebody likes to.
  */
-import { asOfText, faceOf, staleSince } from '../lib/market/rows.ts';
-import type { TickerItem } from '../lib/market/wire.ts';
+import { asOfText, faceOf, staleSince } from '../lib/ticker/rows.ts';
+import type { TickerItem } from '../lib/ticker/wire.ts';
 
 const refreshMs = 60_000;
 const still = matchMedia('(prefers-reduced-motion: reduce)');

@@ -7,15 +7,15 @@ import type { Comments } from '../lib/comments/service.ts';
 import type { EmailVerification } from '../lib/email-verification/service.ts';
 import type { Geo } from '../lib/geo/service.ts';
 import type { Images } from '../lib/images/images.server.ts';
-import type { Library } from '../lib/library/service.ts';
 import type { Limiter } from '../lib/limits/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { Market } from '../lib/market/service.ts';
+import type { Popularity } from '../lib/most-read/service.ts';
 import type { Newsletters } from '../lib/newsletters/service.ts';
-import type { Popularity } from '../lib/popularity/service.ts';
+import type { Library } from '../lib/saved/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
 import type { Search } from '../lib/search/service.ts';
 import type { Support } from '../lib/support/service.ts';
+import type { Market } from '../lib/ticker/service.ts';
 
 export interface Services {
   /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */

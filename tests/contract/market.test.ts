@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Quotes, startQuotes } from '../../sandbox/quotes/quotes.ts';
 import { silent } from '../../src/lib/logging.ts';
-import { openMarket } from '../../src/lib/market/market.server.ts';
-import { tickerItem } from '../../src/lib/market/wire.ts';
+import { openMarket } from '../../src/lib/ticker/ticker.server.ts';
+import { tickerItem } from '../../src/lib/ticker/wire.ts';
 import { publication } from '../../src/publication.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
 

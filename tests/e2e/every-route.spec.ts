@@ -4,8 +4,8 @@
  * the screen, a main landmark with a heading, header and footer where the layout rules want them, and clean by axe.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
+import { dashboardTabs } from '../../src/lib/dashboard/tabs.ts';
 import { layoutRules } from '../../src/lib/layout-rules.ts';
-import { dashboardTabs } from '../../src/lib/pages/dashboard.ts';
 import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
 import { expect, signIn, test } from '../world/readers.ts';

@@ -74,7 +74,7 @@ it('starts a new build with the pages and files of the one before, and has its o
     return gate.promise.then((answer) => answer.clone());
   };
   change(
-    'src/components/Footer.astro',
+    'src/components/site/Footer.astro',
     (text) =>
       `${text.replace(/\n---\n/, "\nawait fetch(new URL('/gate', process.env.WORDPRESS_URL));\n---\n")}<p class="second-build">Second build</p>\n`,
   );

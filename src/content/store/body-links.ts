@@ -5,7 +5,7 @@
 
 import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
-import { editorialSlugs } from '../../lib/pages/builtin.ts';
+import { editorialSlugs } from '../../lib/static/builtin.ts';
 import { canonicalSlug } from '../wire/slugs.ts';
 import type { ContentStore } from './content-store.server.ts';
 

@@ -2,6 +2,7 @@
 import { useStore } from '@nanostores/react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
+import { forgetReader } from '../../lib/article/leaving.ts';
 import {
   confirmation,
   coupon,
@@ -13,7 +14,6 @@ import {
   subscription,
   switchPlan,
 } from '../../lib/billing/client.ts';
-import { forgetReader } from '../../lib/reading/leaving.ts';
 import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
 import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import { closePaywall, type PaywallPayload } from '../../stores/ui.ts';

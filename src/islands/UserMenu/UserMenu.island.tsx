@@ -7,7 +7,7 @@
 import { type FormEvent, type KeyboardEvent, type ToggleEvent, useRef, useState } from 'react';
 import { formActions } from '../../lib/accounts/forms.ts';
 import { type VisitorKind, visitorKinds } from '../../lib/accounts/visitor.ts';
-import { forgetReader } from '../../lib/reading/leaving.ts';
+import { forgetReader } from '../../lib/article/leaving.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
 import { useMenuKeys } from './menu-keys.ts';

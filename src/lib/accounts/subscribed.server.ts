@@ -1,6 +1,7 @@
 /** Newsletters that a reader has chosen: from a form, through the link that proves the address, to the choices that are kept. */
+
+import { newsletters } from '../newsletters/newsletters.ts';
 import type { Newsletters } from '../newsletters/service.ts';
-import { newsletters } from '../pages/newsletters.ts';
 import type { Session } from './service.ts';
 
 const page = '/account/subscribed';

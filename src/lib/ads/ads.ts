@@ -1,7 +1,8 @@
 /** Advertising on a page: asked for when it is allowed, taken away when it is not, and never in the way when it does not come. */
-import type { VisitorType } from '../audience/visitor-type.ts';
+
 import type { Adapter, AdapterContext } from '../third-party/adapter.ts';
 import { loadScriptOnce } from '../third-party/load-script.ts';
+import type { VisitorType } from '../third-party/visitor-type.ts';
 import { type AdPlace, destroyAds, dropCommands, requestAds } from './gpt.ts';
 import { adTargeting } from './model.ts';
 import { emptyAll, fill, openBelow, openPlaces } from './slots.ts';

@@ -1,6 +1,7 @@
 /** Places for advertising: their sizes and what the ad server is told about a page (spec section 2, "Ad slots"). Pure. */
-import type { VisitorType } from '../audience/visitor-type.ts';
-import type { PageFacts } from '../tracking/model.ts';
+
+import type { PageFacts } from '../third-party/page-facts.ts';
+import type { VisitorType } from '../third-party/visitor-type.ts';
 
 export const adShapes = ['ribbon', 'billboard', 'box'] as const;
 export type AdShape = (typeof adShapes)[number];

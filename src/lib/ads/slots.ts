@@ -1,5 +1,5 @@
 /**
- * The slots of a page in the browser (components/AdSlot.astro): which of them want an advertisement, and which show one. Their room is
+ * The slots of a page in the browser (components/ads/AdSlot.astro): which of them want an advertisement, and which show one. Their room is
  * there from the first paint; nothing here moves what a reader sees.
  */
 

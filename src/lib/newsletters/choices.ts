@@ -1,5 +1,5 @@
 /** What a reader may choose to get by mail: the newsletters, and offers. Everything else is mailed because it has to be. */
-import { newsletters } from '../pages/newsletters.ts';
+import { newsletters } from './newsletters.ts';
 
 /** Slug of a newsletter, or `offers`. */
 export type Choice = string;

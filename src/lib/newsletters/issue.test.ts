@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { newsletters } from '../pages/newsletters.ts';
 import { composeIssue, type IssueStory } from './issue.ts';
+import { newsletters } from './newsletters.ts';
 
 const now = Date.parse('2026-11-20T11:30:00Z');
 const [morning, evening] = newsletters as [(typeof newsletters)[0], (typeof newsletters)[0]];

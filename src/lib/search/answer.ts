@@ -1,6 +1,6 @@
 /** From what was found to the answer over the wire. Pure. */
 import type { ContentReader, SearchHit } from '../content/model.ts';
-import { leadStory } from '../front-page.ts';
+import { leadStory } from '../fronts/front-page.ts';
 import { snippetOf, snippetParts } from '../snippet.ts';
 import { pictureOf } from './record.ts';
 import type { Found } from './service.ts';

@@ -1,7 +1,7 @@
 /** What somebody looks for, as the address of a search says it: words, a section, days, a page. Pure. */
 import { fromZonedTime } from 'date-fns-tz';
 import { publication } from '../../publication.ts';
-import { searchTerms } from '../search-terms.ts';
+import { searchTerms } from './terms.ts';
 
 export interface Question {
   /** `''` where nothing was typed. */

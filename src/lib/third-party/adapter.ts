@@ -1,8 +1,9 @@
 /** What every third party's adapter is, and what it is given. */
-import type { VisitorType } from '../audience/visitor-type.ts';
+
 import type { Consent } from '../consent/model.ts';
-import type { PageFacts } from '../tracking/model.ts';
+import type { PageFacts } from './page-facts.ts';
 import type { ThirdParties, ThirdPartyName } from './settings.ts';
+import type { VisitorType } from './visitor-type.ts';
 
 export interface Adapter {
   /** Allowed by the reader. Called again after a withdrawal, and whenever the choice changes; the script is fetched once. */

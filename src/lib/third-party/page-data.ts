@@ -1,5 +1,5 @@
 /** What a page says to the scripts of third parties' adapters: a block of data in its head, the same for every reader. */
-import type { PageFacts } from '../tracking/model.ts';
+import type { PageFacts } from './page-facts.ts';
 import type { ThirdParties } from './settings.ts';
 
 export const pageDataId = 'third-parties';

@@ -2,10 +2,11 @@
  * Starts third parties when their reader has allowed them and the browser has nothing better to do, each at most once and each
  * for itself: one that fails, or never comes, changes nothing for the others and nothing for the page.
  */
-import type { VisitorType } from '../audience/visitor-type.ts';
+
 import type { Consent } from '../consent/model.ts';
 import type { Adapter } from './adapter.ts';
 import type { ThirdPartyName } from './settings.ts';
+import type { VisitorType } from './visitor-type.ts';
 
 export interface Startable {
   readonly name: ThirdPartyName;

@@ -2,9 +2,10 @@
  * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9).
  * The script comes at the first press; where it does not come, and without consent, they are links.
  */
-import { track } from '../tracking/track.ts';
+
 import type { Adapter, AdapterContext } from './adapter.ts';
 import { loadScriptOnce } from './load-script.ts';
+import { track } from './track.ts';
 
 declare global {
   interface Window {

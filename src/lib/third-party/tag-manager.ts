@@ -4,10 +4,10 @@
  */
 /// <reference types="gtag.js" />
 import type { Consent } from '../consent/model.ts';
-import { onTrack } from '../tracking/track.ts';
-import { createTracker } from '../tracking/tracker.ts';
 import type { Adapter, AdapterContext } from './adapter.ts';
 import { loadScriptOnce } from './load-script.ts';
+import { onTrack } from './track.ts';
+import { createTracker } from './tracker.ts';
 
 declare global {
   interface Window {

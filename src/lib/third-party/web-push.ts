@@ -3,10 +3,10 @@
  * way of another. Whether and when readers are asked for notifications is set up in OneSignal. Typed by the vendor's declarations.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
-import type { VisitorType } from '../audience/visitor-type.ts';
 import type { Adapter, AdapterContext } from './adapter.ts';
 import type { Declared } from './declared.ts';
 import { loadScriptOnce } from './load-script.ts';
+import type { VisitorType } from './visitor-type.ts';
 
 type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 

@@ -1,7 +1,7 @@
 /** The other end of the forms about the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
 import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
-import { articleIdOf } from '../../lib/library/calls.server.ts';
+import { articleIdOf } from '../../lib/saved/calls.server.ts';
 
 const shelf = '/dashboard/saved';
 

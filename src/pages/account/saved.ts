@@ -6,8 +6,8 @@ import type { APIRoute } from 'astro';
 import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import { saveLater } from '../../lib/accounts/state-cookies.server.ts';
 import { withQuery } from '../../lib/http/form.server.ts';
-import { articleIdOf, isPublished } from '../../lib/library/calls.server.ts';
-import type { Library } from '../../lib/library/service.ts';
+import { articleIdOf, isPublished } from '../../lib/saved/calls.server.ts';
+import type { Library } from '../../lib/saved/service.ts';
 
 const shelf = '/dashboard/saved';
 const here = '/account/saved';

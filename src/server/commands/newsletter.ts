@@ -3,8 +3,8 @@
  * It runs beside the serving process, on the same settings; that one sends what waits.
  */
 import { composeIssue } from '../../lib/newsletters/issue.ts';
+import { newsletters as letters } from '../../lib/newsletters/newsletters.ts';
 import type { Addressed, SendOptions } from '../../lib/newsletters/service.ts';
-import { newsletters as letters } from '../../lib/pages/newsletters.ts';
 import { compose } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
 import { createLog } from '../logging.ts';

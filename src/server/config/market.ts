@@ -1,6 +1,6 @@
 /** Settings of the market ticker's provider. */
 import { z } from 'zod';
-import type { QuotesAccess } from '../../lib/market/twelve-data.server.ts';
+import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import { apiAddress } from './fields.ts';
 
 export interface MarketConfig {

@@ -5,8 +5,8 @@
 
 import type { Content } from '../../content/service.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
-import { editorialSlugs } from '../../lib/pages/builtin.ts';
 import { pageNumber } from '../../lib/paging.ts';
+import { editorialSlugs } from '../../lib/static/builtin.ts';
 import { existsIn } from '../press/page-keys.ts';
 
 export interface CopyGate {

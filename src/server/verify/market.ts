@@ -1,6 +1,6 @@
 /** The provider of the ticker's prices: one question for one symbol, which costs one credit. */
-import { QuotesAway } from '../../lib/market/service.ts';
-import { type QuotesAccess, twelveData } from '../../lib/market/twelve-data.server.ts';
+import { QuotesAway } from '../../lib/ticker/service.ts';
+import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.server.ts';
 import { type Check, Trouble } from './checks.ts';
 
 /** @param symbols that the ticker shows */

@@ -1,6 +1,6 @@
 /** Prices of the market ticker (spec sections 3 and 7); an empty list where there is no provider. */
 import { allowOnly, getRoute } from '../../../../lib/http/routes.server.ts';
-import type { TickerItem } from '../../../../lib/market/wire.ts';
+import type { TickerItem } from '../../../../lib/ticker/wire.ts';
 
 /** Shorter than the provider is asked: whoever keeps an answer adds no more than this to its age. */
 const headers = { 'Cache-Control': 'public, max-age=15' };

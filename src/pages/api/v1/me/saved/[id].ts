@@ -3,8 +3,8 @@ import type { APIContext } from 'astro';
 import { saveLater } from '../../../../../lib/accounts/state-cookies.server.ts';
 import { type Answer, signInFirst } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
-import { isPublished, libraryCall, libraryFull, noSuchArticle } from '../../../../../lib/library/calls.server.ts';
-import type { SavedState } from '../../../../../lib/library/wire.ts';
+import { isPublished, libraryCall, libraryFull, noSuchArticle } from '../../../../../lib/saved/calls.server.ts';
+import type { SavedState } from '../../../../../lib/saved/wire.ts';
 
 const state = (saved: boolean) => ({ status: 200, body: { saved } satisfies SavedState });
 

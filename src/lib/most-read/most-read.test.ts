@@ -1,0 +1,226 @@
+/** The popularity service on both engines: counting, lists, what pages print, restarts, several processes. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { fixtureStore } from '../../../tests/fixtures/content.ts';
+import { secret } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { createReader } from '../../content/store/reader.server.ts';
+import { withdrawDocument } from '../../content/store/write.server.ts';
+import { publication } from '../../publication.ts';
+import { createKeyed } from '../accounts/engine/keyed.server.ts';
+import { type Database, DatabaseUnavailable } from '../database.ts';
+import { createLimiter } from '../limits/limiter.server.ts';
+import { defaultLimits } from '../limits/model.ts';
+import { silent } from '../logging.ts';
+import { createPopularity, type PopularityOptions } from './most-read.server.ts';
+
+/** An hour after the newest story of the fixture. */
+const start = Date.UTC(2026, 10, 21, 11);
+const later = Date.UTC(2030, 0, 1);
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+let next = 0;
+const somebody = () => `198.18.${(next >> 8) & 255}.${next++ & 255}`;
+
+onBothEngines('popularity', (engines) => {
+  async function open(given: Partial<PopularityOptions> & { readonly at?: { now: number } } = {}) {
+    const database = given.database ?? (await engines.open());
+    const clock = given.at ?? { now: start };
+    const store = fixtureStore();
+    const file = given.file ?? join(mkdtempSync(join(tmpdir(), 'popular-')), 'most-read.json');
+    folders.push(join(file, '..'));
+    const changes: string[][] = [];
+    const popularity = createPopularity({
+      database,
+      file,
+      rules: publication.popularity,
+      log: silent,
+      now: () => clock.now,
+      limiter: createLimiter(database as Database, createKeyed(secret), defaultLimits, Date.now),
+      reader: () => createReader(store),
+      onChange: (tags) => changes.push([...tags].sort()),
+      ...given,
+    });
+    const read = async (article: number, readers = 1) => {
+      for (let reader = 0; reader < readers; reader++)
+        expect(await popularity.count(article, somebody())).toBe('counted');
+      await popularity.turn();
+    };
+    const ids = (...query: Parameters<typeof popularity.top>) => popularity.top(...query).map(({ id }) => id);
+    return { popularity, clock, changes, read, ids, store, file, database };
+  }
+
+  describe('lists', () => {
+    it('put what is read before what is new, and what is new before what is old', async () => {
+      const { read, ids } = await open();
+      expect(ids({ limit: 3 })).toEqual([1080, 1079, 1078]);
+      await read(1010, 3);
+      await read(1020, 2);
+      expect(ids({ limit: 4 })).toEqual([1010, 1020, 1080, 1079]);
+      expect(ids()).toHaveLength(10);
+      expect(ids({ limit: 1000 })).toHaveLength(50);
+      expect(ids({ limit: -3 })).toHaveLength(1);
+    });
+
+    it('are of one section where one is named', async () => {
+      const { read, ids } = await open();
+      await read(1010);
+      // Stories go through the ten sections in turn.
+      expect(ids({ section: 'opinion', limit: 3 })).toEqual([1071, 1061, 1051]);
+      await read(1011);
+      expect(ids({ section: 'opinion', limit: 3 })).toEqual([1011, 1071, 1061]);
+      expect(ids({ section: 'no-such-section' })).toEqual([]);
+    });
+
+    it('forget by half-lives: few readings of today stand before many of last week', async () => {
+      const { read, ids, clock } = await open();
+      await read(1010, 40);
+      clock.now += 7 * 86_400_000;
+      await read(1020);
+      expect(ids({ limit: 2 })).toEqual([1020, 1010]);
+    });
+
+    it('are made once for everybody who wants more or less of them', async () => {
+      let made = 0;
+      const store = fixtureStore();
+      const { ids } = await open({
+        reader: () => {
+          const reader = createReader(store);
+          const articles: typeof reader.articles = (filter) => {
+            if (filter.ids === undefined) made++;
+            return reader.articles(filter);
+          };
+          return { ...reader, articles };
+        },
+      });
+      const lists = Array.from({ length: 60 }, (_, index) => ids({ limit: index + 1 }));
+      expect(lists.map((list) => list.length)).toEqual(lists.map((_, index) => Math.min(50, index + 1)));
+      expect(lists[9]).toEqual(lists[49]?.slice(0, 10));
+      expect(made).toBe(2);
+    });
+
+    it('hold nothing that is not published', async () => {
+      const { popularity, read, ids, store } = await open();
+      await read(1010, 5);
+      store.transaction(() => withdrawDocument(store, 1010, { at: later, clock: later }));
+      expect(ids()).not.toContain(1010);
+      expect(await popularity.count(1010, somebody())).toBe('unknown');
+      expect(await popularity.count(999_999, somebody())).toBe('unknown');
+    });
+  });
+
+  it('cannot be pushed by one address, however often it calls', async () => {
+    const { popularity, read, ids } = await open();
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => popularity.count(1010, '203.0.113.9')));
+    expect(answers.filter((answer) => answer === 'counted')).toHaveLength(1);
+    expect(answers.at(-1)).toBe('limited');
+    await read(1020, 2);
+    expect(ids({ limit: 2 })).toEqual([1020, 1010]);
+  });
+
+  it('adds up what several processes count, and survives a restart', async () => {
+    const place = await engines.place();
+    const [one, two] = [
+      await open({ database: await engines.open(place) }),
+      await open({ database: await engines.open(place) }),
+    ];
+    await one.read(1010, 2);
+    await two.read(1010, 2);
+    await two.read(1020, 3);
+    one.clock.now += 20_000;
+    await one.popularity.turn();
+    expect(one.ids({ limit: 2 })).toEqual([1010, 1020]);
+    // Stopping writes what the last turn has not.
+    await one.popularity.count(1020, somebody());
+    await one.popularity.count(1020, somebody());
+    await one.popularity.stop();
+    const again = await open({ database: await engines.open(place) });
+    await again.popularity.turn();
+    expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
+  });
+
+  it('leaves the lists to the process that serves: one that never began writes none', async () => {
+    const { read, file, database } = await open();
+    await read(1010, 2);
+    const before = readFileSync(file, 'utf8');
+    const beside = await open({ database, file, at: { now: start + 86_400_000 } });
+    await beside.popularity.stop();
+    expect(beside.changes).toEqual([]);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it('keeps what it counts while the database is away', async () => {
+    const database = await engines.open();
+    let away = true;
+    const flaky: Pick<Database, 'db' | 'transaction'> = {
+      db: database.db,
+      transaction: (work) => (away ? Promise.reject(new DatabaseUnavailable('gone')) : database.transaction(work)),
+    };
+    const { read, ids, popularity } = await open({ database: flaky });
+    await read(1010, 3);
+    expect(ids({ limit: 1 })).toEqual([1080]);
+    away = false;
+    await popularity.turn();
+    expect(ids({ limit: 1 })).toEqual([1010]);
+  });
+
+  describe('what pages print', () => {
+    const board = (opened: Awaited<ReturnType<typeof open>>, section?: string) => {
+      const reader = createReader(opened.store);
+      const cards = opened.popularity.board({ section, limit: 3, reader });
+      return { ids: cards.map(({ id }) => id), tags: reader.tags };
+    };
+
+    it('changes by the clock and not by readings, and names the lists that did', async () => {
+      const opened = await open();
+      const { read, clock, changes, popularity } = opened;
+      expect(board(opened).ids).toEqual([1080, 1079, 1078]);
+      await read(1010, 3);
+      // The first lists are made at the first turn; with them every page that prints one.
+      expect(changes).toHaveLength(1);
+      expect(board(opened).ids).toEqual([1010, 1080, 1079]);
+      await read(1021, 9);
+      expect(changes).toHaveLength(1);
+      expect(board(opened).ids).toEqual([1010, 1080, 1079]);
+      clock.now += 10 * 60_000;
+      await popularity.turn();
+      expect(changes.slice(1)).toEqual([['popular', 'popular:opinion']]);
+      expect(board(opened).ids).toEqual([1021, 1010, 1080]);
+      // Nothing has changed since: no page is made anew.
+      clock.now += 10 * 60_000;
+      await popularity.turn();
+      expect(changes).toHaveLength(2);
+    });
+
+    it('carries the tag of its list and those of its cards', async () => {
+      const opened = await open();
+      await opened.read(1021, 2);
+      const { ids, tags } = board(opened, 'opinion');
+      expect(ids[0]).toBe(1021);
+      expect([...tags]).toEqual(expect.arrayContaining(['popular:opinion', 'card:1021']));
+      expect([...tags]).not.toContain('latest');
+    });
+
+    it('is the same after a restart, as the stored pages are', async () => {
+      const place = await engines.place();
+      const first = await open({ database: await engines.open(place) });
+      await first.read(1021, 2);
+      const before = board(first).ids;
+      const again = await open({ database: await engines.open(place), file: first.file });
+      expect(board(again).ids).toEqual(before);
+      await again.read(1010, 7);
+      expect(again.changes).toEqual([]);
+    });
+
+    it('closes the gap of a story that was withdrawn', async () => {
+      const opened = await open();
+      await opened.read(1010, 3);
+      opened.store.transaction(() => withdrawDocument(opened.store, 1010, { at: later, clock: later }));
+      expect(board(opened).ids).toEqual([1080, 1079, 1078]);
+    });
+  });
+});

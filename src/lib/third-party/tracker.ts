@@ -1,0 +1,63 @@
+/**
+ * Tells measurement what happens on a page: each event with the type of visitor and what the page is. While it is not known who is
+ * reading, nothing is sent (spec section 4); what happens meanwhile is kept and sent then.
+ */
+
+import type { PageFacts, TrackedEvent } from './page-facts.ts';
+import type { VisitorType } from './visitor-type.ts';
+
+export interface Tracker {
+  /** Who is reading; `null` while that is not known. */
+  visitor(type: VisitorType | null): void;
+  /** Something happened. */
+  event(name: string, details?: Readonly<Record<string, unknown>>): void;
+  /** Whether anything is sent. What happens while it is not is forgotten. */
+  allow(allowed: boolean): void;
+}
+
+export interface TrackerOptions {
+  readonly page: PageFacts;
+  readonly codes: Readonly<Record<VisitorType, number>>;
+  readonly path: () => string;
+  readonly send: (event: TrackedEvent) => void;
+}
+
+/** Kept while it is not known who is reading; more is not. */
+const mostKept = 50;
+
+export function createTracker({ page, codes, path, send }: TrackerOptions): Tracker {
+  let type: VisitorType | null = null;
+  let allowed = false;
+  let waiting: { name: string; details: Readonly<Record<string, unknown>>; path: string }[] = [];
+
+  const flush = () => {
+    if (type === null) return;
+    const now = waiting;
+    waiting = [];
+    for (const { name, details, path: at } of now)
+      send({
+        ...details,
+        event: name,
+        visitor_type: type,
+        visitor_code: codes[type],
+        page_path: at,
+        page_kind: page.kind,
+        article: page.article,
+      });
+  };
+  return {
+    visitor(next) {
+      type = next;
+      flush();
+    },
+    event(name, details = {}) {
+      if (!allowed || waiting.length >= mostKept) return;
+      waiting.push({ name, details, path: path() });
+      flush();
+    },
+    allow(next) {
+      allowed = next;
+      if (!next) waiting = [];
+    },
+  };
+}

@@ -1,0 +1,174 @@
+/** The ticker's prices, against the sandbox's provider and against one made of promises. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Quotes, startQuotes } from '../../../sandbox/quotes/quotes.ts';
+import { publication } from '../../publication.ts';
+import { silent } from '../logging.ts';
+import { type Quote, QuotesAway } from './service.ts';
+import { createMarket } from './ticker.server.ts';
+import { twelveData } from './twelve-data.server.ts';
+import { tickerItem } from './wire.ts';
+
+const rules = publication.market;
+const symbols = rules.symbols.map(({ symbol }) => symbol);
+
+describe('the protocol of Twelve Data', () => {
+  let sandbox: Quotes;
+  beforeAll(async () => {
+    sandbox = await startQuotes();
+  });
+  afterAll(() => sandbox.stop());
+  beforeEach(() => fail('none'));
+
+  const fail = (mode: string) =>
+    fetch(`${sandbox.access.url}/_/failure`, { method: 'PUT', body: JSON.stringify({ mode }) });
+
+  it('brings all prices with one question, and one price without a map around it', async () => {
+    const provider = twelveData(sandbox.access);
+    const quotes = await provider.quotes(symbols);
+    expect([...quotes.keys()]).toEqual(symbols);
+    for (const { price, change, percent } of quotes.values()) {
+      expect(price).toBeGreaterThan(0);
+      expect(percent).toBeCloseTo((change / (price - change)) * 100, 1);
+    }
+    const alone = await provider.quotes(['EUR/USD']);
+    expect(alone.get('EUR/USD')?.price).toBeGreaterThan(0.5);
+    // It walks, and remembers where it was.
+    const again = await provider.quotes(symbols);
+    expect(again.get('SPX')).not.toEqual(quotes.get('SPX'));
+    expect(Math.abs((again.get('SPX')?.price ?? 0) / (quotes.get('SPX')?.price ?? 1) - 1)).toBeLessThan(0.005);
+  });
+
+  it('leaves out a symbol that is not known', async () => {
+    await fail('partial');
+    const quotes = await twelveData(sandbox.access).quotes(symbols);
+    expect([...quotes.keys()]).toEqual(symbols.slice(1));
+  });
+
+  it.each([
+    ['down', /503/, null],
+    ['malformed', /no JSON/, null],
+    ['limited', /429/, 60_000],
+    ['hang', /in time/, null],
+  ])('says what is wrong when it is %s', async (mode, problem, restMs) => {
+    await fail(mode);
+    const asked = twelveData(sandbox.access, 200).quotes(symbols);
+    const error = (await asked.catch((cause: unknown) => cause)) as QuotesAway;
+    expect(error).toBeInstanceOf(QuotesAway);
+    expect(error).toMatchObject({ message: expect.stringMatching(problem), restMs });
+    expect(error.message).not.toContain(sandbox.access.key);
+  });
+
+  it('says that a key is wrong, and that nobody is there', async () => {
+    const wrong = twelveData({ ...sandbox.access, key: 'wrong' }).quotes(symbols);
+    await expect(wrong).rejects.toThrow(/401/);
+    const nobody = twelveData({ url: 'http://127.0.0.1:9', key: 'x' }).quotes(symbols);
+    await expect(nobody).rejects.toBeInstanceOf(QuotesAway);
+  });
+});
+
+describe('the market', () => {
+  function open() {
+    const clock = { now: Date.UTC(2026, 10, 20, 20) };
+    let answer: () => Promise<ReadonlyMap<string, Quote>> = async () => new Map();
+    let asked = 0;
+    const provider = {
+      quotes: () => {
+        asked++;
+        return answer();
+      },
+    };
+    const market = createMarket({ provider, rules, log: silent, now: () => clock.now });
+    const prices = (price: number) => async () =>
+      new Map(symbols.map((symbol) => [symbol, { price, change: -0.5, percent: -0.517 }]));
+    return {
+      market,
+      clock,
+      prices,
+      asked: () => asked,
+      answers: (next: typeof answer) => {
+        answer = next;
+      },
+    };
+  }
+
+  it('asks once in an interval, however many ask', async () => {
+    const { market, answers, prices, asked, clock } = open();
+    answers(prices(96.2));
+    const all = await Promise.all(Array.from({ length: 50 }, () => market.quotes()));
+    expect(asked()).toBe(1);
+    expect(all.every((items) => items.length === symbols.length)).toBe(true);
+    clock.now += rules.everySeconds * 1000 - 1;
+    await market.quotes();
+    expect(asked()).toBe(1);
+    clock.now += 1;
+    await market.quotes();
+    expect(asked()).toBe(2);
+  });
+
+  it('says price, change and percentage as the wire has them', async () => {
+    const { market, answers, prices, clock } = open();
+    answers(prices(96.2));
+    const [first] = await market.quotes();
+    expect(tickerItem.parse(first)).toEqual({
+      name: 'S&P 500',
+      symbol: 'SPX',
+      price: 96.2,
+      change: -0.5,
+      changePercent: '(−0.52%)',
+      asOf: new Date(clock.now).toISOString(),
+      stale: false,
+    });
+  });
+
+  it('keeps the last good prices with their age while the provider is away, and leaves it alone longer each time', async () => {
+    const { market, answers, prices, clock, asked } = open();
+    answers(prices(96.2));
+    await market.quotes();
+    const asOf = new Date(clock.now).toISOString();
+    answers(() => Promise.reject(new QuotesAway('it answers 503')));
+    clock.now += 60_000;
+    expect((await market.quotes())[0]).toMatchObject({ stale: false, asOf });
+    clock.now += 120_000;
+    expect((await market.quotes())[0]).toMatchObject({ price: 96.2, stale: true, asOf });
+    const before = asked();
+    for (let minute = 0; minute < 60; minute++) {
+      clock.now += 60_000;
+      await market.quotes();
+    }
+    expect(asked() - before).toBeLessThan(10);
+    answers(prices(97));
+    clock.now += 600_000;
+    // Whoever would be told something stale waits for what is new.
+    expect((await market.quotes())[0]).toMatchObject({ price: 97, stale: false });
+  });
+
+  it('keeps the last price of what the provider has left out', async () => {
+    const { market, answers, prices, clock } = open();
+    answers(prices(96.2));
+    await market.quotes();
+    answers(async () => new Map([...(await prices(97)())].slice(1)));
+    clock.now += 60_000;
+    await market.quotes();
+    await vi.waitFor(() => expect(market.known()[1]).toMatchObject({ price: 97 }));
+    expect(market.known()[0]).toMatchObject({ price: 96.2, stale: false });
+  });
+
+  it('has nothing to say before the provider has, and does not fail', async () => {
+    const { market, answers } = open();
+    answers(() => Promise.reject(new Error('anything')));
+    expect(market.known()).toEqual([]);
+    expect(await market.quotes()).toEqual([]);
+  });
+
+  it('leaves a provider alone for as long as it wants', async () => {
+    const { market, answers, clock, asked } = open();
+    answers(() => Promise.reject(new QuotesAway('it answers 429', 300_000)));
+    await market.quotes();
+    clock.now += 299_999;
+    await market.quotes();
+    expect(asked()).toBe(1);
+    clock.now += 1;
+    await market.quotes();
+    expect(asked()).toBe(2);
+  });
+});
