@@ -12,7 +12,6 @@ import { root } from '../scripts/setup/places.mjs';
 /** Folders and files of src/lib that talk to vendors. */
 const towardVendors = [
   'ads',
-  'audience',
   'billing/engine/bills.server.ts',
   'billing/engine/customers.server.ts',
   'billing/engine/payment-domains.server.ts',
@@ -24,7 +23,7 @@ const towardVendors = [
   'email-verification/external.server.ts',
   'indexnow',
   'mail/smtp.server.ts',
-  'market/twelve-data.server.ts',
+  'ticker/twelve-data.server.ts',
   'retention',
   'search/algolia-feed.server.ts',
   'search/algolia.server.ts',

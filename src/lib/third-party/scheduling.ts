@@ -5,7 +5,7 @@
 
 import type { Adapter, AdapterContext } from './adapter.ts';
 import { loadScriptOnce } from './load-script.ts';
-import { track } from './track.ts';
+import { track } from './tracker.ts';
 
 declare global {
   interface Window {

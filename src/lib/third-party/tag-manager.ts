@@ -6,8 +6,7 @@
 import type { Consent } from '../consent/model.ts';
 import type { Adapter, AdapterContext } from './adapter.ts';
 import { loadScriptOnce } from './load-script.ts';
-import { onTrack } from './track.ts';
-import { createTracker } from './tracker.ts';
+import { createTracker, onTrack } from './tracker.ts';
 
 declare global {
   interface Window {

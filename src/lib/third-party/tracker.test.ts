@@ -2,8 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { publication } from '../../publication.ts';
 import { articleFacts } from './page-facts.ts';
-import { onTrack, track } from './track.ts';
-import { createTracker } from './tracker.ts';
+import { createTracker, onTrack, track } from './tracker.ts';
 
 const article = articleFacts({
   id: 7,
