@@ -99,6 +99,8 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
   const renewing = isInGoodStanding(state) && !isEnding(state) && !isPaused(state);
+  // A notice is sent once: it waits until Stripe has said the amount.
+  if (state.amountPending) return [];
   // What is billed again within a few days anyway, such as each week, is not announced.
   const left = state.periodEnd - now;
   if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];

@@ -18,6 +18,8 @@ export interface Asked {
   readonly card: boolean;
   /** Stripe's preview of the next bill; `null`: there will be none. `undefined`: Stripe couldn't say. */
   readonly upcoming?: Stripe.Invoice | null | undefined;
+  /** Whether Stripe is asked for the preview again. */
+  readonly amountPending?: boolean;
 }
 
 /** Of a price or a Trial Offer (`to_…`) the plan that it is. One that is no plan of ours is `null`. */
@@ -63,6 +65,7 @@ export function readState(asked: Asked, priceOf: PriceBook, before: StripeState 
     price,
     next,
     ...nextBill(asked.upcoming, next ?? price, before),
+    amountPending: asked.amountPending ?? false,
     paid: paidTimes(invoices, read, priceOf),
     periodStart: ms(item.current_period_start),
     periodEnd: ms(item.current_period_end),

@@ -93,6 +93,8 @@ export interface StripeState {
   readonly nextAmount: number;
   /** Tax within it. Absent: none is worked out. */
   readonly nextTax?: Tax | null;
+  /** Whether the next amount is an earlier one, or the list price, until Stripe is asked again. Absent: no. */
+  readonly amountPending?: boolean;
   readonly paid: readonly PaidTime[];
   readonly periodStart: number;
   readonly periodEnd: number;
@@ -157,6 +159,10 @@ export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelA
 /** Whether the publisher collects nothing at present. It ends by itself at `resumesAt`. */
 export const isPaused = ({ pause }: Pick<StripeState, 'pause'>): boolean => (pause ?? null) !== null;
 
+/** Whether the bill of the present period was never collected, because of a pause that may be over. */
+export const isUncollected = ({ invoices, periodStart }: Pick<StripeState, 'invoices' | 'periodStart'>): boolean =>
+  invoices.some(({ held, created }) => held && created >= periodStart);
+
 /** Whether it is in its first time for less. A paid Trial Offer is active for Stripe, a legacy trial is trialing. */
 export const isInTrial = ({ status, trialEnd }: Pick<StripeState, 'status' | 'trialEnd'>, now: number): boolean =>
   isInGoodStanding({ status }) && trialEnd !== null && now < trialEnd;
@@ -200,8 +206,7 @@ export function entitlementOf(
     ({ reason, refunded, created }) => refunded && reason === 'subscription_cycle' && last && created >= last.until,
   );
   if (!last || takenBack) return null;
-  const uncollected = state.invoices.some(({ held, created }) => held && created >= state.periodStart);
-  const given = (isPaused(state) || uncollected) && mayRenew(state) && state.status !== 'trialing';
+  const given = (isPaused(state) || isUncollected(state)) && mayRenew(state) && state.status !== 'trialing';
   if (given && pausedOpens === 'period' && now < state.periodEnd) {
     // Of the plan that the period is of: a smaller one may have been planned for it.
     const { product, print } = state.price;

@@ -52,6 +52,32 @@ it('keeps the last amount while Stripe cannot preview, and asks again by itself'
   expect(await shown(session)).toMatchObject({ price: 1200 });
 });
 
+it.each(['the calendar', 'an announcement of Stripe’s'])(
+  'announces a renewal only once its amount is known (by %s)',
+  async (cause) => {
+    const { session, id, customer } = await subscribed();
+    await house.dashboard.customers.update(customer, { balance: -500 });
+    await house.deliver();
+    // Stripe announces earlier than the calendar of the publication.
+    await house.pass((cause === 'the calendar' ? 25 : 20) * day);
+    house.events.splice(0);
+    previewFails(500, 1);
+    const announcement = { object: 'invoice', parent: { subscription_details: { subscription: id } } };
+    const update = (await house.dashboard.events.list({ types: ['customer.subscription.created'] })).data[0];
+    const event =
+      cause === 'the calendar' ? update : { ...update, type: 'invoice.upcoming', data: { object: announcement } };
+    await house.dashboard.customers.update(customer, { balance: -200 });
+    house.events.splice(0);
+    await house.deliver([{ ...event, id: 'evt_now' } as never]);
+    const notices = () => house.mail.filter(({ kind }) => kind === 'renewal-notice');
+    expect(await shown(session)).toMatchObject({ price: 700 });
+    expect(notices()).toEqual([]);
+    await house.pass(5 * 60 + 1);
+    await house.billing.drain();
+    expect(notices()).toMatchObject([{ amount: 1000 }]);
+  },
+);
+
 it('gives access and a receipt for what is paid while Stripe cannot preview', async () => {
   const { session } = await subscribed();
   previewFails(503, 99);

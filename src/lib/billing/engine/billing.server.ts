@@ -11,7 +11,7 @@ import type { Billing } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
 import type { Price } from '../wire.ts';
 import { createBills } from './bills.server.ts';
-import { createCatalogue, fullPrice } from './catalogue.server.ts';
+import { createCatalogue } from './catalogue.server.ts';
 import { createCoupons } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import { billed, no, ok, overLimit } from './errors.ts';
@@ -28,7 +28,7 @@ import { countRefusals } from './refusals.server.ts';
 import { createRunning } from './running.server.ts';
 import { openStripe } from './stripe.server.ts';
 import { checkoutSaid, createSubscribing } from './subscribing.server.ts';
-import { createSwitching } from './switching.server.ts';
+import { createSwitching, switchSaid } from './switching.server.ts';
 import { createTurns } from './turns.ts';
 import { createUpkeep } from './upkeep.server.ts';
 import { createWebhooks } from './webhooks.server.ts';
@@ -220,8 +220,8 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
         const quoted = async (fresh: boolean) => {
           const customer = session && (await customers.find(session.userId));
           const running = session && (await runningOf(session.userId, fresh));
-          // Who has a subscription has no first time any more: what is quoted is the price that follows.
-          if (running) return ok(await switching.quote(running, fullPrice(price)));
+          if (running && price.promotion) return no(409, switchSaid.promotion, { code: 'promotion_used' });
+          if (running) return ok(await switching.quote(running, price));
           if (session && price.promotion) await subscribing.mayHave(session, price);
           const open = session && (await openWith(session.userId, price, couponCode));
           const who = { session, address, customer, redeemed: open?.coupon ?? null };

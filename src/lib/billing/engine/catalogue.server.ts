@@ -57,15 +57,18 @@ export function createCatalogue({ stripe, database, onPrices, log, now }: Catalo
     onPrices();
   }
 
-  /** Newest first, archived ones too. */
-  async function listOffers(): Promise<readonly Offer[]> {
+  /** Newest first, archived ones too; `null`: the key may not read them. */
+  async function listOffers(): Promise<readonly Offer[] | null> {
     const offers: Offer[] = [];
     try {
       for await (const offer of stripe.productCatalog.trialOffers.list({ limit: 100 })) offers.push(offer);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripePermissionError)) throw error;
-      // Ordinary plans are sold all the same; what is marked as a promotion is not.
-      log.warn({ err: error }, 'STRIPE_SECRET_KEY may not read Trial Offers: no promotion is sold');
+      log.warn(
+        { err: error },
+        'STRIPE_SECRET_KEY may not read Trial Offers: no promotion and no plan of days or weeks is sold',
+      );
+      return null;
     }
     return offers;
   }
@@ -133,19 +136,20 @@ const daysOf: Readonly<Record<string, number>> = { day: 1, week: 7 };
 
 /**
  * What is sold of all active prices. The price of a Trial Offer is never sold by itself, also when its offer is archived: it would be
- * the cheap first time for ever.
+ * the cheap first time for ever. Where offers can't be read, any price of days or weeks may be one, and none is sold.
  *
- * @param offers newest first, archived ones too
+ * @param offers newest first, archived ones too; `null`: they can't be read
  */
 export function plansOf(
   prices: readonly Stripe.Price[],
-  offers: readonly Offer[],
+  offers: readonly Offer[] | null,
 ): { sold: Price[]; unsold: { plan: string; why: string }[] } {
   const sold: Price[] = [];
   const unsold: { plan: string; why: string }[] = [];
   for (const price of prices) {
-    const own = offers.filter((one) => idOf(one.price) === price.id);
-    if (own.length === 0 && !isPromotional(price)) {
+    const own = (offers ?? []).filter((one) => idOf(one.price) === price.id);
+    const mayBeOffer = offers === null && (price.recurring?.interval ?? '') in daysOf;
+    if (own.length === 0 && !isPromotional(price) && !mayBeOffer) {
       const plan = readPlan(price);
       if (plan) sold.push(plan);
       continue;
@@ -155,7 +159,9 @@ export function plansOf(
     const next = offer && prices.find((one) => one.id === nextOf(offer) && readPlan(one) !== null);
     const plan = offer && next ? readPromotion(price, next, offer) : null;
     const why = !offer
-      ? 'no active Trial Offer has its price'
+      ? offers === null
+        ? 'Trial Offers can’t be read, and its price may be one'
+        : 'no active Trial Offer has its price'
       : next
         ? 'its Trial Offer has to last for one interval of days or weeks'
         : 'the price that its Trial Offer leads to is not active, or has no zephrPlanId';

@@ -31,6 +31,8 @@ import type { Purchase, Purchases } from './purchases.server.ts';
 import type { Questions } from './questions.server.ts';
 import { createTurns } from './turns.ts';
 
+export type SyncReason = 'announced' | 'amount' | 'announced-amount';
+
 /** A subscription as it is kept. */
 export interface Kept {
   readonly grantId: string;
@@ -42,11 +44,12 @@ export interface Mirror {
   /**
    * Asks Stripe about a subscription and keeps the answer.
    *
-   * @param why `announced`: Stripe has said that its next bill is near; `amount`: what the next bill comes to is still to be learned
+   * @param why `announced`: Stripe has said that its next bill is near; `amount`: what the next bill comes to is still to be learned;
+   *   `announced-amount`: both
    * @returns what is kept then; `null` when Stripe has none, or none of ours
    * @throws StripeError
    */
-  sync(id: string, why?: 'announced' | 'amount'): Promise<Kept | null>;
+  sync(id: string, why?: SyncReason): Promise<Kept | null>;
   /** All of a customer's, ended ones too. */
   syncCustomer(customer: string): Promise<readonly Kept[]>;
   ofUser(userId: string): Promise<readonly Kept[]>;
@@ -104,13 +107,13 @@ export function createMirror(options: MirrorOptions): Mirror {
     return row.asked;
   }
 
-  async function ask(id: string, why?: 'announced' | 'amount'): Promise<Asked> {
+  async function ask(id: string, why?: SyncReason): Promise<Asked> {
     const subscription = await stripe.subscriptions.retrieve(id, { expand: ['schedule'] });
     const customer = idOf(subscription.customer) ?? '';
     const [invoices, charges, next] = await Promise.all([
       stripe.invoices.list({ subscription: id, limit: mostInvoices, expand: ['data.payments'] }),
       stripe.charges.list({ customer, limit: mostCharges }),
-      upcoming(subscription, why === 'amount'),
+      upcoming(subscription, why),
     ]);
     const disputes = await askDisputes(stripe, charges.data, log);
     const card = invoices.data.some((one) => one.amount_paid > 0) || (await keepsCard(subscription, customer));
@@ -120,15 +123,19 @@ export function createMirror(options: MirrorOptions): Mirror {
       charges: charges.data,
       disputes,
       card,
-      upcoming: next,
+      upcoming: next === 'later' ? undefined : next,
+      amountPending: next === 'later',
     };
   }
 
-  /** The next bill as Stripe will make it; `null`: there will be none. `undefined`: Stripe couldn't say, and is asked again. */
+  /**
+   * The next bill as Stripe will make it; `null`: there will be none. `later`: Stripe couldn't say now, and is asked again;
+   * `undefined`: it can't say at all.
+   */
   async function upcoming(
     subscription: Stripe.Subscription,
-    needed: boolean,
-  ): Promise<Stripe.Invoice | null | undefined> {
+    why: SyncReason | undefined,
+  ): Promise<Stripe.Invoice | null | 'later' | undefined> {
     const {
       id,
       schedule,
@@ -147,11 +154,13 @@ export function createMirror(options: MirrorOptions): Mirror {
       // It is not billed again.
       if (error instanceof Stripe.errors.StripeError && error.code === 'invoice_upcoming_none') return null;
       const isPassing = passing.some((kind) => error instanceof kind);
-      if (!(error instanceof Stripe.errors.StripeError) || (needed && isPassing)) throw error;
+      const isNeeded = why === 'amount' || why === 'announced-amount';
+      if (!(error instanceof Stripe.errors.StripeError) || (isNeeded && isPassing)) throw error;
       // Access and receipts don't wait for a preview.
       log.warn({ err: error, subscription: id }, 'The next bill of a subscription could not be previewed');
-      if (isPassing) await questions.ask(db, `amount:${id}`, previewAgainMs);
-      return undefined;
+      if (!isPassing) return undefined;
+      await questions.ask(db, `${why === 'announced' ? 'announced-amount' : 'amount'}:${id}`, previewAgainMs);
+      return 'later';
     }
   }
 
@@ -297,7 +306,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     return count > 0 || isLive(state);
   }
 
-  async function sync(id: string, why?: 'announced' | 'amount'): Promise<Kept | null> {
+  async function sync(id: string, why?: SyncReason): Promise<Kept | null> {
     return inTurn(id, async () => {
       const asked = await number(id);
       let state: StripeState;
@@ -319,7 +328,8 @@ export function createMirror(options: MirrorOptions): Mirror {
         await db.deleteFrom('subscriptions').where('id', '=', id).where('state', 'is', null).execute();
         return null;
       }
-      const written = await write(id, asked, userId, state, why === 'announced');
+      const isAnnounced = why === 'announced' || why === 'announced-amount';
+      const written = await write(id, asked, userId, state, isAnnounced);
       if (written === null) {
         // Another process has asked later and was answered sooner; which of the two answers is newer nobody knows.
         await questions.ask(db, `subscription:${id}`);

@@ -77,6 +77,29 @@ it('refuses another plan, and says why; once it is over the plan changes', async
   expect(await house.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ ok: true });
 });
 
+it.each(['void', 'mark_uncollectible'] as const)(
+  'credits no time in an upgrade whose bill was never collected (%s)',
+  async (behavior) => {
+    const { session, id } = await subscribed();
+    await pass(10);
+    await pause(id, behavior, 30);
+    await pass(35);
+    expect(await shown(session)).not.toHaveProperty('paused');
+    for (const [planId, sum] of [
+      ['member-monthly', 2000],
+      ['member-yearly', 20_000],
+    ] as const) {
+      const quote = paid(await house.billing.quote(session, { planId }));
+      expect(quote).toMatchObject({ kind: 'upgrade', dueToday: sum, dueAfterRenewal: sum });
+    }
+    paid(await house.billing.switchPlan(session, { planId: 'member-monthly', expected: 2000 }));
+    expect((await house.dashboard.charges.list()).data[0]).toMatchObject({ amount: 2000 });
+    expect(await shown(session)).toMatchObject({ planId: 'member-monthly', price: 2000 });
+    // What is paid for from here on is credited as ever.
+    expect(paid(await house.billing.quote(session, { planId: 'member-yearly' })).dueToday).toBe(18_000);
+  },
+);
+
 it('is cancelled to the end of its period, and resumed, while it is paused', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', null);

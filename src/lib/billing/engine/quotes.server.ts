@@ -4,7 +4,7 @@
  */
 import type Stripe from 'stripe';
 import { idOf, taxOf } from '../read-state.ts';
-import { type KnownPrice, type StripeState, switchOf } from '../state.ts';
+import { isUncollected, type KnownPrice, type StripeState, switchOf } from '../state.ts';
 import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
 import { fullPrice } from './catalogue.server.ts';
 import type { FoundCoupon } from './coupons.server.ts';
@@ -164,16 +164,16 @@ type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' 
 
 /**
  * Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now. A subscription keeps its
- * currency, its ways to pay and whether tax is worked out: a pending update could change none of them.
+ * currency, its ways to pay and whether tax is worked out: a pending update could change none of them. Time whose bill was never
+ * collected, because of a pause, is not credited: the new plan begins at once, for its whole price.
  *
  * @param prorationDate Unix seconds; `null`: this moment of Stripe's
  */
 export function upgradeParams(state: StripeState, price: Price, prorationDate: number | null): UpgradeParams {
   const { interval, interval_count: count } = price.recurring;
-  const params: UpgradeParams = {
-    items: [{ id: state.item, price: price.id }],
-    proration_behavior: 'always_invoice',
-  };
+  const items = [{ id: state.item, price: price.id }];
+  if (isUncollected(state)) return { items, proration_behavior: 'none', billing_cycle_anchor: { type: 'now' } };
+  const params: UpgradeParams = { items, proration_behavior: 'always_invoice' };
   if (prorationDate !== null) params.proration_date = prorationDate;
   const inOffer = (state.offer ?? null) !== null;
   // A legacy trial ends with the upgrade. A Trial Offer ends by the new price, and takes no trial_end.

@@ -43,6 +43,7 @@ export interface Switching {
 }
 
 export const switchSaid = {
+  promotion: 'This offer is for new subscribers. To change your plan, please choose another one.',
   none: 'You have no subscription yet. Please choose a plan.',
   unpaid: 'Your last payment did not go through. Please update your card first.',
   paused: 'Billing of your subscription is paused. You can change your plan once it resumes.',
@@ -196,7 +197,8 @@ export function createSwitching(
 
   async function switchNow(session: Session, ask: SwitchAsk): Promise<Billed<SwitchAnswer>> {
     const price = catalogue.plan(ask.planId);
-    if (!price || price.promotion) return no(400, checkoutSaid.gone);
+    if (!price) return no(400, checkoutSaid.gone);
+    if (price.promotion) return no(409, switchSaid.promotion, { code: 'promotion_used' });
     if (price.print && !(await customers.shipping(session.userId))) {
       return no(400, checkoutSaid.address, { code: 'shipping' });
     }

@@ -152,6 +152,14 @@ it('is what a switch to the price that follows leaves alone', async () => {
   expect(await shown()).toMatchObject({ status: 'trialing', price: 12_000 });
 });
 
+it('is neither quoted nor sold to a reader who has a subscription', async () => {
+  await open();
+  paid(await house.billing.subscribe(session, { ...penny, plan_id: 'reader-monthly' }));
+  const refused = { ok: false, status: 409, error: { code: 'promotion_used' } };
+  expect(await house.billing.quote(session, { planId: 'reader-penny' })).toMatchObject(refused);
+  expect(await house.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject(refused);
+});
+
 it('ends with its days where it is cancelled, and goes on where that is taken back', async () => {
   await begun();
   expect(paid(await house.billing.cancel(session, null))).toMatchObject({ cancelAtPeriodEnd: true });
@@ -274,6 +282,19 @@ describe('the catalogue', () => {
 
   it('sells ordinary plans with a key that may not read offers', async () => {
     await open();
+    // The first price of an offer, without a mark of its own.
+    const { id: first } = await house.dashboard.prices.create({
+      currency: 'usd',
+      unit_amount: 100,
+      recurring: { interval: 'week', interval_count: 2 },
+      product: 'prod_reader',
+      metadata: { zephrPlanId: 'fortnight' },
+    });
+    await house.dashboard.productCatalog.trialOffers.create({
+      price: first,
+      duration: { type: 'relative', relative: { iterations: 1 } },
+      end_behavior: { transition: { price: 'price_reader_yearly' } },
+    });
     const error = {
       type: 'invalid_request_error',
       message: 'The provided key does not have the required permissions.',

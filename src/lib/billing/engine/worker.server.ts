@@ -59,7 +59,8 @@ export function createWorker(
     const [kind, id = ''] = subject.split(':');
     if (kind === 'catalogue') return catalogue.refresh();
     if (kind === 'subscription') return void (await mirror.sync(id));
-    if (kind === 'announced' || kind === 'amount') return void (await mirror.sync(id, kind));
+    if (kind === 'announced' || kind === 'amount' || kind === 'announced-amount')
+      return void (await mirror.sync(id, kind));
     if (kind === 'customer') return void (await mirror.syncCustomer(id));
     if (kind === 'charge') {
       const customer = idOf((await stripe.charges.retrieve(id)).customer);
