@@ -5,7 +5,7 @@
 import { useStore } from '@nanostores/react';
 import { createRoot } from 'react-dom/client';
 import { $ui, closeAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
-import type { Provider } from '../shared/providers.ts';
+import type { Provider } from '../shared/social.ts';
 import { SignInDialog } from './SignInDialog.tsx';
 
 export const authHeading = 'Sign in or create a free account';

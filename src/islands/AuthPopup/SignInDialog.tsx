@@ -3,7 +3,7 @@ import { useStore } from '@nanostores/react';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
 import { Dialog } from '../shared/Dialog.tsx';
-import type { Provider } from '../shared/providers.ts';
+import type { Provider } from '../shared/social.ts';
 
 interface Props {
   heading: string;

@@ -9,9 +9,7 @@ import { commentForm } from '../../lib/comments/paging.ts';
 import { cleanComment, lengthOf, longestName, nameProblem } from '../../lib/comments/text.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
 import { hasCode } from '../../lib/http/ask.ts';
-import { ConfirmLink } from '../shared/ConfirmLink.tsx';
-import { Notice } from '../shared/Notice.tsx';
-import { useScripted } from '../shared/use-scripted.ts';
+import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
 import styles from './Comments.module.css';
 import { refusedField, refusedMessage } from './refused.ts';
 

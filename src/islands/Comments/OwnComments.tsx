@@ -5,7 +5,7 @@ import { editComment, removeComment } from '../../lib/comments/client.ts';
 import { commentStates } from '../../lib/comments/messages.ts';
 import type { OwnComment } from '../../lib/comments/wire.ts';
 import { ago } from '../../lib/relative-time.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './Comments.module.css';
 import { refusedMessage } from './refused.ts';
 

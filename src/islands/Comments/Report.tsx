@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { reportComment } from '../../lib/comments/client.ts';
 import { commentLabels } from '../../lib/comments/messages.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './Comments.module.css';
 import { refusedMessage } from './refused.ts';
 

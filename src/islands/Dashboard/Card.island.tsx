@@ -15,7 +15,7 @@ import { messages } from '../PaywallModal/messages.ts';
 import { ScriptWait } from '../PaywallModal/ScriptWait.tsx';
 import { useFormSettled } from '../PaywallModal/use-form-settled.ts';
 import { useStripeScript } from '../PaywallModal/use-stripe-script.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './Card.module.css';
 import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
 

@@ -7,7 +7,7 @@ import { ask } from '../../lib/http/ask.ts';
 import { choiceMessages } from '../../lib/newsletters/messages.ts';
 import { choicesCall, choicesPath, mailFields } from '../../lib/newsletters/paths.ts';
 import type { ChoicesAnswer } from '../../lib/newsletters/wire.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './MailChoices.module.css';
 
 interface Choice {

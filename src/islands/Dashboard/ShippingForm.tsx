@@ -14,10 +14,8 @@ import {
   shippingFields,
   shippingPages,
 } from '../../lib/plans/shipping.ts';
-import { ConfirmLink } from '../shared/ConfirmLink.tsx';
+import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
 import { messages, wordsFor } from '../shared/messages.ts';
-import { Notice } from '../shared/Notice.tsx';
-import { useScripted } from '../shared/use-scripted.ts';
 import { type FieldProps, StateField, TextField } from './fields.tsx';
 import styles from './Shipping.module.css';
 

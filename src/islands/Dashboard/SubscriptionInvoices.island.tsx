@@ -4,9 +4,7 @@ import { bills as fetchBills } from '../../lib/billing/client.ts';
 import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatReceipt } from '../../lib/money.ts';
-import { PanelBoundary } from '../shared/PanelBoundary.tsx';
-import { PanelState } from '../shared/PanelState.tsx';
-import { usePanel } from '../shared/use-panel.ts';
+import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './SubscriptionInvoices.module.css';
 
 const states: Readonly<Record<Bill['status'], string>> = {

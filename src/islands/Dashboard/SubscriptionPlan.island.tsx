@@ -7,9 +7,7 @@ import { subscription as fetchSubscription, resume } from '../../lib/billing/cli
 import type { Subscription } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { standingOf } from '../../lib/plans/membership.ts';
-import { PanelBoundary } from '../shared/PanelBoundary.tsx';
-import { PanelState } from '../shared/PanelState.tsx';
-import { usePanel } from '../shared/use-panel.ts';
+import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './SubscriptionPlan.module.css';
 
 interface Props {

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { longest, type ShippingField } from '../../lib/plans/shipping.ts';
 import { states } from '../../lib/plans/states.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './Shipping.module.css';
 
 export interface FieldProps {

@@ -1,8 +1,7 @@
 /** An email address, the button, and what was wrong; the same in the bar at the foot of the page and on pages of its own. */
 import { type ReactNode, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { EmailField, useEmailField } from '../shared/EmailField.tsx';
-import { Notice } from '../shared/Notice.tsx';
+import { EmailField, Notice, useEmailField } from '../shared/form.tsx';
 import styles from './Newsletters.module.css';
 
 export interface NewsletterFormProps {

@@ -1,7 +1,7 @@
 /** Signing up by an address alone (spec sections 2 and 7, POST /api/zephr-create), without a screen. */
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
-import { complaintAbout } from '../shared/check-email.ts';
+import { complaintAbout } from '../shared/email.ts';
 import { messages, wordsFor } from '../shared/messages.ts';
 
 export interface NewsletterState {

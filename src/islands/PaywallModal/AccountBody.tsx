@@ -2,8 +2,7 @@
 import { type SyntheticEvent, useEffect, useId, useRef } from 'react';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
-import { Consent } from '../shared/Consent.tsx';
-import { Notice } from '../shared/Notice.tsx';
+import { Consent, Notice } from '../shared/form.tsx';
 import parts from '../shared/shared.module.css';
 import type { AccountState, AccountStep } from './account-step.ts';
 import styles from './PaywallModal.module.css';

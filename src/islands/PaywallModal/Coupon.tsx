@@ -1,6 +1,6 @@
 /** The coupon: none, then applied (Remove) or an error (Apply to try again) (spec section 4). */
 import { type KeyboardEvent, useId, useState } from 'react';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import parts from '../shared/shared.module.css';
 import { sum } from './money.ts';
 import type { CouponState } from './order.ts';

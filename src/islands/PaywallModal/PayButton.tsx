@@ -1,5 +1,5 @@
 /** The button that pays, with the sum that is charged, and what is said about the payment. */
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './PaywallModal.module.css';
 import type { PaymentState } from './payment.ts';
 

@@ -3,7 +3,7 @@ import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
 import type { TaxAddress } from '../../lib/billing/wire.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import { CardFields } from './CardFields.tsx';
 import { Coupon } from './Coupon.tsx';
 import { cardForm } from './card-form.ts';

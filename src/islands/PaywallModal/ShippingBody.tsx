@@ -3,7 +3,7 @@ import { AddressElement, Elements } from '@stripe/react-stripe-js';
 import type { StripeAddressElementOptions } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
 import type { Shipping } from '../../lib/billing/wire.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import { appearance } from './appearance.ts';
 import styles from './PaywallModal.module.css';
 import { ScriptWait } from './ScriptWait.tsx';

@@ -5,7 +5,7 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import { readPending } from '../../lib/accounts/pending.ts';
-import { complaintAbout } from '../shared/check-email.ts';
+import { complaintAbout } from '../shared/email.ts';
 import { wordsFor } from '../shared/messages.ts';
 import { messages } from './messages.ts';
 

@@ -1,7 +1,7 @@
 /** A phone number of the United States (spec section 5): the country is fixed, and the number takes its form while it is typed. */
 import { type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
 import { formatUsPhone } from '../../lib/us-phone.ts';
-import { Notice } from '../shared/Notice.tsx';
+import { Notice } from '../shared/form.tsx';
 import styles from './Profile.module.css';
 
 interface Props {

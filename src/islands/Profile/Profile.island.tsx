@@ -8,8 +8,7 @@ import { saveProfile } from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { keepProfileCopies } from '../../lib/accounts/profile-copies.ts';
 import { usPhoneDigits } from '../../lib/us-phone.ts';
-import { Notice } from '../shared/Notice.tsx';
-import { useScripted } from '../shared/use-scripted.ts';
+import { Notice, useScripted } from '../shared/form.tsx';
 import { PhoneField } from './PhoneField.tsx';
 import styles from './Profile.module.css';
 

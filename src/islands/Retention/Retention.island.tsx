@@ -7,7 +7,7 @@ import { cancel } from '../../lib/billing/client.ts';
 import { churnHash } from '../../lib/retention/client.ts';
 import { openWidget, type WidgetSettings } from '../../lib/retention/widget.ts';
 import { loadScriptOnce } from '../../lib/third-party/load-script.ts';
-import { PanelState } from '../shared/PanelState.tsx';
+import { PanelState } from '../shared/Panel.tsx';
 import styles from './Retention.module.css';
 
 interface Props extends WidgetSettings {

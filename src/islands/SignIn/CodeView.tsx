@@ -1,7 +1,6 @@
 /** Entering the six digits of a mail (spec section 2, "Code view"). */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { Notice } from '../shared/Notice.tsx';
-import { Resend } from '../shared/Resend.tsx';
+import { Notice, Resend } from '../shared/form.tsx';
 import parts from '../shared/shared.module.css';
 import { CodeBoxes } from './CodeBoxes.tsx';
 import styles from './SignIn.module.css';

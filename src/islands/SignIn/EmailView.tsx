@@ -1,11 +1,10 @@
 /** The e-mail login panel at its beginning (spec section 2, "Email login panel"). */
 import { useEffect, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { EmailField, useEmailField } from '../shared/EmailField.tsx';
-import { Notice } from '../shared/Notice.tsx';
-import type { Provider } from '../shared/providers.ts';
+import { EmailField, Notice, useEmailField } from '../shared/form.tsx';
 import { SocialButtons } from '../shared/SocialButtons.tsx';
 import parts from '../shared/shared.module.css';
+import type { Provider } from '../shared/social.ts';
 import styles from './SignIn.module.css';
 
 export interface EmailViewProps {

@@ -1,7 +1,6 @@
 /** A link is on its way (spec section 2, "Email login panel"): the address is locked, and there are three ways on. */
 import { useEffect, useId, useRef } from 'react';
-import { Notice } from '../shared/Notice.tsx';
-import { Resend } from '../shared/Resend.tsx';
+import { Notice, Resend } from '../shared/form.tsx';
 import parts from '../shared/shared.module.css';
 import styles from './SignIn.module.css';
 

@@ -2,7 +2,7 @@
  * The e-mail login panel in a page of its own. What the server draws is a form that works by itself; touched, it goes through
  * the same steps without leaving the page.
  */
-import type { Provider } from '../shared/providers.ts';
+import type { Provider } from '../shared/social.ts';
 import { SignInPanel } from './SignInPanel.tsx';
 import { useFlow } from './use-flow.ts';
 

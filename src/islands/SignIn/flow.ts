@@ -5,10 +5,9 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
-import { complaintAbout } from '../shared/check-email.ts';
+import { complaintAbout } from '../shared/email.ts';
 import { messages, wordsFor } from '../shared/messages.ts';
-import type { Provider } from '../shared/providers.ts';
-import type { SocialEnd } from '../shared/social.ts';
+import type { Provider, SocialEnd } from '../shared/social.ts';
 
 export type Method = 'link' | 'code';
 

@@ -1,7 +1,6 @@
 /** The window of a social sign-in, as part of a screen: one at a time, and none is listened to once the screen has gone. */
 import { useEffect, useRef } from 'react';
-import type { Provider } from '../shared/providers.ts';
-import { openSocial } from '../shared/social.ts';
+import { openSocial, type Provider } from '../shared/social.ts';
 import type { Flow } from './flow.ts';
 
 /** @returns opens a provider's window; call it within the click */

@@ -18,8 +18,7 @@ import {
 } from '../../lib/support/form.ts';
 import { supportMessages } from '../../lib/support/messages.ts';
 import type { SupportAnswer } from '../../lib/support/wire.ts';
-import { Notice } from '../shared/Notice.tsx';
-import { useScripted } from '../shared/use-scripted.ts';
+import { Notice, useScripted } from '../shared/form.tsx';
 import styles from './Support.module.css';
 
 export interface SupportFormProps {

@@ -3,9 +3,8 @@
  * goes there and comes back.
  */
 import type { MouseEvent } from 'react';
-import { type Provider, providerNames } from './providers.ts';
 import styles from './shared.module.css';
-import { socialPath } from './social.ts';
+import { type Provider, providerNames, socialPath } from './social.ts';
 
 interface Props {
   providers: readonly Provider[];

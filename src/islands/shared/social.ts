@@ -3,7 +3,7 @@
  * with a message how it ended. A message counts only when it comes from this site and from that window.
  */
 import { popupFeatures } from '../../lib/accounts/names.ts';
-import type { Provider } from './providers.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
 
 export type SocialEnd =
   | { readonly kind: 'login'; readonly cookie: string | null }
@@ -73,3 +73,7 @@ export function openSocial(
   popup.focus();
   return stop;
 }
+
+export type { Provider };
+
+export const providerNames: Readonly<Record<Provider, string>> = { google: 'Google', facebook: 'Facebook' };

@@ -1,5 +1,4 @@
 /** Whether an address can be used: what every form that asks for one does first (spec section 5). */
-
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 import { messages, wordsFor } from './messages.ts';
@@ -26,4 +25,24 @@ export async function complaintAbout(
   if (answer.value?.verified !== false) return null;
   const { suggestedEmail, message } = answer.value;
   return suggestedEmail ? messages.suggestion(suggestedEmail) : message || messages.emailInvalid;
+}
+
+export interface TextWithEmail {
+  readonly before: string;
+  /** `null` where the text has none. */
+  readonly email: string | null;
+  readonly after: string;
+}
+
+const address = /[^\s<>()[\]",;:“”„«»]+@[^\s<>()[\]",;:@“”„«»]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/u;
+
+/** Stands in messages for what an address looks like; nobody means to take it. */
+const example = 'name@example.com';
+
+/** Splits a message at the first address in it; punctuation behind the address stays with the text. */
+export function emailInText(text: string): TextWithEmail {
+  const found = address.exec(text);
+  if (!found || found[0] === example) return { before: text, email: null, after: '' };
+  const [email] = found;
+  return { before: text.slice(0, found.index), email, after: text.slice(found.index + email.length) };
 }

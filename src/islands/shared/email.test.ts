@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
 import type { Answer } from '../../lib/http/ask.ts';
-import { complaintAbout } from './check-email.ts';
+import { complaintAbout, emailInText } from './email.ts';
 
 const says = (value: unknown): Answer<VerificationAnswer> => ({
   ok: true,
@@ -60,5 +60,35 @@ describe('complaintAbout', () => {
       expect(await complaintAbout(email, verify), email).toMatch(/valid email address/);
     }
     expect(verify).not.toHaveBeenCalled();
+  });
+});
+
+describe('emailInText', () => {
+  it('finds the address of a suggestion and leaves the question mark with the text', () => {
+    expect(emailInText('Did you mean ada@gmail.com?')).toEqual({
+      before: 'Did you mean ',
+      email: 'ada@gmail.com',
+      after: '?',
+    });
+  });
+
+  it.each([
+    ['Write to ada+news@mail.example.co.uk.', 'ada+news@mail.example.co.uk', '.'],
+    ['<ada@example.com>', 'ada@example.com', '>'],
+    ['“ada@example.com”, perhaps', 'ada@example.com', '”, perhaps'],
+    ['ann@bücher.example!', 'ann@bücher.example', '!'],
+  ])('reads %s', (text, email, after) => {
+    expect(emailInText(text)).toMatchObject({ email, after });
+  });
+
+  it.each([
+    'This address cannot receive mail.',
+    'Something @ somewhere',
+    '@example.com',
+    'ada@localhost',
+    'Please enter a whole address, such as name@example.com.',
+    '',
+  ])('finds none in “%s”', (text) => {
+    expect(emailInText(text)).toEqual({ before: text, email: null, after: '' });
   });
 });

@@ -2,10 +2,8 @@
 import { act } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
-import { PanelBoundary } from './PanelBoundary.tsx';
-import { PanelState } from './PanelState.tsx';
+import { PanelBoundary, PanelState, usePanel } from './Panel.tsx';
 import { button, click, type Drawn, draw } from './testing.tsx';
-import { usePanel } from './use-panel.ts';
 
 let drawn: Drawn;
 afterEach(async () => {
@@ -88,7 +86,7 @@ it('says that there is no line, and goes on when there is one', async () => {
   load.mockResolvedValueOnce(granted(['a']));
   drawn = await draw(<Letters load={load} />);
   expect(phase()).toBe('offline');
-  expect(drawn.host.textContent).toContain('You are offline.');
+  expect(drawn.host.textContent).toContain('You’re offline.');
   gone.mockReturnValue(true);
   await act(async () => window.dispatchEvent(new Event('online')));
   expect(drawn.host.textContent).toBe('a');

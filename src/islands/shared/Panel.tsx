@@ -1,0 +1,161 @@
+/** A panel that loads what it shows: its states, its error boundary, and the hook that asks the server. */
+import { Component, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import type { Answer } from '../../lib/http/ask.ts';
+import styles from './Panel.module.css';
+
+export type PanelPhase = 'loading' | 'empty' | 'error' | 'offline' | 'ready';
+
+interface PanelStateProps {
+  phase: PanelPhase;
+  /** For screen readers, beside the skeleton. */
+  loading?: string;
+  /** Shown when there is nothing to list. */
+  empty?: ReactNode;
+  /** What went wrong, a sentence. */
+  error?: string;
+  offline?: string;
+  /** Offered with an error. Offline, {@link usePanel} repeats the request by itself. */
+  onRetry?: () => void;
+  /** Lines of the skeleton while it loads. */
+  lines?: number;
+  /** Shown when ready; earlier content also stays beside `offline` and `error`. */
+  children?: ReactNode;
+}
+
+/**
+ * What a panel shows instead of its content: loading, empty, an error with a button to try again, offline. One live region holds
+ * them all; it stays in the page, so that screen readers announce each change.
+ */
+export function PanelState(props: PanelStateProps) {
+  const { phase, loading = 'Loading…', empty, onRetry, lines = 3, children } = props;
+  const { error = 'Something went wrong. Please try again.', offline = offlineWords } = props;
+  const region = useRef<HTMLDivElement>(null);
+  const retried = useRef(false);
+  // The pressed button disappears: keyboard users keep their place.
+  useEffect(() => {
+    if (!retried.current) return;
+    if (phase !== 'loading') retried.current = false;
+    region.current?.focus();
+  }, [phase]);
+  return (
+    <>
+      <div ref={region} className={styles.state} aria-live="polite" tabIndex={-1} data-phase={phase}>
+        {phase === 'loading' && (
+          <div className={styles.skeleton}>
+            <span className="visually-hidden">{loading}</span>
+            {Array.from({ length: lines }, (_, line) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines of a skeleton are all alike
+              <span key={line} aria-hidden="true" />
+            ))}
+          </div>
+        )}
+        {phase === 'empty' && <div className={styles.empty}>{empty}</div>}
+        {phase === 'offline' && <p className={styles.notice}>{offline}</p>}
+        {phase === 'error' && (
+          <div className={`${styles.notice} ${styles.error}`}>
+            <p>{error}</p>
+            {onRetry && (
+              <button
+                type="button"
+                className="button button-plain"
+                onClick={() => {
+                  retried.current = true;
+                  onRetry();
+                }}
+              >
+                Try again
+              </button>
+            )}
+          </div>
+        )}
+      </div>
+      {phase !== 'loading' && phase !== 'empty' && children}
+    </>
+  );
+}
+
+const offlineWords = 'You’re offline. We’ll load this when you’re back online.';
+
+interface BoundaryProps {
+  children: ReactNode;
+  /** A sentence in the place of what could not be drawn. */
+  error?: string;
+}
+
+/** Error boundary of one panel: its neighbors stay, and it can be rendered again. */
+export class PanelBoundary extends Component<BoundaryProps, { readonly broken: boolean }> {
+  override state = { broken: false };
+  static getDerivedStateFromError() {
+    return { broken: true };
+  }
+  override render() {
+    const { children, error } = this.props;
+    if (!this.state.broken) return children;
+    const retry = () => this.setState({ broken: false });
+    return <PanelState phase="error" {...(error !== undefined && { error })} onRetry={retry} />;
+  }
+}
+
+export interface PanelOptions<T> {
+  /** Asks the server; answers with a value and never throws. */
+  readonly load: () => Promise<Answer<T>>;
+  /** What the server has rendered already; then nothing is requested until `retry`. */
+  readonly first?: T | null;
+  readonly isEmpty?: (value: T) => boolean;
+}
+
+export interface Panel<T> {
+  readonly phase: PanelPhase;
+  readonly value: T | null;
+  /** The server's message about an error. */
+  readonly message: string | null;
+  /** Requests again; ignored while a request runs. */
+  retry(): void;
+  /** Shows a changed value. */
+  set(value: T): void;
+}
+
+/** Loads what a panel shows. One request at a time; when the browser comes back online, a failed one is repeated. */
+export function usePanel<T>({ load, first = null, isEmpty = () => false }: PanelOptions<T>): Panel<T> {
+  const [value, setValue] = useState<T | null>(first);
+  const [failed, setFailed] = useState<'error' | 'offline' | null>(null);
+  const [message, setMessage] = useState<string | null>(null);
+  const asking = useRef(false);
+  const here = useRef(true);
+  const current = useRef(load);
+  current.current = load;
+
+  const retry = useCallback(async () => {
+    if (asking.current) return;
+    asking.current = true;
+    setFailed(null);
+    const answer = await current.current();
+    asking.current = false;
+    if (!here.current) return;
+    setMessage(answer.ok ? null : answer.message);
+    if (answer.ok) setValue(answer.value);
+    else setFailed(answer.status === 0 && !navigator.onLine ? 'offline' : 'error');
+  }, []);
+
+  const known = first !== null;
+  useEffect(() => {
+    here.current = true;
+    if (!known) void retry();
+    return () => {
+      here.current = false;
+    };
+  }, [known, retry]);
+  useEffect(() => {
+    if (failed !== 'offline') return;
+    const again = () => void retry();
+    addEventListener('online', again);
+    return () => removeEventListener('online', again);
+  }, [failed, retry]);
+
+  const set = useCallback((next: T) => {
+    setFailed(null);
+    setValue(next);
+  }, []);
+  const phase = failed ?? (value === null ? 'loading' : isEmpty(value) ? 'empty' : 'ready');
+  return { phase, value, message, retry: () => void retry(), set };
+}
