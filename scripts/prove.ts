@@ -1,26 +1,57 @@
 /**
- * `npm run prove`: the proofs that take too long for every run. The billing model plays 20,000 random sequences, others than before:
- * `BILLING_SEQUENCES` and `BILLING_SEED` say how many and which.
+ * `npm run prove`: what `npm test` tries in part, tried in full (tests/world/runs.ts), and the figures of each proof: random billing
+ * sequences against the books of Stripe's stand-in, `kill -9` at random moments, and every property. It takes hours.
  */
 import { join } from 'node:path';
 import { ensureSandbox } from '../sandbox/setup.mjs';
+import { ensureBuilt } from './build.ts';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
-import { step } from './setup/steps.mjs';
+import { duration, step } from './setup/steps.mjs';
 
-const proofs = ['src/lib/billing/model.test.ts'];
+interface Proof {
+  readonly project: 'unit' | 'fault';
+  readonly files: readonly string[];
+}
 
-export async function run(): Promise<number> {
+/** Files whose tests ask `runs` how much to try. */
+const proofs: Record<string, Proof> = {
+  'billing sequences': { project: 'unit', files: ['src/lib/billing/model.test.ts'] },
+  'kills of the site': { project: 'fault', files: ['tests/fault/kill-site.test.ts'] },
+  'kills during sign-ups': { project: 'fault', files: ['tests/fault/accounts-kill.test.ts'] },
+  'kills during purchases': { project: 'fault', files: ['tests/fault/billing-kill.test.ts'] },
+  properties: {
+    project: 'unit',
+    files: ['src/content', 'src/press', 'src/lib/http/return-path.test.ts', 'tests/security/content-xss.test.ts'],
+  },
+};
+
+/** @param args the proofs to run, as words of their names; none: all of them */
+export async function run(args: readonly string[]): Promise<number> {
   await step('Setting up the sandbox for the proofs', () => ensureSandbox({ root, onProgress() {} }));
-  const child = startChild(
-    process.execPath,
-    [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'unit', ...proofs],
-    {
-      cwd: root,
-      env: { BILLING_SEQUENCES: '20000', BILLING_SEED: 'random', ...process.env },
-      onLine: (line: string) => console.log(line),
-      onErrorLine: (line: string) => console.error(line),
-    },
+  await ensureBuilt();
+  const wanted = Object.entries(proofs).filter(
+    ([name]) => args.length === 0 || args.some((word) => name.includes(word)),
   );
-  return (await child.ended).code ?? 1;
+  const results: string[] = [];
+  let failed = wanted.length === 0;
+  for (const [name, { project, files }] of wanted) {
+    console.log(`\n── ${name}`);
+    const began = Date.now();
+    const child = startChild(
+      process.execPath,
+      [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', project, ...files],
+      {
+        cwd: root,
+        env: { ...process.env, PROVE: '1' },
+        onLine: (line: string) => console.log(line),
+        onErrorLine: (line: string) => console.error(line),
+      },
+    );
+    const holds = (await child.ended).code === 0;
+    failed ||= !holds;
+    results.push(`${name.padEnd(24)} ${holds ? 'holds' : 'FAILED'} (${duration(Date.now() - began)})`);
+  }
+  console.log(`\n${results.join('\n')}`);
+  return failed ? 1 : 0;
 }

@@ -10,11 +10,20 @@ import type { Outbox } from '../../src/lib/mail/service.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { access, type Said, secret, siteUrl } from '../fixtures/signing-up.ts';
 import { onBothEngines, type Place } from '../world/databases.ts';
+import { runs, seedFrom } from '../world/runs.ts';
+import { chance } from './fixtures/chance.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/signing-up.ts');
 
-/** Lets readers sign up and kills the process in the middle of it, after a different number of acknowledgements each time. */
-function killOne({ dataDir, databaseUrl }: Place, round: number, after: number): Promise<Said[]> {
+interface Moment {
+  /** Acknowledgments before the kill. */
+  readonly after: number;
+  /** Milliseconds between the last of them and the kill. */
+  readonly delay: number;
+}
+
+/** Lets readers sign up and kills the process in the middle of it. */
+function killOne({ dataDir, databaseUrl }: Place, round: number, { after, delay }: Moment): Promise<Said[]> {
   return new Promise((resolve, reject) => {
     const said: Said[] = [];
     const args = [dataDir, String(round), ...(databaseUrl === null ? [] : [databaseUrl])];
@@ -26,8 +35,7 @@ function killOne({ dataDir, databaseUrl }: Place, round: number, after: number):
     child.on('message', (message: 'ready' | Said) => {
       if (message === 'ready') return;
       said.push(message);
-      // Not always at the same point of the work.
-      if (said.length === after) setTimeout(() => child.kill('SIGKILL'), Math.random() * 10);
+      if (said.length === after) setTimeout(() => child.kill('SIGKILL'), delay);
     });
     child.on('exit', (_code, signal) => {
       if (signal === 'SIGKILL') resolve(said);
@@ -37,12 +45,15 @@ function killOne({ dataDir, databaseUrl }: Place, round: number, after: number):
 }
 
 onBothEngines('kills during sign-ups', (engines) => {
-  const rounds = 25;
+  const rounds = runs(5, 25);
+  const seed = seedFrom('FAULT_SEED');
 
-  it(`lose nothing that was acknowledged in ${rounds} rounds`, async () => {
+  it(`lose nothing that was acknowledged in ${rounds} rounds (FAULT_SEED=${seed})`, async () => {
     const place = await engines.place();
     const said: Said[] = [];
-    for (let round = 0; round < rounds; round++) said.push(...(await killOne(place, round, 3 + (round % 20))));
+    const random = chance(seed);
+    for (let round = 0; round < rounds; round++)
+      said.push(...(await killOne(place, round, { after: 3 + Math.floor(random() * 20), delay: random() * 10 })));
 
     if (engines.engine === 'sqlite') {
       const file = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));

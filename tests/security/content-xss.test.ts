@@ -16,6 +16,7 @@ import type { DocumentType, Picture } from '../../src/lib/content/model.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { fakeWordPress, type Json, wireComment, wirePost, wireSection } from '../fixtures/wordpress.ts';
 import { xssPayloads } from '../fixtures/xss.ts';
+import { runs } from '../world/runs.ts';
 
 const frameHosts = ['www.youtube.com', 'www.youtube-nocookie.com'];
 const context: IngestContext = {
@@ -307,7 +308,7 @@ describe('hostile markup', { timeout: 120_000 }, () => {
         expect(commentSurvivors(text)).toEqual([]);
       }),
       {
-        numRuns: 250,
+        numRuns: runs(60, 1000),
         // Found once by chance: an address on an element that has none, in a comment.
         examples: [['articles', '<p title="<link rel="prefetch" href="//evil.example">">']],
       },
@@ -330,7 +331,7 @@ describe('hostile markup', { timeout: 120_000 }, () => {
         expect(problemsIn(again.replaceAll(/ data-wordpress="https?:\/\/[^"]*"/gu, ''))).toEqual([]);
       }),
       {
-        numRuns: 100,
+        numRuns: runs(30, 500),
         // Found once by chance: a link that leads to an address of WordPress's own.
         examples: [[['<a href="x">a</a>']]],
       },

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { JSDOM } from 'jsdom';
 import { describe, expect, it } from 'vitest';
 import { type Json, wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { runs } from '../../../tests/world/runs.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { countWords } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
@@ -172,7 +173,7 @@ describe('what does not fit', () => {
           expect(['document', 'rejected', 'withheld']).toContain(result.kind);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(40, 1000) },
     );
   });
 });
@@ -376,7 +377,7 @@ describe('the opening', () => {
         expect(words).toBeLessThanOrEqual(100);
         expect(words).toBeLessThanOrEqual((document.facts.words ?? 0) / 3);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20, 300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { storeSections } from '../store/navigation.server.ts';
@@ -104,7 +105,7 @@ describe('search', () => {
           expect(items.length).toBeLessThanOrEqual(total);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(60, 2000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { runs } from '../../../tests/world/runs.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
 import { openContentStore } from './content-store.server.ts';
@@ -51,7 +52,7 @@ it('no stored answer of an address outlives what it says, in any order of renami
       }
       store.close();
     }),
-    { numRuns: 300 },
+    { numRuns: runs(60, 1000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { createReader } from './reader.server.ts';
@@ -90,7 +91,7 @@ describe('what stands beside a film', () => {
           }
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(10, 100) },
     );
   });
 });

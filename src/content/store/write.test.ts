@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
+import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { reindexSome } from '../search/reindex.server.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
@@ -168,6 +169,6 @@ it('keeps totals and lists in step with the documents, whatever happens', () => 
         expected(() => true).filter((id) => id > 2),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runs(20, 200) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
+import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { createLocalIngester } from '../ingest/ingester.server.ts';
 import { openContentStore } from '../store/content-store.server.ts';
@@ -138,7 +139,7 @@ describe('a poll finds an edit', () => {
           expect(titles()[id], JSON.stringify(steps)).toBe(title);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: runs(8, 60) },
     );
   }, 60_000);
 });

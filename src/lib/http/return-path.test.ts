@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/world/runs.ts';
 import { returnPath } from './return-path.ts';
 
 const site = 'https://paper.example';
@@ -75,7 +76,7 @@ describe('the way back', () => {
         // As a browser resolves it from another page, too.
         expect(new URL(path, `${site}/a/b`).origin).toBe(site);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(500, 20_000) },
     );
   });
 });

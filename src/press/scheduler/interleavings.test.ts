@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { runs } from '../../../tests/world/runs.ts';
 import { html, press, readText, tempDir } from '../testing.ts';
 import type { Rendering } from './render.server.ts';
 
@@ -132,13 +133,17 @@ async function play(steps: readonly Step[], delays: readonly number[]): Promise<
   }
 }
 
-it('keeps its promises under every interleaving', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(step, { minLength: 3, maxLength: 40 }),
-      fc.array(fc.nat(6), { minLength: 1, maxLength: 8 }),
-      play,
-    ),
-    { numRuns: 150, interruptAfterTimeLimit: 40_000 },
-  );
-}, 60_000);
+it(
+  'keeps its promises under every interleaving',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 3, maxLength: 40 }),
+        fc.array(fc.nat(6), { minLength: 1, maxLength: 8 }),
+        play,
+      ),
+      { numRuns: runs(40, 1000), interruptAfterTimeLimit: runs(40_000, 540_000) },
+    );
+  },
+  runs(60_000, 600_000),
+);
