@@ -13,8 +13,8 @@ import { createExternalCheck } from '../lib/email-verification/external.server.t
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
 import { createGeo } from '../lib/geo/geo.server.ts';
+import { createLimiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
-import { createLimiter } from '../lib/limits/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import { createPopularity, type RunningPopularity } from '../lib/most-read/most-read.server.ts';
@@ -35,7 +35,7 @@ import type { Config } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
-import { type KeepPictures, keepPictures } from './keep-pictures.ts';
+import { type KeepPictures, keepPictures } from './picture-prefetch.ts';
 import { accountsSecret, openReaders, type Readers, type ReadersState } from './readers.ts';
 import type { Services } from './services.ts';
 

@@ -1,7 +1,7 @@
 /** What the paper and its readers write to each other beside signing in and paying: newsletters, and the support inbox. */
 
 import type { Database } from '../lib/database.ts';
-import type { Limits } from '../lib/limits/model.ts';
+import type { Limits } from '../lib/http/limits.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { createNewsletters } from '../lib/newsletters/newsletters.server.ts';

@@ -11,7 +11,7 @@ import { createComments, type RunningComments } from '../lib/comments/engine/com
 import { createModeration } from '../lib/comments/engine/moderation.server.ts';
 import { commentData } from '../lib/comments/personal-data.server.ts';
 import type { Database } from '../lib/database.ts';
-import type { EmailVerification } from '../lib/email-verification/service.ts';
+import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
@@ -28,8 +28,8 @@ import type { Config } from './config/config.ts';
 import { type Correspondence, openCorrespondence } from './correspondence.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
-import { keptSecret } from './kept-secret.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
+import { keptSecret } from './secret-file.ts';
 
 export interface ReadersState {
   /** Why the database cannot be used now; `null` when it can. */

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { badEmailMessage } from '../../src/lib/accounts/engine/parts.ts';
-import { defaultLimits } from '../../src/lib/limits/model.ts';
+import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { type AccountSite, type Answer, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { formOf } from './fixtures/accounts.ts';
 

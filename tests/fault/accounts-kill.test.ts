@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { createAccounts } from '../../src/lib/accounts/engine/accounts.server.ts';
 import type { AccountsTransaction } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
-import type { Outbox } from '../../src/lib/mail/service.ts';
+import type { Outbox } from '../../src/lib/mail/model.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { access, type Said, secret, siteUrl } from '../fixtures/signing-up.ts';
 import { onBothEngines, type Place } from '../world/databases.ts';

@@ -4,8 +4,8 @@ import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
 import type { Letter } from '../../sandbox/mailbox/store.ts';
 import type { Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
+import type { Message } from '../../src/lib/mail/model.ts';
 import { openOutbox, type RunningOutbox } from '../../src/lib/mail/outbox.server.ts';
-import type { Message } from '../../src/lib/mail/service.ts';
 import { openTransport } from '../../src/lib/mail/smtp.server.ts';
 import { onBothEngines } from '../world/databases.ts';
 

@@ -4,7 +4,7 @@
  * built site over HTTP, with the real account service on SQLite.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { defaultLimits } from '../../src/lib/limits/model.ts';
+import { defaultLimits } from '../../src/lib/http/limits.ts';
 import {
   type AccountSite,
   type Answer,

@@ -11,7 +11,7 @@ import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Billed } from '../../src/lib/billing/service.ts';
 import { createGeo } from '../../src/lib/geo/geo.server.ts';
-import { defaultLimits } from '../../src/lib/limits/model.ts';
+import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { createLog } from '../../src/server/logging.ts';
 import { browser, siteUrl } from '../world/accounts.ts';
 import { type BillingBench, billingBench, day, home, paid, webhookSecret } from '../world/billing.ts';

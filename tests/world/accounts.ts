@@ -4,7 +4,7 @@ import { type AccountsOptions, createAccounts } from '../../src/lib/accounts/eng
 import type { Accounts, Caller, SignedIn } from '../../src/lib/accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
-import type { Message, Outbox } from '../../src/lib/mail/service.ts';
+import type { Message, Outbox } from '../../src/lib/mail/model.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 
 export const siteUrl = 'https://paper.example';

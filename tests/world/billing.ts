@@ -17,7 +17,7 @@ import type { Billed } from '../../src/lib/billing/service.ts';
 import type { Shipping } from '../../src/lib/billing/wire.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
-import type { Message, Outbox } from '../../src/lib/mail/service.ts';
+import type { Message, Outbox } from '../../src/lib/mail/model.ts';
 import { type Bench, bench, elsewhere, secret, siteUrl } from './accounts.ts';
 
 export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';

@@ -4,8 +4,8 @@
  */
 
 import type { DocumentType } from '../../lib/content/model.ts';
-import { createFairQueue, QueueFull } from '../../lib/fair-queue.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { createFairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';

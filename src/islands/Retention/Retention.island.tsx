@@ -4,8 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'react';
 import { cancel } from '../../lib/billing/client.ts';
-import { churnHash } from '../../lib/retention/client.ts';
-import { openWidget, type WidgetSettings } from '../../lib/retention/widget.ts';
+import { churnHash, openWidget, type WidgetSettings } from '../../lib/retention/widget.ts';
 import { loadScriptOnce } from '../../lib/third-party/load-script.ts';
 import { PanelState } from '../shared/Panel.tsx';
 import styles from './Retention.module.css';

@@ -5,8 +5,8 @@
  * Schemas of requests let unknown keys pass: other clients of this protocol send more than we read.
  */
 import { z } from 'zod';
-import type { Verification } from '../email-verification/service.ts';
-import type { Place } from '../geo/service.ts';
+import type { Verification } from '../email-verification/model.ts';
+import type { Place } from '../geo/model.ts';
 import { codeKeys, type providers, tokenExchangeKey } from './names.ts';
 import type { Purpose } from './service.ts';
 

@@ -1,5 +1,5 @@
 /** Which mail a state of a subscription causes, and under which name each is sent only once. Pure. */
-import type { Message } from '../mail/service.ts';
+import type { Message } from '../mail/model.ts';
 import { entitlementOf, isEnding, isPaused, isRunning, paidUntil, type StripeState } from './state.ts';
 import { isInGoodStanding, isOverdue } from './status.ts';
 

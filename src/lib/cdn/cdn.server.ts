@@ -1,9 +1,9 @@
 /** The CDN in front of the site, as the press sees it: tags go in, the CDN forgets the pages that carry them. */
+
+import { createDeliveryQueue, type DeliveryQueue } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
-import { createDeliveryQueue, type DeliveryQueue } from '../outbound/delivery-queue.server.ts';
-import { type CloudflareSettings, createCloudflare } from './cloudflare.server.ts';
-import { createFastly, type FastlySettings } from './fastly.server.ts';
 import { everything, purgeKeys } from './model.ts';
+import { type CloudflareSettings, createCloudflare, createFastly, type FastlySettings } from './vendors.server.ts';
 
 export type CdnSettings = CloudflareSettings | FastlySettings;
 

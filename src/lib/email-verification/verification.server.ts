@@ -1,9 +1,10 @@
 /** The checks of an e-mail address, cheap ones first. Whatever cannot be asked counts as verified: nobody is kept out by an outage. */
-import { isDisposable } from './disposable.server.ts';
+
+import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 import type { ExternalAnswer } from './external.server.ts';
 import type { MailDomain } from './mail-domain.server.ts';
-import type { EmailVerification, Verification } from './service.ts';
-import { mended, readEmail } from './syntax.ts';
+import type { EmailVerification, Verification } from './model.ts';
+import { mended, readEmail } from './model.ts';
 import { typoOf } from './typos.ts';
 
 export interface VerificationOptions {
@@ -65,4 +66,13 @@ function withoutForm(text: string): Verification | null {
   const typo = bare && typoOf((bare[2] ?? '').toLowerCase());
   const email = `${bare?.[1]}@${typo?.domain}`;
   return typo && !('flaw' in readEmail(email)) ? suggested(email) : null;
+}
+
+let list: ReadonlySet<string> | undefined;
+
+/** @param domain in lower case; mailboxes below a listed domain count too */
+export function isDisposable(domain: string): boolean {
+  list ??= disposableEmailBlocklistSet();
+  const labels = domain.split('.');
+  return labels.some((_, place) => labels.length - place > 1 && list?.has(labels.slice(place).join('.')));
 }

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { isDisposable } from './disposable.server.ts';
-import { mended, readEmail } from './syntax.ts';
+import { mended, readEmail } from './model.ts';
 import { distance, typoOf } from './typos.ts';
-import { createEmailVerification } from './verification.server.ts';
+import { createEmailVerification, isDisposable } from './verification.server.ts';
 
 const alone = createEmailVerification({ mailDomain: null, external: null });
 

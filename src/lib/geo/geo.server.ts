@@ -1,7 +1,7 @@
 /** A reader's place from headers of the CDN. They are believed because a setting names them, and for no other reason. */
 import { BlockList, isIP } from 'node:net';
+import type { Geo } from './model.ts';
 import { cityOf, countryOf } from './model.ts';
-import type { Geo } from './service.ts';
 
 export interface GeoSettings {
   /** Names of headers, in lower case; `null`: that part is not known. */

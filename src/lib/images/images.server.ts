@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { publication } from '../../publication.ts';
-import { createFairQueue, type FairQueue, QueueFull } from '../fair-queue.ts';
-import { networkOf } from '../limits/network.ts';
+import { networkOf } from '../http/network.ts';
 import { type Logger, warnOncePerHost } from '../logging.ts';
+import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queue.ts';
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
 import { createRefusals, refusalAnswer } from './refusals.server.ts';
 import {

@@ -2,9 +2,10 @@
  * Tells search engines of new addresses through IndexNow, which passes them on to all that take part. A hint and no more: it
  * is tried a few times and then given up, because their own crawl finds the page anyway.
  */
+
+import { postJson } from '../http/post.server.ts';
+import { createDeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
-import { createDeliveryQueue, type Outcome } from '../outbound/delivery-queue.server.ts';
-import { postJson } from '../outbound/post.server.ts';
 import {
   announceable,
   type IndexNowSettings,

@@ -11,9 +11,8 @@ import { backOff } from '../jobs/retry.ts';
 import type { Logger } from '../logging.ts';
 import { createSealer } from '../sealed.server.ts';
 import { isAddress } from './address.ts';
-import type { Publisher } from './messages/publisher.ts';
-import { renderMessage } from './messages/render.ts';
-import type { Message, Outbox } from './service.ts';
+import { renderMessage } from './messages/messages.ts';
+import type { Message, Outbox, Publisher } from './model.ts';
 import type { Delivered, MailTransport } from './smtp.server.ts';
 
 export interface MailStats {

@@ -4,9 +4,8 @@ import type { Database } from '../database.ts';
 import { createJobQueue, leaseMs } from '../jobs/queue.server.ts';
 import { type Logger, silent } from '../logging.ts';
 import type { Rendered } from './messages/layout.ts';
-import type { Publisher } from './messages/publisher.ts';
+import type { Message, Publisher } from './model.ts';
 import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
-import type { Message } from './service.ts';
 import type { Delivered, MailTransport } from './smtp.server.ts';
 
 const paper: Publisher = {

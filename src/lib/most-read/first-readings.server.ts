@@ -4,7 +4,7 @@
  * who has read what. A restart forgets it, and of several processes each counts a reader once.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { blockOf, networkOf } from '../limits/network.ts';
+import { blockOf, networkOf } from '../http/network.ts';
 
 export type Passage = 'passed' | 'again' | 'limited';
 

@@ -6,7 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Card, ContentReader } from '../content/model.ts';
 import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
-import type { Limiter } from '../limits/limiter.server.ts';
+import type { Limiter } from '../http/limiter.server.ts';
 import type { Logger } from '../logging.ts';
 import { changedBoards, keepBoards, readBoards } from './boards.server.ts';
 import { createFirstReadings } from './first-readings.server.ts';

@@ -11,8 +11,8 @@ import { withdrawDocument } from '../../content/store/write.server.ts';
 import { publication } from '../../publication.ts';
 import { createKeyed } from '../accounts/engine/keyed.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
-import { createLimiter } from '../limits/limiter.server.ts';
-import { defaultLimits } from '../limits/model.ts';
+import { createLimiter } from '../http/limiter.server.ts';
+import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
 import { createPopularity, type PopularityOptions } from './most-read.server.ts';
 

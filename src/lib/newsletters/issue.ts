@@ -1,6 +1,6 @@
 /** Chooses the stories of a day's newsletter out of the newest. */
 import { mastheadDay } from '../dates.ts';
-import type { NewsletterIssue, NewsletterStory } from '../mail/service.ts';
+import type { NewsletterIssue, NewsletterStory } from '../mail/model.ts';
 import type { Newsletter } from './newsletters.ts';
 
 /** The fields of a card that a newsletter shows. */

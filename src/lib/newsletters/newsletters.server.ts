@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress } from '../mail/address.ts';
-import type { NewsletterIssue, Outbox } from '../mail/service.ts';
+import type { NewsletterIssue, Outbox } from '../mail/model.ts';
 import { createSealer } from '../sealed.server.ts';
 import { type Choice, knownChoices } from './choices.ts';
 import { mailFields, unsubscribePath } from './paths.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { bench } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { AccountsTransaction } from '../database.ts';
-import type { Message, NewsletterIssue } from '../mail/service.ts';
+import type { Message, NewsletterIssue } from '../mail/model.ts';
 import { createNewsletters } from './newsletters.server.ts';
 
 const secret = 'a secret of the newsletters that is long enough';

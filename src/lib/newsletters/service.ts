@@ -1,6 +1,6 @@
 /** What the newsletters do, as routes, pages and the command see it. */
 import type { Session } from '../accounts/service.ts';
-import type { NewsletterIssue } from '../mail/service.ts';
+import type { NewsletterIssue } from '../mail/model.ts';
 import type { Choice } from './choices.ts';
 
 /** How far an issue has got. */

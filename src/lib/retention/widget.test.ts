@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Answer } from '../http/ask.ts';
-import { userHash } from './hash.server.ts';
+import type { ChurnAnswer } from './churnkey.server.ts';
+import { userHash } from './churnkey.server.ts';
 import { openWidget } from './widget.ts';
-import type { ChurnAnswer } from './wire.ts';
 
 const settings = { appId: 'app_1', scriptUrl: 'https://assets.churnkey.co/js/app.js', mode: 'test' } as const;
 const granted = (value: ChurnAnswer): Answer<ChurnAnswer> => ({ ok: true, status: 200, value });

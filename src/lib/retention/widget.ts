@@ -2,9 +2,9 @@
  * The retention widget, opened for the reader who is signed in (vendors.md 4). A cancellation itself stays ours: the widget asks us
  * for it, and what it says of why is kept with it.
  */
-import type { Answer } from '../http/ask.ts';
+import { type Answer, ask } from '../http/ask.ts';
 import type { ScriptOutcome } from '../third-party/load-script.ts';
-import type { ChurnAnswer } from './wire.ts';
+import type { ChurnAnswer } from './churnkey.server.ts';
 
 export interface WidgetSettings {
   readonly appId: string;
@@ -94,3 +94,5 @@ export async function openWidget(
     return 'failed';
   }
 }
+
+export const churnHash = (email: string): Promise<Answer<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });

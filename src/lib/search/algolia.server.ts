@@ -4,7 +4,7 @@
  */
 import type { SearchParamsObject } from 'algoliasearch';
 import { z } from 'zod';
-import { postJson } from '../outbound/post.server.ts';
+import { postJson } from '../http/post.server.ts';
 import { cutToBytes } from '../text.ts';
 import type { AlgoliaAccess } from './algolia-access.ts';
 import { type FeedOptions, openFeed } from './algolia-feed.server.ts';

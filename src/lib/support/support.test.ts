@@ -2,9 +2,9 @@ import { expect, it, vi } from 'vitest';
 import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Database } from '../database.ts';
-import { defaultLimits } from '../limits/model.ts';
+import { defaultLimits } from '../http/limits.ts';
 import { type Logger, silent } from '../logging.ts';
-import type { Message } from '../mail/service.ts';
+import type { Message } from '../mail/model.ts';
 import type { Asking } from './service.ts';
 import { createSupport } from './support.server.ts';
 

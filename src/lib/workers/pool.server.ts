@@ -7,7 +7,7 @@
  */
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Logger } from '../logging.ts';
-import type { FromThread, ToThread } from './messages.ts';
+import type { FromThread, ToThread } from './thread.server.ts';
 
 /** The pool was closed before the task was done. */
 export class PoolClosed extends Error {

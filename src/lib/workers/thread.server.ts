@@ -1,6 +1,5 @@
 /** The thread's side of a worker pool: a `*.worker.ts` module calls {@link serveTasks} once. */
 import { parentPort, type Transferable } from 'node:worker_threads';
-import type { FromThread, ToThread } from './messages.ts';
 
 const calls = new Map<number, (value: unknown) => void>();
 let lastCall = 0;
@@ -48,3 +47,15 @@ export function askMainThread(request: unknown): Promise<unknown> {
     port().postMessage({ call: lastCall, request } satisfies FromThread<never>);
   });
 }
+
+/** A message from the pool to its thread. */
+export type ToThread<Task> =
+  | { readonly id: number; readonly task: Task }
+  | { readonly reply: number; readonly value: unknown };
+
+/** A message from a thread to its pool. */
+export type FromThread<Result> =
+  | { readonly id: number; readonly result: Result }
+  | { readonly id: number; readonly failure: string }
+  /** A question of the thread to the main thread, see `askMainThread`. */
+  | { readonly call: number; readonly request: unknown };

@@ -6,8 +6,7 @@
 import { payingCall } from '../../lib/billing/http.server.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly } from '../../lib/http/routes.server.ts';
-import { userHash } from '../../lib/retention/hash.server.ts';
-import { type ChurnAnswer, churnBody } from '../../lib/retention/wire.ts';
+import { type ChurnAnswer, churnBody, userHash } from '../../lib/retention/churnkey.server.ts';
 
 export const POST = payingCall({ body: churnBody }, async ({ billing, session, context: { locals } }) => {
   const { retention } = locals.config;

@@ -1,7 +1,7 @@
 /** Settings of the accounts: the secret, and the social providers. */
 import { z } from 'zod';
 import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/engine/social-providers.server.ts';
-import { type Limits, readLimits } from '../../lib/limits/model.ts';
+import { type Limits, readLimits } from '../../lib/http/limits.ts';
 import { apiAddress, whole } from './fields.ts';
 
 export interface AccountsConfig {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sandboxSettings } from '../../../scripts/settings.ts';
-import { defaultLimits } from '../../lib/limits/model.ts';
+import { defaultLimits } from '../../lib/http/limits.ts';
 import { noThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import { ConfigError, parseConfig, settingNames } from './config.ts';
 

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Database, DatabaseUnavailable } from '../../lib/database.ts';
-import type { Limiter } from '../../lib/limits/limiter.server.ts';
+import type { Limiter } from '../../lib/http/limiter.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 
 export interface OperatorAccessOptions {

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createKeyed } from '../../lib/accounts/engine/keyed.server.ts';
-import { createLimiter } from '../../lib/limits/limiter.server.ts';
-import { defaultLimits } from '../../lib/limits/model.ts';
+import { createLimiter } from '../../lib/http/limiter.server.ts';
+import { defaultLimits } from '../../lib/http/limits.ts';
 import { silent } from '../../lib/logging.ts';
 import { createOperators, type OperatorsOptions } from './operators.ts';
 

@@ -7,9 +7,9 @@ import { openState, type StripeState } from '../../../sandbox/stripe/state.ts';
 import type { Session } from '../../../src/lib/accounts/service.ts';
 import { createBilling, type RunningBilling } from '../../../src/lib/billing/engine/billing.server.ts';
 import type { AccountsTransaction, Database } from '../../../src/lib/database.ts';
-import { defaultLimits } from '../../../src/lib/limits/model.ts';
+import { defaultLimits } from '../../../src/lib/http/limits.ts';
 import { silent } from '../../../src/lib/logging.ts';
-import type { Outbox } from '../../../src/lib/mail/service.ts';
+import type { Outbox } from '../../../src/lib/mail/model.ts';
 import type { Action } from './steps.ts';
 import { type Failures, type Fault, Life, mortal, stripeClient } from './wire.ts';
 

@@ -1,11 +1,11 @@
 /** The account service: puts its parts together over a database that somebody else opened. */
 import { registeredGrant } from '../../access/grant.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import type { EmailVerification } from '../../email-verification/service.ts';
-import { createLimiter } from '../../limits/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../limits/model.ts';
+import type { EmailVerification } from '../../email-verification/model.ts';
+import { createLimiter } from '../../http/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../http/limits.ts';
 import type { Logger } from '../../logging.ts';
-import type { Outbox } from '../../mail/service.ts';
+import type { Outbox } from '../../mail/model.ts';
 import { noPersonalData, type PersonalData } from '../../personal-data.ts';
 import type { Accounts, Outcome, SignedIn } from '../service.ts';
 import { createAudit } from './audit.server.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readEmail } from '../../email-verification/syntax.ts';
+import { readEmail } from '../../email-verification/model.ts';
 import { isAddress } from '../../mail/address.ts';
 import { normalEmail } from './email.ts';
 

@@ -1,5 +1,5 @@
 /** E-mail addresses as the accounts know them. */
-import { readEmail } from '../../email-verification/syntax.ts';
+import { readEmail } from '../../email-verification/model.ts';
 
 /**
  * The normal form: without white space around it, in lower case, with a domain in the letters that DNS knows, so that one mailbox is

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
-import { defaultLimits } from '../../limits/model.ts';
+import { defaultLimits } from '../../http/limits.ts';
 
 const email = 'ada@example.com';
 const exists = { ok: false, failure: { kind: 'exists' } };

@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { bench, browser, caller, elsewhere } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
-import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../../limits/model.ts';
+import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../../http/limits.ts';
 import { silent } from '../../logging.ts';
 import { prune } from './pruning.server.ts';
 

@@ -1,10 +1,10 @@
 /** What the parts of the account service are built from; accounts.server.ts puts them together. */
 import type { AccountsTransaction, Database } from '../../database.ts';
-import type { EmailVerification } from '../../email-verification/service.ts';
-import type { Limiter, Over, Who } from '../../limits/limiter.server.ts';
-import type { LimitName } from '../../limits/model.ts';
+import type { EmailVerification } from '../../email-verification/model.ts';
+import type { Limiter, Over, Who } from '../../http/limiter.server.ts';
+import type { LimitName } from '../../http/limits.ts';
 import type { Logger } from '../../logging.ts';
-import type { Outbox } from '../../mail/service.ts';
+import type { Outbox } from '../../mail/model.ts';
 import type { PersonalData } from '../../personal-data.ts';
 import type { Failure, Outcome } from '../service.ts';
 import type { Audit } from './audit.server.ts';

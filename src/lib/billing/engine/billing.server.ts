@@ -2,10 +2,10 @@
 import Stripe from 'stripe';
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import { createLimiter } from '../../limits/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../limits/model.ts';
+import { createLimiter } from '../../http/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../http/limits.ts';
 import type { Logger } from '../../logging.ts';
-import type { Outbox } from '../../mail/service.ts';
+import type { Outbox } from '../../mail/model.ts';
 import { currencyOf, priceIn } from '../currency.ts';
 import type { Billing } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';

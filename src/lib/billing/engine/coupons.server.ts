@@ -4,8 +4,8 @@
  */
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
+import type { Limiter } from '../../http/limiter.server.ts';
 import { tooManyTries } from '../../http/rate-limit.ts';
-import type { Limiter } from '../../limits/limiter.server.ts';
 import { idOf } from '../read-state.ts';
 import type { Price } from '../wire.ts';
 import { no, Refused, refuse } from './errors.ts';

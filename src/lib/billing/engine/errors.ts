@@ -1,8 +1,8 @@
 /** How Stripe's errors reach a reader (spec section 8). */
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
+import type { Over } from '../../http/limiter.server.ts';
 import { tooManyTries } from '../../http/rate-limit.ts';
-import type { Over } from '../../limits/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import type { CheckoutError } from '../wire.ts';
 

@@ -1,7 +1,7 @@
 /** Calls that are counted: those that reach Stripe, and those with which a caller finds something out by trying. */
 import type { Session } from '../../accounts/service.ts';
-import type { Limiter, Who } from '../../limits/limiter.server.ts';
-import type { LimitName } from '../../limits/model.ts';
+import type { Limiter, Who } from '../../http/limiter.server.ts';
+import type { LimitName } from '../../http/limits.ts';
 import type { Billed } from '../service.ts';
 import { overLimit } from './errors.ts';
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Logger } from '../../logging.ts';
-import type { Outbox } from '../../mail/service.ts';
+import type { Outbox } from '../../mail/model.ts';
 import { cancelledKey, type NoticeRules, noticesOf } from '../notices.ts';
 import { type Asked, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
 import {

@@ -1,9 +1,9 @@
 /** What the parts of billing are built from; billing.server.ts puts them together. */
 import type Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import type { Limiter } from '../../limits/limiter.server.ts';
+import type { Limiter } from '../../http/limiter.server.ts';
 import type { Logger } from '../../logging.ts';
-import type { Outbox } from '../../mail/service.ts';
+import type { Outbox } from '../../mail/model.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
 import type { Mirror } from './mirror.server.ts';

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
-import { defaultLimits } from '../../limits/model.ts';
+import { defaultLimits } from '../../http/limits.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 const address = '203.0.113.9';

@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import type { Limiter, Who } from '../../limits/limiter.server.ts';
+import type { Limiter, Who } from '../../http/limiter.server.ts';
 import type { Billed } from '../service.ts';
 import { isMissing, no, ok, overLimit, said } from './errors.ts';
 import { underKey } from './idempotency.ts';

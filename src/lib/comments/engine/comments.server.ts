@@ -1,8 +1,8 @@
 /** The comments service: puts its dependencies together over the accounts' database and WordPress. */
 import { createKeyed } from '../../accounts/engine/keyed.server.ts';
 import type { AccountsTransaction } from '../../database.ts';
-import { createLimiter } from '../../limits/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../limits/model.ts';
+import { createLimiter } from '../../http/limiter.server.ts';
+import { defaultLimits, type Limits } from '../../http/limits.ts';
 import type { Comments } from '../service.ts';
 import { cleanComment } from '../text.ts';
 import { type CommentDependencies, done, failed } from './dependencies.ts';

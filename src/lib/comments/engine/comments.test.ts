@@ -5,7 +5,7 @@ import { fakeWordPress, restError } from '../../../../tests/fixtures/wordpress.t
 import { bench, caller, elsewhere, got, secret } from '../../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { defaultLimits } from '../../limits/model.ts';
+import { defaultLimits } from '../../http/limits.ts';
 import { silent } from '../../logging.ts';
 import type { CommentOutcome, Draft } from '../service.ts';
 import { createComments } from './comments.server.ts';

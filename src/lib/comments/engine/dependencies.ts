@@ -3,7 +3,7 @@
 import type { Accounts, Session } from '../../accounts/service.ts';
 import type { WalledLevel } from '../../content/model.ts';
 import type { Database } from '../../database.ts';
-import type { Limiter } from '../../limits/limiter.server.ts';
+import type { Limiter } from '../../http/limiter.server.ts';
 import type { Logger } from '../../logging.ts';
 import { commentRefused } from '../messages.ts';
 import type { CommentFailure, CommentOutcome } from '../service.ts';

@@ -1,8 +1,7 @@
 /** Mail about a subscription: welcome, receipt, renewal, failed payment, end. */
 import { formatMoney, formatReceipt as taxed } from '../../money.ts';
-import type { Message } from '../service.ts';
+import type { Message, Publisher } from '../model.ts';
 import type { MailContent } from './layout.ts';
-import type { Publisher } from './publisher.ts';
 
 type Of<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
 export type BillingMessage = Of<'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier'>;

@@ -1,8 +1,6 @@
 /** What every message is made of, and its two forms: HTML that Outlook of 2016 can set, and plain text. */
-
 import type { Sender } from '../address.ts';
-import { button, codeBox, frame, html, type Markup } from './frame.ts';
-import type { Publisher } from './publisher.ts';
+import type { Publisher } from '../model.ts';
 
 /** A message without its looks. Texts are plain; each paragraph stands by itself. */
 export interface MailContent {
@@ -81,3 +79,138 @@ export function wrap(line: string): string {
 /** `about a minute`, `10 minutes`. */
 export const minutesInWords = (minutes: number): string =>
   minutes <= 1 ? 'about a minute' : `${Math.floor(minutes)} minutes`;
+
+/** HTML that is ready to be sent; only {@link html} makes it. */
+export interface Markup {
+  readonly markup: string;
+}
+
+type Part = string | Markup | readonly Markup[];
+
+/** A template whose strings are escaped. */
+export function html(pieces: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return { markup: pieces.reduce((sum, piece, place) => sum + written(parts[place - 1] ?? '') + piece) };
+}
+
+function written(part: Part): string {
+  if (typeof part === 'string') return quoted(part);
+  return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('\n');
+}
+
+const quoted = (text: string): string => text.replace(/[&<>"']/gu, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** Colours of src/styles/tokens.css, light and dark. Each pair of text and ground has 4.5:1 or more. */
+const light = {
+  ground: '#f2ecdc',
+  sheet: '#fffefa',
+  ink: '#16140f',
+  soft: '#5b574d',
+  rule: '#d9d4c6',
+  gold: '#8a5600',
+};
+const dark = { ground: '#0f0d09', sheet: '#1c1913', ink: '#f4f0e4', soft: '#b9b2a1', rule: '#3f392c', gold: '#f3b73c' };
+
+const serif = "Georgia,'Times New Roman',Times,serif";
+const sans = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+
+/** Styles by class, written into the elements; the dark sheet knows them by the same names. */
+const styles: Readonly<Record<string, string>> = {
+  ground: `margin:0;padding:0;background-color:${light.ground}`,
+  sheet: `width:100%;max-width:600px;background-color:${light.sheet};border-top:4px solid ${light.ink}`,
+  plate: `padding:26px 32px 16px;text-align:center;border-bottom:3px double ${light.ink}`,
+  name: `margin:0;font-family:${serif};font-size:40px;line-height:44px;font-weight:bold;letter-spacing:-0.5px;color:${light.ink};text-decoration:none`,
+  motto: `margin:6px 0 0;font-family:${serif};font-size:14px;line-height:20px;font-style:italic;color:${light.soft}`,
+  body: 'padding:32px 32px 16px',
+  heading: `margin:0 0 16px;font-family:${serif};font-size:26px;line-height:32px;font-weight:bold;color:${light.ink}`,
+  text: `margin:0 0 16px;font-family:${serif};font-size:17px;line-height:27px;color:${light.ink}`,
+  box: `padding:20px 12px;text-align:center;background-color:${light.ground};border:1px solid ${light.rule}`,
+  code: `font-family:Menlo,Consolas,'Courier New',monospace;font-size:38px;line-height:44px;font-weight:bold;letter-spacing:9px;color:${light.ink};padding-left:9px`,
+  key: `background-color:${light.ink};border-radius:3px;text-align:center`,
+  press: `display:inline-block;padding:15px 30px;font-family:${sans};font-size:17px;line-height:22px;font-weight:bold;color:${light.sheet};text-decoration:none;border-radius:3px`,
+  words: `margin:0 0 16px;font-family:${sans};font-size:14px;line-height:21px;color:${light.soft}`,
+  address: `color:${light.gold};text-decoration:underline;word-break:break-all`,
+  away: `color:${light.gold};text-decoration:underline`,
+  foot: `padding:18px 32px 30px;border-top:1px solid ${light.rule}`,
+  kicker: `margin:0 0 4px;font-family:${sans};font-size:12px;line-height:18px;font-weight:bold;letter-spacing:0.7px;text-transform:uppercase;color:${light.gold}`,
+  lead: `font-family:${serif};font-size:30px;line-height:35px;font-weight:bold;letter-spacing:-0.3px;color:${light.ink};text-decoration:none`,
+  story: `font-family:${serif};font-size:20px;line-height:25px;font-weight:bold;color:${light.ink};text-decoration:none`,
+  standfirst: `margin:6px 0 0;font-family:${serif};font-size:16px;line-height:24px;color:${light.ink}`,
+  byline: `margin:6px 0 0;font-family:${sans};font-size:13px;line-height:19px;color:${light.soft}`,
+  rule: `padding:20px 0;border-top:1px solid ${light.rule}`,
+  dateline: `margin:0 0 20px;font-family:${sans};font-size:14px;line-height:21px;color:${light.soft}`,
+  small: `margin:0 0 8px;font-family:${sans};font-size:13px;line-height:20px;color:${light.soft}`,
+};
+
+/** Writes the styles of each class into its elements. */
+const inlined = (markup: string): string =>
+  markup.replace(/ class="([a-z]+)"/gu, (whole, name: string) =>
+    styles[name] ? `${whole} style="${styles[name]}"` : whole,
+  );
+
+const darkRules = [
+  `.ground{background-color:${dark.ground}!important}`,
+  `.sheet{background-color:${dark.sheet}!important;border-color:${dark.gold}!important}`,
+  `.plate{border-color:${dark.ink}!important}.foot{border-color:${dark.rule}!important}`,
+  `.box{background-color:${dark.ground}!important;border-color:${dark.rule}!important}`,
+  `.name,.heading,.text,.code,.lead,.story,.standfirst{color:${dark.ink}!important}`,
+  `.motto,.words,.small,.byline,.dateline{color:${dark.soft}!important}`,
+  `.key{background-color:${dark.gold}!important}.press{color:${dark.ground}!important}`,
+  `.rule{border-color:${dark.rule}!important}`,
+  `.address,.away,.kicker{color:${dark.gold}!important}`,
+];
+
+const sheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}
+a{text-decoration:underline}
+@media (max-width:479px){.plate,.foot{padding-left:20px!important;padding-right:20px!important}.body{padding:26px 20px 12px!important}.heading{font-size:24px!important;line-height:30px!important}.lead{font-size:26px!important;line-height:31px!important}.code{font-size:34px!important;letter-spacing:7px!important;padding-left:7px!important}.wide{width:100%!important}.press{display:block!important}}
+@media (prefers-color-scheme:dark){${darkRules.join('')}}
+${darkRules.map((rule) => rule.replace(/(^|[},])\./gu, '$1[data-ogsc] .')).join('')}`;
+
+/** The whole message around its body. */
+export function frame(
+  { paper, title, preview, reason }: { paper: Publisher; title: string; preview: string; reason: Markup },
+  body: Markup,
+): string {
+  // Without filling, a mailbox goes on into the message after a short preview.
+  const filling = '&#847;&zwnj;&nbsp;'.repeat(60);
+  const host = new URL(paper.siteUrl).host;
+  const content = html`<body class="ground">
+<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">${preview}${{ markup: filling }}</div>
+<table class="ground" role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td align="center" style="padding:24px 8px">
+<!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
+<table class="sheet" role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+<tr><td class="plate"><a class="name" href="${paper.siteUrl}/">${paper.name}</a><p class="motto">${paper.motto}</p></td></tr>
+<tr><td class="body">
+${body}
+</td></tr>
+<tr><td class="foot"><p class="small">${reason}</p><p class="small">${paper.name} · <a class="away" href="${paper.siteUrl}/">${host}</a></p><p class="small"><a class="away" href="mailto:${paper.contact}">${paper.contact}</a></p></td></tr>
+</table>
+<!--[if mso]></td></tr></table><![endif]-->
+</td></tr></table>
+</body>`;
+  return `<!doctype html>
+<html lang="${quoted(paper.language)}" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<meta name="format-detection" content="telephone=no,date=no,address=no,email=no">
+<meta name="x-apple-disable-message-reformatting">
+<title>${quoted(title)}</title>
+<style>${sheet}</style>
+</head>
+${inlined(content.markup)}
+</html>
+`;
+}
+
+/** A button, and its address in words for programs that show none. */
+export const button = (
+  label: string,
+  url: string,
+): Markup => html`<table class="wide" role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="key"><a class="press" href="${url}">${label}</a></td></tr></table>
+<p class="words">If the button does nothing, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
+
+/** The digits, large; read aloud one by one, copied without spaces. */
+export const codeBox = (code: string): Markup =>
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="box"><span class="code" role="img" aria-label="${[...code].join(' ')}">${code}</span></td></tr></table>`;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../service.ts';
-import type { Publisher } from './publisher.ts';
-import { renderMessage } from './render.ts';
+import type { Message, Publisher } from '../model.ts';
+import { renderMessage } from './messages.ts';
 
 const paper: Publisher = {
   name: 'The Sun',

@@ -1,8 +1,6 @@
 /** A newsletter: the stories of a day as the paper sets them, and a way out that takes one click (RFC 8058). */
-import type { Message, NewsletterStory } from '../service.ts';
-import { frame, html, type Markup } from './frame.ts';
-import { type Rendered, unbroken, wrap } from './layout.ts';
-import type { Publisher } from './publisher.ts';
+import type { Message, NewsletterStory, Publisher } from '../model.ts';
+import { frame, html, type Markup, type Rendered, unbroken, wrap } from './layout.ts';
 
 type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
 

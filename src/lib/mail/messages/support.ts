@@ -1,9 +1,7 @@
 /** What a reader wrote through the support form, as the support inbox gets it: an answer goes to the reader. */
 import { isAddress, oneLine } from '../address.ts';
-import type { Message } from '../service.ts';
-import { frame, html } from './frame.ts';
-import { type Rendered, wrap } from './layout.ts';
-import type { Publisher } from './publisher.ts';
+import type { Message, Publisher } from '../model.ts';
+import { frame, html, type Rendered, wrap } from './layout.ts';
 
 type SupportMessage = Extract<Message, { kind: 'support' }>;
 

@@ -3,8 +3,8 @@
  * under way at a time, and trouble is waited out. Memory is bounded whatever the other side does.
  */
 
-import { backOff } from '../jobs/retry.ts';
 import type { Logger } from '../logging.ts';
+import { backOff } from './retry.ts';
 
 /** What came of one request. */
 export type Outcome =

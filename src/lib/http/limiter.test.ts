@@ -4,9 +4,9 @@ import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createKeyed } from '../accounts/engine/keyed.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
+import { MemoryWindows } from './limit-windows.server.ts';
 import { createLimiter, type Limiter } from './limiter.server.ts';
-import { MemoryWindows } from './memory-windows.server.ts';
-import { defaultLimits, type LimitName, type LimitSet, type Limits } from './model.ts';
+import { defaultLimits, type LimitName, type LimitSet, type Limits } from './limits.ts';
 import { blockOf, networkOf } from './network.ts';
 
 const email = 'ada@example.com';

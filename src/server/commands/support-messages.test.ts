@@ -6,7 +6,7 @@ import { asText, readWish } from '../../../scripts/support.ts';
 import { silent } from '../../lib/logging.ts';
 import { parseConfig } from '../config/config.ts';
 import { openReaders } from '../readers.ts';
-import { listHeld, releaseMessage } from './held-messages.ts';
+import { listHeld, releaseMessage } from './support-messages.ts';
 
 const fields = { name: 'Ada Whitlock', email: 'ada@example.com', phone: '2125550183', message: 'Where is\nmy paper?' };
 let dir: string;

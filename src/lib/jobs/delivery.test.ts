@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silent } from '../logging.ts';
-import { createDeliveryQueue, type DeliveryOptions, type Outcome } from './delivery-queue.server.ts';
+import { createDeliveryQueue, type DeliveryOptions, type Outcome } from './delivery.server.ts';
 
 const accepted: Outcome = { kind: 'accepted' };
 const failed: Outcome = { kind: 'failed', message: 'down' };

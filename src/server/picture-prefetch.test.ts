@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ContentReader } from '../lib/content/model.ts';
 import { imageUrl } from '../lib/images/url.ts';
 import { silent } from '../lib/logging.ts';
-import { keepPictures, newestPictures } from './keep-pictures.ts';
+import { keepPictures, newestPictures } from './picture-prefetch.ts';
 
 const picture = (name: string) => ({
   url: `https://wp.example/${name}.jpg`,

@@ -1,8 +1,8 @@
-/** Windows in the accounts database: each is counted by one statement, so that it holds across processes. */
+/** Where the windows of rate limits are counted: in the accounts database, or in the memory of one process. */
 import { sql } from 'kysely';
-import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { AccountsTransaction } from '../database.ts';
-import type { Limit } from './model.ts';
+import type { Limit } from './limits.ts';
 
 /** A row as the library reads it: `expire` by the clock of the machine. */
 interface Counted {
@@ -14,7 +14,10 @@ export interface CountIn {
   readonly tx: AccountsTransaction;
 }
 
-/** The library's limiter for PostgreSQL, with its statement for both engines, in our transaction and by a clock that tests can set. */
+/**
+ * Windows in the accounts database: the library's limiter for PostgreSQL, with its statement for both engines, in our transaction
+ * and by a clock that tests can set. One statement counts, so that a limit holds across processes.
+ */
 export class DatabaseWindows extends RateLimiterPostgres {
   readonly #now: () => number;
 
@@ -65,4 +68,36 @@ async function takeBack(tx: AccountsTransaction, key: string, now: number) {
     .returning(['count', 'until'])
     .executeTakeFirst();
   return left ?? { count: 0, until: now };
+}
+
+/** Windows of one limit remembered at most: a flood from many networks must not fill the memory. */
+const mostRemembered = 20_000;
+
+/** Windows in memory, bounded: the least recently used is forgotten first. */
+export class MemoryWindows extends RateLimiterMemory {
+  /** Keys in the order of their last use. */
+  readonly #used = new Set<string>();
+  readonly #most: number;
+
+  constructor({ most, seconds }: Limit, remembered = mostRemembered) {
+    super({ points: most, duration: seconds, keyPrefix: '' });
+    this.#most = remembered;
+  }
+
+  override consume(key: string, points?: number): Promise<RateLimiterRes> {
+    this.#used.delete(key);
+    this.#used.add(key);
+    if (this.#used.size > this.#most) {
+      const [oldest = ''] = this.#used;
+      this.#used.delete(oldest);
+      void this.delete(oldest);
+    }
+    return super.consume(key, points);
+  }
+
+  /** Takes back what was counted; what was not counted here gives no credit. */
+  override async reward(key: string, points?: number): Promise<RateLimiterRes> {
+    const counted = await this.get(key);
+    return counted && counted.consumedPoints > 0 ? super.reward(key, points) : super.penalty(key, 0);
+  }
 }

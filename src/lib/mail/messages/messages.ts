@@ -1,13 +1,10 @@
 /** A message by its kind, set in the paper's type. */
-import type { Message } from '../service.ts';
+import type { Message, Publisher } from '../model.ts';
+import { codeMail, linkMail, welcomeMail } from './accounts.ts';
 import { billingMail } from './billing.ts';
-import { codeMail } from './code.ts';
 import { layOut, type Rendered } from './layout.ts';
-import { linkMail } from './link.ts';
 import { renderNewsletter } from './newsletter.ts';
-import type { Publisher } from './publisher.ts';
 import { renderSupport } from './support.ts';
-import { welcomeMail } from './welcome.ts';
 
 /**
  * @param minutes that a link or a code still lives, which after a delay is less than it was made for

@@ -5,9 +5,8 @@
 import { type RateLimiterLike, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
-import { type CountIn, DatabaseWindows } from './database-windows.server.ts';
-import { MemoryWindows } from './memory-windows.server.ts';
-import type { Limit, LimitName, Limits } from './model.ts';
+import { type CountIn, DatabaseWindows, MemoryWindows } from './limit-windows.server.ts';
+import type { Limit, LimitName, Limits } from './limits.ts';
 
 /** A /48 of IPv6 may do what so many of its networks may: else one connection could fill the limits of everyone. */
 const networksOfBlock = 10;
