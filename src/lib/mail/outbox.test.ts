@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { onBothEngines } from '../../../tests/world/databases.ts';
+import { onBothEnginesAlone } from '../../../tests/world/databases.ts';
 import type { Database } from '../database.ts';
 import { createJobQueue, leaseMs } from '../jobs/queue.server.ts';
 import { type Logger, silent } from '../logging.ts';
@@ -50,7 +50,7 @@ function fakeTransport(answer: (one: Try, count: number) => Delivered | Promise<
   return { transport, tries, most };
 }
 
-onBothEngines('the outbox', (engines) => {
+onBothEnginesAlone('the outbox', (engines) => {
   const open = (
     database: Database,
     transport: MailTransport | null,

@@ -10,7 +10,7 @@ import type { Content, WebhookAnswer, WebhookRequest } from '../../content/servi
 import { silent } from '../../lib/logging.ts';
 import { createWebhookBroadcast, type WebhookBroadcast, type WebhookBroadcastOptions } from './webhook-broadcast.ts';
 
-const engines = prepare('postgres');
+const engines = prepare('postgres', { ownServer: true });
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()));

@@ -155,7 +155,7 @@ describe('SQLite', () => {
   const engines = prepare('sqlite');
 
   it('is written through to the disk and read beside writers', async () => {
-    const { db } = await engines.open();
+    const { db } = await engines.open({ durable: true });
     expect((await sql`pragma journal_mode`.execute(db)).rows).toEqual([{ journal_mode: 'wal' }]);
     expect((await sql`pragma synchronous`.execute(db)).rows).toEqual([{ synchronous: 2 }]);
   });
@@ -210,7 +210,7 @@ describe('SQLite', () => {
 });
 
 describe('PostgreSQL', () => {
-  const engines = prepare('postgres');
+  const engines = prepare('postgres', { ownServer: true });
 
   it('may be away at the start, and is migrated when it comes', async () => {
     const place = await engines.place();

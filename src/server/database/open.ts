@@ -34,7 +34,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 async function onSqlite(options: DatabaseOptions): Promise<Database> {
   mkdirSync(options.dataDir, { recursive: true });
-  const file = openSqlite(join(options.dataDir, 'accounts.sqlite'));
+  const file = openSqlite(join(options.dataDir, 'accounts.sqlite'), options);
   const db = sqliteKysely<AccountsDatabase>(file, options);
   try {
     const ran = await migrate(sqliteKysely<unknown>(file, options), 'sqlite', options.migrations ?? all, Date.now());

@@ -21,6 +21,8 @@ import { DatabaseUnavailable } from '../../lib/database.ts';
 export interface SqliteOptions {
   /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
   readonly patienceMs?: number;
+  /** `false` in tests: SQLite doesn't wait until the disk has what was committed. */
+  readonly durable?: boolean;
 }
 
 /** Statements kept prepared; more are made than any program has different ones. */
@@ -57,12 +59,12 @@ const inside = new AsyncLocalStorage<{ holds: boolean }>();
  *
  * @throws Error with a sentence for the operator
  */
-export function openSqlite(file: string): DatabaseSync {
+export function openSqlite(file: string, { durable = true }: SqliteOptions = {}): DatabaseSync {
   try {
     const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
     // WAL: readers never wait. FULL: what was acknowledged survives a loss of power.
     patiently(() => database.exec('PRAGMA journal_mode = WAL'));
-    database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    database.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'}; PRAGMA foreign_keys = ON`);
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
     database.exec(`PRAGMA busy_timeout = ${busyMs}`);
     return database;

@@ -1,7 +1,7 @@
 /** Webhooks: lost, doubled, shuffled, forged, replayed, a thousand at once, and while Stripe or the database is away. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid, webhookSecret } from '../../../../tests/world/billing.ts';
-import { onBothEngines } from '../../../../tests/world/databases.ts';
+import { onBothEnginesAlone } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { subjectOf } from './webhooks.server.ts';
 
@@ -29,7 +29,7 @@ describe('what an event makes us ask', () => {
   ])('%s of %o: %s', (type, object, subject) => expect(subjectOf(type, object)).toBe(subject));
 });
 
-onBothEngines('webhooks', (engines) => {
+onBothEnginesAlone('webhooks', (engines) => {
   let house: BillingBench;
   afterEach(() => house?.stop());
 

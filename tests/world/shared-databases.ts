@@ -1,0 +1,104 @@
+/**
+ * What all test files of a run share: one PostgreSQL with a migrated template, and one migrated SQLite file to copy. The process that
+ * starts the run makes each of them at the first request for it, so that a run without databases waits for none.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silent } from '../../src/lib/logging.ts';
+import { openDatabase } from '../../src/server/database/open.ts';
+import { type Cluster, runSql, startPostgres } from './postgres.ts';
+
+/** Environment variable with the address where this run's databases are asked for. */
+const variable = 'BROADSHEET_TEST_DATABASES';
+const template = 'migrated';
+
+/** Offers databases to this process and those that it starts. @returns removes all of them */
+export async function offerDatabases(): Promise<() => Promise<void>> {
+  if (process.env[variable]) return async () => {};
+  const folder = mkdtempSync(join(tmpdir(), 'shared-databases-'));
+  let cluster: Promise<Cluster> | undefined;
+  let file: Promise<string> | undefined;
+  const answers: Record<string, () => Promise<string>> = {
+    '/postgres': async () => {
+      cluster ??= startShared();
+      return (await cluster).address('');
+    },
+    '/sqlite': () => {
+      file ??= migratedFile(folder);
+      return file;
+    },
+  };
+  const server = createServer((request, response) => {
+    answers[request.url ?? '']?.().then(
+      (answer) => response.end(answer),
+      (error) => response.writeHead(500).end(String(error)),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.env[variable] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return async () => {
+    delete process.env[variable];
+    server.closeAllConnections();
+    server.close();
+    await (await cluster)?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** Global set-up of vitest's projects that need databases. */
+export default offerDatabases;
+
+async function startShared(): Promise<Cluster> {
+  const cluster = await startPostgres({ connections: 300 });
+  await cluster.run(`create database ${template}`);
+  const database = await openDatabase({ dataDir: '', databaseUrl: cluster.address(template), log: silent });
+  await database.close();
+  return cluster;
+}
+
+async function migratedFile(folder: string): Promise<string> {
+  const database = await openDatabase({ dataDir: folder, databaseUrl: null, log: silent });
+  await database.close();
+  return join(folder, 'accounts.sqlite');
+}
+
+async function ask(path: string): Promise<string> {
+  const response = await fetch(`${process.env[variable]}${path}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}
+
+/** A migrated and otherwise empty SQLite file, to be copied. @returns its path */
+export const sharedSqliteFile = (): Promise<string> => ask('/sqlite');
+
+export interface SharedPostgres {
+  /** Makes an empty database, with or without the tables. @returns its address */
+  database(kind: 'migrated' | 'without tables'): Promise<string>;
+  /** Removes the databases that were made here. */
+  removeDatabases(): Promise<void>;
+}
+
+export async function sharedPostgres(): Promise<SharedPostgres> {
+  const server = await ask('/postgres');
+  const made: string[] = [];
+  return {
+    async database(kind) {
+      const name = `test_${randomUUID().replaceAll('-', '')}`;
+      // Copying files is faster than writing them through the log, the default.
+      const from = kind === 'migrated' ? ` template ${template} strategy file_copy` : '';
+      await runSql(`create database ${name}${from}`, `${server}postgres`);
+      made.push(name);
+      return `${server}${name}`;
+    },
+    async removeDatabases() {
+      for (const name of made.splice(0)) await runSql(`drop database ${name} with (force)`, `${server}postgres`);
+    },
+  };
+}
