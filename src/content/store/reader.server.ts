@@ -8,14 +8,20 @@ import type {
   ArticleFilter,
   Author,
   Card,
+  Comment,
+  CommentOrder,
   ContentReader,
   Crossword,
   DocumentType,
+  Fate,
   FeaturedStory,
   FoundArticles,
   MenuItem,
   SearchFilter,
+  Section,
   Slice,
+  StaticPage,
+  TopStories,
   Video,
 } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
@@ -47,6 +53,12 @@ const bySlug = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSour
 const byIdWithBody = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
   WHERE d.id = ? AND d.type = ?`;
 
+interface ReadState {
+  readonly store: ContentStore;
+  readonly thread: SearchThread | null;
+  readonly tags: Set<string>;
+}
+
 /**
  * Makes the reader of one request.
  *
@@ -54,279 +66,347 @@ const byIdWithBody = `SELECT ${documentColumns}, b.body, b.opening FROM ${docume
  */
 export function createReader(store: ContentStore, thread: SearchThread | null = null): ContentReader {
   const tags = new Set<string>();
-
-  const find = (type: DocumentType, slug: string): Row | null => {
-    const key = canonicalSlug(slug);
-    const row = store.prepare(bySlug).get(type, key) as Row | undefined;
-    if (!row) tags.add(tag.slug(type, key));
-    return row ?? null;
-  };
-
-  const links = (html: string): string => resolveLinks(html, store, (own) => void tags.add(own));
-
-  const noteCard = (card: Card): Card => {
-    tags.add(tag.card(card.id));
-    tags.add(tag.navigation);
-    if (card.author) tags.add(tag.byline(card.author.id));
-    return card;
-  };
-
-  /** An id that is no published article still tags the page: it changes when the article appears. */
-  const card = (id: number): Card | null => {
-    const row = store.prepare(byId).get(id, 'articles') as Row | undefined;
-    if (row) return noteCard(cardOf(row, sectionTable(store)));
-    tags.add(tag.card(id));
-    return null;
-  };
-
-  const cards = (ids: readonly number[]): Card[] => ids.flatMap((id) => card(id) ?? []);
-
-  const videoById = (id: number): Video[] => {
-    const row = store.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
-    if (!row) return [];
-    const video = videoOf(row, sectionTable(store));
-    tags.add(tag.video(id));
-    tags.add(tag.navigation);
-    if (video.author) tags.add(tag.byline(video.author.id));
-    return [video];
-  };
-
-  const crosswordById = (id: number): Crossword[] => {
-    const row = store.prepare(byId).get(id, 'crosswords') as Row | undefined;
-    if (!row) return [];
-    const crossword = crosswordOf(row);
-    tags.add(tag.crossword(id));
-    if (crossword.author) tags.add(tag.byline(crossword.author.id));
-    return [crossword];
-  };
-
-  const fullAuthor = (id: number): Author | null => {
-    tags.add(tag.profile(id));
-    const row = store.prepare(byId).get(id, 'authors') as Row | undefined;
-    return row ? authorOf(row) : null;
-  };
-
-  const articlesByIds = (filter: ArticleFilter): Slice<Card> => {
-    const excluded = new Set(filter.exclude);
-    const section = filter.section === undefined ? null : sectionTable(store).bySlug(canonicalSlug(filter.section));
-    const wanted = [...new Set(filter.ids)].filter((id) => !excluded.has(id));
-    const found = cards(wanted).filter((each) => {
-      if (filter.since !== undefined && each.date < canonicalInstant(filter.since)) return false;
-      if (filter.authorId !== undefined && each.author?.id !== filter.authorId) return false;
-      if (filter.section === undefined) return true;
-      return section !== null && isIn(store, `articles:section:${section.id}`, each);
-    });
-    const { offset, limit } = pageBounds(filter, wanted.length);
-    return { items: found.slice(offset, offset + limit), total: found.length };
-  };
-
-  /** As the index wants it; `null` for a section that there is not. */
-  const indexFilter = (filter: SearchFilter): IndexFilter | null => {
-    tags.add(tag.search);
-    const section =
-      filter.section === undefined ? undefined : sectionTable(store).bySlug(canonicalSlug(filter.section));
-    if (section === null || section?.id === 0) return null;
-    const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
-    const { offset, limit } = filter;
-    return { offset, limit, since: instant(filter.since), until: instant(filter.until), term: section?.id };
-  };
-
-  const shown = ({ hits, total, instead }: FoundIds): FoundArticles => {
-    const items = hits.flatMap(({ id, snippet }) => {
-      const hit = card(id);
-      return hit ? [{ ...hit, snippet }] : [];
-    });
-    return { items, total, instead };
-  };
-
-  const reader: ContentReader = {
+  const read: ReadState = { store, thread, tags };
+  return {
     tags,
     note: (own) => void tags.add(own),
-    edition() {
-      const ready = store.getMeta('ready') === '1';
-      if (!ready) tags.add(tag.site);
-      return { ready, syncedAt: store.getMeta('synced-at') };
-    },
-    sections() {
-      tags.add(tag.navigation);
-      return sectionTable(store).inOrder;
-    },
-    section(slug) {
-      tags.add(tag.navigation);
-      return sectionTable(store).bySlug(canonicalSlug(slug));
-    },
-    menu(location) {
-      tags.add(tag.navigation);
-      const row = store.prepare('SELECT items FROM menus WHERE location = ?').get(location);
-      return row ? (JSON.parse(String(row.items)) as MenuItem[]) : [];
-    },
-    article(slug) {
-      const row = find('articles', slug);
-      if (!row) return null;
-      const sections = sectionTable(store);
-      const base = cardOf(row, sections);
-      tags.add(tag.article(base.id));
-      tags.add(tag.navigation);
-      const facts = JSON.parse(String(row.facts)) as { words?: number; commentsOpen?: boolean };
-      const article: Article = {
-        ...base,
-        author: base.author ? fullAuthor(base.author.id) : null,
-        sections: sections.of(JSON.parse(String(row.terms)) as number[]),
-        bodyHtml: links(String(row.body ?? '')),
-        openingHtml: links(String(row.opening ?? '')),
-        words: facts.words ?? 0,
-        commentsOpen: facts.commentsOpen ?? false,
-      };
-      if (article.author) tags.add(tag.byline(article.author.id));
-      return article;
-    },
-    articles(filter) {
-      if (filter.ids !== undefined) return articlesByIds(filter);
-      const lists: string[] = [];
-      if (filter.section !== undefined) {
-        const section = sectionTable(store).bySlug(canonicalSlug(filter.section));
-        tags.add(tag.section(canonicalSlug(filter.section)));
-        if (!section || section.id === 0) return { items: [], total: 0 };
-        lists.push(`articles:section:${section.id}`);
-      }
-      if (filter.authorId !== undefined) {
-        tags.add(tag.author(filter.authorId));
-        lists.push(`articles:author:${filter.authorId}`);
-      }
-      if (lists.length === 0) {
-        tags.add(tag.latest);
-        lists.push('articles');
-      }
-      const asked = { ...filter, since: filter.since === undefined ? undefined : canonicalInstant(filter.since) };
-      return { items: cards(listIds(store, lists, asked, 10)), total: listTotal(store, lists, asked) };
-    },
-    besideVideo(video, limit) {
-      tags.add(tag.beside(video.id));
-      return besideIn(store, 'video', video, limit).flatMap(videoById);
-    },
-    besideCrossword(crossword, limit) {
-      tags.add(tag.beside(crossword.id));
-      return besideIn(store, 'crosswords', crossword, limit).flatMap(crosswordById);
-    },
-    topStories() {
-      tags.add(tag.topStories);
-      const choice = storedTopStories(store);
-      if (!choice) return { featured: null, others: [], ids: [] };
-      const found = cards([...new Set(choice.ids)]);
-      const [first, ...others] = found;
-      if (!first) return { featured: null, others: [], ids: [] };
-      // The editors' words belong to the story that they put first, not to the one that moved up.
-      const chosen = first.id === choice.ids[0];
-      const featured: FeaturedStory = {
-        ...first,
-        breaking: chosen && choice.breaking,
-        bulleted: chosen && choice.bulleted && choice.featuredExcerpt !== '',
-        featuredExcerpt: (chosen && choice.featuredExcerpt) || first.excerpt,
-      };
-      return { featured, others, ids: found.map((each) => each.id) };
-    },
-    author(slug) {
-      const row = find('authors', slug);
-      if (!row) return null;
-      const author = authorOf(row);
-      tags.add(tag.profile(author.id));
-      tags.add(tag.byline(author.id));
-      return author;
-    },
-    authors() {
-      tags.add(tag.authors);
-      const rows = store
-        .prepare("SELECT * FROM documents WHERE type = 'authors' ORDER BY title COLLATE NOCASE, id")
-        .all();
-      return rows.map((row) => {
-        tags.add(tag.profile(Number(row.id)));
-        return authorOf(row as Row);
-      });
-    },
-    videos(filter) {
-      tags.add(tag.videos);
-      const lists = ['video'];
-      if (filter.section !== undefined) {
-        tags.add(tag.navigation);
-        const section = sectionTable(store).bySlug(canonicalSlug(filter.section));
-        if (!section || section.id === 0) return { items: [], total: 0 };
-        lists[0] = `video:section:${section.id}`;
-      }
-      const items = listIds(store, lists, filter, 12).flatMap(videoById);
-      return { items, total: listTotal(store, lists, filter) };
-    },
-    video(slug) {
-      const row = find('video', slug);
-      if (!row) return null;
-      const video = videoOf(row, sectionTable(store));
-      tags.add(tag.video(video.id));
-      tags.add(tag.navigation);
-      if (video.author) tags.add(tag.byline(video.author.id));
-      return { ...video, bodyHtml: links(video.bodyHtml) };
-    },
-    crosswords(filter) {
-      tags.add(tag.crosswords);
-      const items = listIds(store, ['crosswords'], filter, 12).flatMap(crosswordById);
-      return { items, total: listTotal(store, ['crosswords'], filter) };
-    },
-    crossword(slug) {
-      const row = find('crosswords', slug);
-      if (!row) return null;
-      const crossword = crosswordOf(row);
-      tags.add(tag.crossword(crossword.id));
-      if (crossword.author) tags.add(tag.byline(crossword.author.id));
-      return crossword;
-    },
-    page(slug) {
-      tags.add(tag.page(canonicalSlug(slug)));
-      const row = find('pages', slug);
-      if (!row) return null;
-      const page = pageOf(row);
-      return { ...page, bodyHtml: links(page.bodyHtml) };
-    },
-    pages() {
-      tags.add(tag.pages);
-      const sql = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
-        WHERE d.type = 'pages' ORDER BY d.title COLLATE NOCASE, d.id`;
-      return store
-        .prepare(sql)
-        .all()
-        .map((row) => {
-          const page = pageOf(row as Row);
-          tags.add(tag.page(page.slug));
-          return page;
-        });
-    },
-    comments(articleId, filter) {
-      tags.add(tag.comments(articleId));
-      return readComments(store, articleId, filter);
-    },
-    comment(id) {
-      const found = readComment(store, id);
-      if (found) tags.add(tag.comments(found.articleId));
-      return found;
-    },
-    fate(type, slug) {
-      const key = canonicalSlug(slug);
-      tags.add(tag.slug(type, key));
-      const old = store.prepare('SELECT id FROM old_slugs WHERE type = ? AND slug = ?').get(type, key);
-      if (!old) return { kind: 'unknown' };
-      const now = store.prepare('SELECT slug FROM documents WHERE id = ? AND type = ?').get(Number(old.id), type);
-      if (!now) return { kind: 'gone' };
-      tags.add(tag.slug(type, String(now.slug)));
-      return { kind: 'moved', slug: String(now.slug) };
-    },
-    search(query, filter = {}) {
-      const asked = indexFilter(filter);
-      return asked ? shown(answerNow(store, query, asked)) : nothingFound;
-    },
-    async searchAside(query, filter = {}) {
-      const asked = indexFilter(filter);
-      if (!asked) return nothingFound;
-      return shown(thread ? await answerAside(store, thread, query, asked) : answerNow(store, query, asked));
-    },
+    edition: () => edition(read),
+    sections: () => sections(read),
+    section: (slug) => section(read, slug),
+    menu: (location) => menu(read, location),
+    article: (slug) => article(read, slug),
+    articles: (filter) => articles(read, filter),
+    besideVideo: (video, limit) => besideVideo(read, video, limit),
+    besideCrossword: (crossword, limit) => besideCrossword(read, crossword, limit),
+    topStories: () => topStories(read),
+    author: (slug) => author(read, slug),
+    authors: () => authors(read),
+    videos: (filter) => videos(read, filter),
+    video: (slug) => video(read, slug),
+    crosswords: (filter) => crosswords(read, filter),
+    crossword: (slug) => crossword(read, slug),
+    page: (slug) => page(read, slug),
+    pages: () => pages(read),
+    comments: (articleId, filter) => comments(read, articleId, filter),
+    comment: (id) => comment(read, id),
+    fate: (type, slug) => fate(read, type, slug),
+    search: (query, filter) => search(read, query, filter),
+    searchAside: (query, filter) => searchAside(read, query, filter),
   };
-  return reader;
+}
+
+function find(read: ReadState, type: DocumentType, slug: string): Row | null {
+  const key = canonicalSlug(slug);
+  const row = read.store.prepare(bySlug).get(type, key) as Row | undefined;
+  if (!row) read.tags.add(tag.slug(type, key));
+  return row ?? null;
+}
+
+const links = (read: ReadState, html: string): string =>
+  resolveLinks(html, read.store, (own) => void read.tags.add(own));
+
+function noteCard(read: ReadState, card: Card): Card {
+  read.tags.add(tag.card(card.id));
+  read.tags.add(tag.navigation);
+  if (card.author) read.tags.add(tag.byline(card.author.id));
+  return card;
+}
+
+/** An id that is no published article still tags the page: it changes when the article appears. */
+function card(read: ReadState, id: number): Card | null {
+  const row = read.store.prepare(byId).get(id, 'articles') as Row | undefined;
+  if (row) return noteCard(read, cardOf(row, sectionTable(read.store)));
+  read.tags.add(tag.card(id));
+  return null;
+}
+
+const cards = (read: ReadState, ids: readonly number[]): Card[] => ids.flatMap((id) => card(read, id) ?? []);
+
+function videoById(read: ReadState, id: number): Video[] {
+  const row = read.store.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
+  if (!row) return [];
+  const video = videoOf(row, sectionTable(read.store));
+  read.tags.add(tag.video(id));
+  read.tags.add(tag.navigation);
+  if (video.author) read.tags.add(tag.byline(video.author.id));
+  return [video];
+}
+
+function crosswordById(read: ReadState, id: number): Crossword[] {
+  const row = read.store.prepare(byId).get(id, 'crosswords') as Row | undefined;
+  if (!row) return [];
+  const crossword = crosswordOf(row);
+  read.tags.add(tag.crossword(id));
+  if (crossword.author) read.tags.add(tag.byline(crossword.author.id));
+  return [crossword];
+}
+
+function fullAuthor(read: ReadState, id: number): Author | null {
+  read.tags.add(tag.profile(id));
+  const row = read.store.prepare(byId).get(id, 'authors') as Row | undefined;
+  return row ? authorOf(row) : null;
+}
+
+function articlesByIds(read: ReadState, filter: ArticleFilter): Slice<Card> {
+  const excluded = new Set(filter.exclude);
+  const section = filter.section === undefined ? null : sectionTable(read.store).bySlug(canonicalSlug(filter.section));
+  const wanted = [...new Set(filter.ids)].filter((id) => !excluded.has(id));
+  const found = cards(read, wanted).filter((each) => {
+    if (filter.since !== undefined && each.date < canonicalInstant(filter.since)) return false;
+    if (filter.authorId !== undefined && each.author?.id !== filter.authorId) return false;
+    if (filter.section === undefined) return true;
+    return section !== null && isIn(read.store, `articles:section:${section.id}`, each);
+  });
+  const { offset, limit } = pageBounds(filter, wanted.length);
+  return { items: found.slice(offset, offset + limit), total: found.length };
+}
+
+/** As the index wants it; `null` for a section that there is not. */
+function indexFilter(read: ReadState, filter: SearchFilter): IndexFilter | null {
+  read.tags.add(tag.search);
+  const section =
+    filter.section === undefined ? undefined : sectionTable(read.store).bySlug(canonicalSlug(filter.section));
+  if (section === null || section?.id === 0) return null;
+  const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
+  const { offset, limit } = filter;
+  return { offset, limit, since: instant(filter.since), until: instant(filter.until), term: section?.id };
+}
+
+function shown(read: ReadState, { hits, total, instead }: FoundIds): FoundArticles {
+  const items = hits.flatMap(({ id, snippet }) => {
+    const hit = card(read, id);
+    return hit ? [{ ...hit, snippet }] : [];
+  });
+  return { items, total, instead };
+}
+
+function edition(read: ReadState): { readonly ready: boolean; readonly syncedAt: string | null } {
+  const ready = read.store.getMeta('ready') === '1';
+  if (!ready) read.tags.add(tag.site);
+  return { ready, syncedAt: read.store.getMeta('synced-at') };
+}
+
+function sections(read: ReadState): readonly Section[] {
+  read.tags.add(tag.navigation);
+  return sectionTable(read.store).inOrder;
+}
+
+function section(read: ReadState, slug: string): Section | null {
+  read.tags.add(tag.navigation);
+  return sectionTable(read.store).bySlug(canonicalSlug(slug));
+}
+
+function menu(read: ReadState, location: 'footer'): readonly MenuItem[] {
+  read.tags.add(tag.navigation);
+  const row = read.store.prepare('SELECT items FROM menus WHERE location = ?').get(location);
+  return row ? (JSON.parse(String(row.items)) as MenuItem[]) : [];
+}
+
+function article(read: ReadState, slug: string): Article | null {
+  const row = find(read, 'articles', slug);
+  if (!row) return null;
+  const sections = sectionTable(read.store);
+  const base = cardOf(row, sections);
+  read.tags.add(tag.article(base.id));
+  read.tags.add(tag.navigation);
+  const facts = JSON.parse(String(row.facts)) as { words?: number; commentsOpen?: boolean };
+  const article: Article = {
+    ...base,
+    author: base.author ? fullAuthor(read, base.author.id) : null,
+    sections: sections.of(JSON.parse(String(row.terms)) as number[]),
+    bodyHtml: links(read, String(row.body ?? '')),
+    openingHtml: links(read, String(row.opening ?? '')),
+    words: facts.words ?? 0,
+    commentsOpen: facts.commentsOpen ?? false,
+  };
+  if (article.author) read.tags.add(tag.byline(article.author.id));
+  return article;
+}
+
+function articles(read: ReadState, filter: ArticleFilter): Slice<Card> {
+  if (filter.ids !== undefined) return articlesByIds(read, filter);
+  const lists: string[] = [];
+  if (filter.section !== undefined) {
+    const section = sectionTable(read.store).bySlug(canonicalSlug(filter.section));
+    read.tags.add(tag.section(canonicalSlug(filter.section)));
+    if (!section || section.id === 0) return { items: [], total: 0 };
+    lists.push(`articles:section:${section.id}`);
+  }
+  if (filter.authorId !== undefined) {
+    read.tags.add(tag.author(filter.authorId));
+    lists.push(`articles:author:${filter.authorId}`);
+  }
+  if (lists.length === 0) {
+    read.tags.add(tag.latest);
+    lists.push('articles');
+  }
+  const asked = { ...filter, since: filter.since === undefined ? undefined : canonicalInstant(filter.since) };
+  return { items: cards(read, listIds(read.store, lists, asked, 10)), total: listTotal(read.store, lists, asked) };
+}
+
+function besideVideo(read: ReadState, video: Video, limit: number): readonly Video[] {
+  read.tags.add(tag.beside(video.id));
+  return besideIn(read.store, 'video', video, limit).flatMap((id) => videoById(read, id));
+}
+
+function besideCrossword(read: ReadState, crossword: Crossword, limit: number): readonly Crossword[] {
+  read.tags.add(tag.beside(crossword.id));
+  return besideIn(read.store, 'crosswords', crossword, limit).flatMap((id) => crosswordById(read, id));
+}
+
+function topStories(read: ReadState): TopStories {
+  read.tags.add(tag.topStories);
+  const choice = storedTopStories(read.store);
+  if (!choice) return { featured: null, others: [], ids: [] };
+  const found = cards(read, [...new Set(choice.ids)]);
+  const [first, ...others] = found;
+  if (!first) return { featured: null, others: [], ids: [] };
+  // The editors' words belong to the story that they put first, not to the one that moved up.
+  const chosen = first.id === choice.ids[0];
+  const featured: FeaturedStory = {
+    ...first,
+    breaking: chosen && choice.breaking,
+    bulleted: chosen && choice.bulleted && choice.featuredExcerpt !== '',
+    featuredExcerpt: (chosen && choice.featuredExcerpt) || first.excerpt,
+  };
+  return { featured, others, ids: found.map((each) => each.id) };
+}
+
+function author(read: ReadState, slug: string): Author | null {
+  const row = find(read, 'authors', slug);
+  if (!row) return null;
+  const author = authorOf(row);
+  read.tags.add(tag.profile(author.id));
+  read.tags.add(tag.byline(author.id));
+  return author;
+}
+
+function authors(read: ReadState): readonly Author[] {
+  read.tags.add(tag.authors);
+  const rows = read.store
+    .prepare("SELECT * FROM documents WHERE type = 'authors' ORDER BY title COLLATE NOCASE, id")
+    .all();
+  return rows.map((row) => {
+    read.tags.add(tag.profile(Number(row.id)));
+    return authorOf(row as Row);
+  });
+}
+
+function videos(
+  read: ReadState,
+  filter: {
+    readonly section?: string;
+    readonly exclude?: readonly number[];
+    readonly offset?: number;
+    readonly limit?: number;
+  },
+): Slice<Video> {
+  read.tags.add(tag.videos);
+  const lists = ['video'];
+  if (filter.section !== undefined) {
+    read.tags.add(tag.navigation);
+    const section = sectionTable(read.store).bySlug(canonicalSlug(filter.section));
+    if (!section || section.id === 0) return { items: [], total: 0 };
+    lists[0] = `video:section:${section.id}`;
+  }
+  const items = listIds(read.store, lists, filter, 12).flatMap((id) => videoById(read, id));
+  return { items, total: listTotal(read.store, lists, filter) };
+}
+
+function video(read: ReadState, slug: string): Video | null {
+  const row = find(read, 'video', slug);
+  if (!row) return null;
+  const video = videoOf(row, sectionTable(read.store));
+  read.tags.add(tag.video(video.id));
+  read.tags.add(tag.navigation);
+  if (video.author) read.tags.add(tag.byline(video.author.id));
+  return { ...video, bodyHtml: links(read, video.bodyHtml) };
+}
+
+function crosswords(read: ReadState, filter: { readonly offset?: number; readonly limit?: number }): Slice<Crossword> {
+  read.tags.add(tag.crosswords);
+  const items = listIds(read.store, ['crosswords'], filter, 12).flatMap((id) => crosswordById(read, id));
+  return { items, total: listTotal(read.store, ['crosswords'], filter) };
+}
+
+function crossword(read: ReadState, slug: string): Crossword | null {
+  const row = find(read, 'crosswords', slug);
+  if (!row) return null;
+  const crossword = crosswordOf(row);
+  read.tags.add(tag.crossword(crossword.id));
+  if (crossword.author) read.tags.add(tag.byline(crossword.author.id));
+  return crossword;
+}
+
+function page(read: ReadState, slug: string): StaticPage | null {
+  read.tags.add(tag.page(canonicalSlug(slug)));
+  const row = find(read, 'pages', slug);
+  if (!row) return null;
+  const page = pageOf(row);
+  return { ...page, bodyHtml: links(read, page.bodyHtml) };
+}
+
+function pages(read: ReadState): readonly StaticPage[] {
+  read.tags.add(tag.pages);
+  const sql = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
+        WHERE d.type = 'pages' ORDER BY d.title COLLATE NOCASE, d.id`;
+  return read.store
+    .prepare(sql)
+    .all()
+    .map((row) => {
+      const page = pageOf(row as Row);
+      read.tags.add(tag.page(page.slug));
+      return page;
+    });
+}
+
+function comments(
+  read: ReadState,
+  articleId: number,
+  filter: {
+    readonly parent?: number;
+    readonly offset?: number;
+    readonly limit?: number;
+    readonly order?: CommentOrder;
+  },
+): Slice<Comment> {
+  read.tags.add(tag.comments(articleId));
+  return readComments(read.store, articleId, filter);
+}
+
+function comment(read: ReadState, id: number): Comment | null {
+  const found = readComment(read.store, id);
+  if (found) read.tags.add(tag.comments(found.articleId));
+  return found;
+}
+
+function fate(read: ReadState, type: DocumentType, slug: string): Fate {
+  const key = canonicalSlug(slug);
+  read.tags.add(tag.slug(type, key));
+  const old = read.store.prepare('SELECT id FROM old_slugs WHERE type = ? AND slug = ?').get(type, key);
+  if (!old) return { kind: 'unknown' };
+  const now = read.store.prepare('SELECT slug FROM documents WHERE id = ? AND type = ?').get(Number(old.id), type);
+  if (!now) return { kind: 'gone' };
+  read.tags.add(tag.slug(type, String(now.slug)));
+  return { kind: 'moved', slug: String(now.slug) };
+}
+
+function search(read: ReadState, query: string, filter: SearchFilter | undefined = {}): FoundArticles {
+  const asked = indexFilter(read, filter);
+  return asked ? shown(read, answerNow(read.store, query, asked)) : nothingFound;
+}
+
+async function searchAside(
+  read: ReadState,
+  query: string,
+  filter: SearchFilter | undefined = {},
+): Promise<FoundArticles> {
+  const asked = indexFilter(read, filter);
+  if (!asked) return nothingFound;
+  return shown(
+    read,
+    read.thread ? await answerAside(read.store, read.thread, query, asked) : answerNow(read.store, query, asked),
+  );
 }
 
 const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };

@@ -75,185 +75,227 @@ function tooLong(raw: unknown): Promise<never> | null {
     : null;
 }
 
+interface ApplyState {
+  readonly store: ContentStore;
+  readonly client: Client;
+  readonly ingester: Ingester;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly onChange: ((change: ContentChange) => unknown) | undefined;
+  readonly isKept: () => boolean;
+  readonly afterCommit: (() => void) | undefined;
+  readonly counts: { stored: number; withdrawn: number; rejected: number };
+  /** Changes of which the listener is being told. */
+  readonly telling: Set<Promise<readonly string[]>>;
+  /** Notes of changes that the listener heard of and could not write down: they outlive this process in its place. */
+  readonly unkept: Set<string>;
+  replayed: boolean;
+}
+
 /** Makes the applier of one content store. */
 export function createApplier(options: ApplierOptions): Applier {
   const { store, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
   const counts = { stored: 0, withdrawn: 0, rejected: 0 };
-
-  const reject = (rejection: Rejection): void => {
-    const url =
-      rejection.id > 0
-        ? client.address(`/wp/v2/${rejection.type}/${rejection.id}`)
-        : client.address(`/wp/v2/${rejection.type}`);
-    const { type, id, field, value, problem, modified } = rejection;
-    counts.rejected++;
-    log.warn({ url, field, value, problem }, 'content: document set aside, it does not fit');
-    store
-      .prepare(
-        `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
-        field = excluded.field, value = excluded.value, problem = excluded.problem, modified = excluded.modified, tried = excluded.tried`,
-      )
-      .run(type, id, url, field, value, problem, modified, now());
+  const apply: ApplyState = {
+    store,
+    client,
+    ingester,
+    log,
+    now,
+    onChange,
+    isKept,
+    afterCommit,
+    counts,
+    telling: new Set<Promise<readonly string[]>>(),
+    unkept: new Set<string>(),
+    replayed: false,
   };
-
-  const noteDown = (change: ContentChange): string => {
-    const key = `change:${now()}:${randomUUID()}`;
-    store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
-    return key;
-  };
-
-  /** Changes of which the listener is being told. */
-  const telling = new Set<Promise<readonly string[]>>();
-
-  const tell = (change: ContentChange, note: string): Promise<readonly string[]> => {
-    const told = tellListener(change, note).finally(() => telling.delete(told));
-    telling.add(told);
-    return told;
-  };
-
-  /** Whoever finds that nothing is new may have come just behind the change: what it set off must have come to its end. */
-  const nothingNew = async (): Promise<readonly string[]> => {
-    await Promise.allSettled([...telling]);
-    return [];
-  };
-
-  const tellListener = async (change: ContentChange, note: string): Promise<readonly string[]> => {
-    let refreshed = change.paths ?? [];
-    try {
-      const answer = await onChange?.(change);
-      if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
-    } catch (error) {
-      log.error({ error: String(error) }, 'content: a listener failed on a change');
-    }
-    strikeOut(note);
-    return refreshed;
-  };
-
-  /** Notes of changes that the listener heard of and could not write down: they outlive this process in its place. */
-  const unkept = new Set<string>();
-
-  const strikeOut = (note: string): void => {
-    if (note !== '') unkept.add(note);
-    if (!isKept()) return;
-    for (const key of unkept) store.prepare('DELETE FROM meta WHERE key = ?').run(key);
-    unkept.clear();
-  };
-
-  let replayed = false;
-  const replay = (): void => {
-    if (replayed) return;
-    replayed = true;
-    const notes = store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
-    for (const { key, value } of notes) {
-      const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
-      void tell({ ...rest, tags: new Set(tags) }, String(key));
-    }
-  };
-
-  /** Runs the transaction and tells the listener. Changes of the content store are never undone by a listener that fails. */
-  const commit = async (
-    work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
-  ): Promise<Applied> => {
-    let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; note: string };
-    try {
-      outcome = store.transaction(() => {
-        const { changes, tags, rejected } = work();
-        for (const change of changes) for (const each of change.tags) tags.add(each);
-        const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
-        const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
-        const change = tags.size > 0 ? changeOf(changes, tags) : null;
-        // Written with the change itself: a listener that has not heard of it when the process dies hears of it later.
-        return { rejected, stored, withdrawn, change, note: change && onChange ? noteDown(change) : '' };
-      });
-    } catch (error) {
-      if (isDamage(error)) store.rebuild(String(error));
-      throw error;
-    }
-    const { rejected, stored, withdrawn, change, note } = outcome;
-    afterCommit?.();
-    counts.stored += stored;
-    counts.withdrawn += withdrawn;
-    const refreshed = change ? await tell(change, note) : await nothingNew();
-    return { stored, withdrawn, rejected, refreshed };
-  };
-
   return {
     counts,
-    reject,
-    replay,
-    async documents(type, raws, fetched, alongside) {
-      const results = await Promise.all(
-        raws.map((raw) =>
-          (tooLong(raw) ?? ingester.document(type, raw)).catch((error: unknown) => {
-            if (error instanceof IngestClosed) throw error;
-            const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
-            const id = Number(number) || 0;
-            const modified = instantOf(modified_gmt) ?? '';
-            const problem = error instanceof Error ? error.message : String(error);
-            return {
-              kind: 'rejected' as const,
-              rejection: { type, id, field: '(document)', value: '', problem, modified },
-            };
-          }),
-        ),
-      );
-      return commit(() => {
-        const changes: StoredChange[] = [];
-        const tags = new Set<string>();
-        let rejected = 0;
-        for (const result of results) {
-          if (result.kind === 'rejected') {
-            reject(result.rejection);
-            rejected++;
-          } else if (result.kind === 'withheld') {
-            changes.push(withdrawDocument(store, result.id, fetched, type));
-            forgetTopStories(store, result.id, tags);
-          } else if (result.document.topStories) {
-            // The page behind the front page is a form for editors, not a page of the paper.
-            for (const each of storeTopStories(store, result.document.topStories)) tags.add(each);
-            store.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
-            store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
-          } else changes.push(storeDocument(store, result.document, fetched));
-        }
-        alongside?.();
-        return { changes, tags, rejected };
-      });
-    },
-    async comments(raws, alongside) {
-      const results = await Promise.all(raws.map((raw) => ingester.comment(raw)));
-      return commit(() => {
-        const tags = new Set<string>();
-        let rejected = 0;
-        for (const result of results) {
-          if (result.kind === 'rejected') {
-            reject(result.rejection);
-            rejected++;
-          } else if (result.kind === 'withheld') {
-            for (const each of withdrawComment(store, result.id)) tags.add(each);
-          } else {
-            store.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
-            for (const each of storeComment(store, result.document)) tags.add(each);
-          }
-        }
-        alongside?.();
-        return { changes: [], tags, rejected };
-      });
-    },
-    withdraw: (type, ids, fetched) =>
-      commit(() => {
-        const tags = new Set<string>();
-        for (const id of ids) forgetTopStories(store, id, tags);
-        return { changes: ids.map((id) => withdrawDocument(store, id, fetched, type)), tags, rejected: 0 };
-      }),
-    withdrawComments: (ids) =>
-      commit(() => ({
-        changes: [],
-        tags: new Set(ids.flatMap((id) => [...withdrawComment(store, id)])),
-        rejected: 0,
-      })),
-    write: (work) => commit(() => ({ changes: [], tags: new Set(work()), rejected: 0 })),
+    reject: (rejection) => reject(apply, rejection),
+    replay: () => replay(apply),
+    documents: (type, raws, fetched, alongside) => documents(apply, type, raws, fetched, alongside),
+    comments: (raws, alongside) => comments(apply, raws, alongside),
+    withdraw: (type, ids, fetched) => withdraw(apply, type, ids, fetched),
+    withdrawComments: (ids) => withdrawComments(apply, ids),
+    write: (work) => commit(apply, () => ({ changes: [], tags: new Set(work()), rejected: 0 })),
   };
 }
+
+function reject(apply: ApplyState, rejection: Rejection): void {
+  const url =
+    rejection.id > 0
+      ? apply.client.address(`/wp/v2/${rejection.type}/${rejection.id}`)
+      : apply.client.address(`/wp/v2/${rejection.type}`);
+  const { type, id, field, value, problem, modified } = rejection;
+  apply.counts.rejected++;
+  apply.log.warn({ url, field, value, problem }, 'content: document set aside, it does not fit');
+  apply.store
+    .prepare(
+      `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
+        field = excluded.field, value = excluded.value, problem = excluded.problem, modified = excluded.modified, tried = excluded.tried`,
+    )
+    .run(type, id, url, field, value, problem, modified, apply.now());
+}
+
+function noteDown(apply: ApplyState, change: ContentChange): string {
+  const key = `change:${apply.now()}:${randomUUID()}`;
+  apply.store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
+  return key;
+}
+
+function tell(apply: ApplyState, change: ContentChange, note: string): Promise<readonly string[]> {
+  const told = tellListener(apply, change, note).finally(() => apply.telling.delete(told));
+  apply.telling.add(told);
+  return told;
+}
+
+/** Whoever finds that nothing is new may have come just behind the change: what it set off must have come to its end. */
+async function nothingNew(apply: ApplyState): Promise<readonly string[]> {
+  await Promise.allSettled([...apply.telling]);
+  return [];
+}
+
+async function tellListener(apply: ApplyState, change: ContentChange, note: string): Promise<readonly string[]> {
+  let refreshed = change.paths ?? [];
+  try {
+    const answer = await apply.onChange?.(change);
+    if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
+  } catch (error) {
+    apply.log.error({ error: String(error) }, 'content: a listener failed on a change');
+  }
+  strikeOut(apply, note);
+  return refreshed;
+}
+
+function strikeOut(apply: ApplyState, note: string): void {
+  if (note !== '') apply.unkept.add(note);
+  if (!apply.isKept()) return;
+  for (const key of apply.unkept) apply.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
+  apply.unkept.clear();
+}
+
+function replay(apply: ApplyState): void {
+  if (apply.replayed) return;
+  apply.replayed = true;
+  const notes = apply.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
+  for (const { key, value } of notes) {
+    const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
+    void tell(apply, { ...rest, tags: new Set(tags) }, String(key));
+  }
+}
+
+/** Runs the transaction and tells the listener. Changes of the content store are never undone by a listener that fails. */
+async function commit(
+  apply: ApplyState,
+  work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
+): Promise<Applied> {
+  let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; note: string };
+  try {
+    outcome = apply.store.transaction(() => {
+      const { changes, tags, rejected } = work();
+      for (const change of changes) for (const each of change.tags) tags.add(each);
+      const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
+      const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
+      const change = tags.size > 0 ? changeOf(changes, tags) : null;
+      // Written with the change itself: a listener that has not heard of it when the process dies hears of it later.
+      return { rejected, stored, withdrawn, change, note: change && apply.onChange ? noteDown(apply, change) : '' };
+    });
+  } catch (error) {
+    if (isDamage(error)) apply.store.rebuild(String(error));
+    throw error;
+  }
+  const { rejected, stored, withdrawn, change, note } = outcome;
+  apply.afterCommit?.();
+  apply.counts.stored += stored;
+  apply.counts.withdrawn += withdrawn;
+  const refreshed = change ? await tell(apply, change, note) : await nothingNew(apply);
+  return { stored, withdrawn, rejected, refreshed };
+}
+
+async function documents(
+  apply: ApplyState,
+  type: DocumentType,
+  raws: readonly unknown[],
+  fetched: Fetched,
+  alongside: (() => void) | undefined,
+): Promise<Applied> {
+  const results = await Promise.all(
+    raws.map((raw) =>
+      (tooLong(raw) ?? apply.ingester.document(type, raw)).catch((error: unknown) => {
+        if (error instanceof IngestClosed) throw error;
+        const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
+        const id = Number(number) || 0;
+        const modified = instantOf(modified_gmt) ?? '';
+        const problem = error instanceof Error ? error.message : String(error);
+        return {
+          kind: 'rejected' as const,
+          rejection: { type, id, field: '(document)', value: '', problem, modified },
+        };
+      }),
+    ),
+  );
+  return commit(apply, () => {
+    const changes: StoredChange[] = [];
+    const tags = new Set<string>();
+    let rejected = 0;
+    for (const result of results) {
+      if (result.kind === 'rejected') {
+        reject(apply, result.rejection);
+        rejected++;
+      } else if (result.kind === 'withheld') {
+        changes.push(withdrawDocument(apply.store, result.id, fetched, type));
+        forgetTopStories(apply.store, result.id, tags);
+      } else if (result.document.topStories) {
+        // The page behind the front page is a form for editors, not a page of the paper.
+        for (const each of storeTopStories(apply.store, result.document.topStories)) tags.add(each);
+        apply.store.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
+        apply.store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
+      } else changes.push(storeDocument(apply.store, result.document, fetched));
+    }
+    alongside?.();
+    return { changes, tags, rejected };
+  });
+}
+
+async function comments(
+  apply: ApplyState,
+  raws: readonly unknown[],
+  alongside: (() => void) | undefined,
+): Promise<Applied> {
+  const results = await Promise.all(raws.map((raw) => apply.ingester.comment(raw)));
+  return commit(apply, () => {
+    const tags = new Set<string>();
+    let rejected = 0;
+    for (const result of results) {
+      if (result.kind === 'rejected') {
+        reject(apply, result.rejection);
+        rejected++;
+      } else if (result.kind === 'withheld') {
+        for (const each of withdrawComment(apply.store, result.id)) tags.add(each);
+      } else {
+        apply.store.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
+        for (const each of storeComment(apply.store, result.document)) tags.add(each);
+      }
+    }
+    alongside?.();
+    return { changes: [], tags, rejected };
+  });
+}
+
+const withdraw = (apply: ApplyState, type: DocumentType, ids: readonly number[], fetched: Fetched): Promise<Applied> =>
+  commit(apply, () => {
+    const tags = new Set<string>();
+    for (const id of ids) forgetTopStories(apply.store, id, tags);
+    return { changes: ids.map((id) => withdrawDocument(apply.store, id, fetched, type)), tags, rejected: 0 };
+  });
+
+const withdrawComments = (apply: ApplyState, ids: readonly number[]): Promise<Applied> =>
+  commit(apply, () => ({
+    changes: [],
+    tags: new Set(ids.flatMap((id) => [...withdrawComment(apply.store, id)])),
+    rejected: 0,
+  }));
 
 function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): ContentChange {
   return {

@@ -5,11 +5,13 @@
 
 import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
-import { describeFailure, type Failure } from '../wire/client.server.ts';
+import { type Client, describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
-import type { Applied } from './apply.server.ts';
+import type { Applied, Applier } from './apply.server.ts';
 import { backfillCursor, documentTypes, readCursor, writeCursor } from './cursors.server.ts';
 import { type Items, mayBeOneDocument, type SyncContext } from './refresh.server.ts';
 
@@ -31,150 +33,188 @@ export interface Backfill {
   secondsLeft(): number | null;
 }
 
+interface BackfillState {
+  readonly items: Items;
+  readonly onReady: () => void;
+  readonly store: ContentStore;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  began: number;
+  doneAtStart: number;
+  reported: number;
+}
+
 /** Makes the back-fill of one content store. */
 export function createBackfill(context: SyncContext, items: Items, onReady: () => void): Backfill {
   const { store, client, applier, log, now, signal } = context;
-  let began = 0;
-  let doneAtStart = 0;
-  let reported = 0;
-
-  const sums = (): { done: number; total: number } => {
-    let [done, total] = [0, 0];
-    for (const kind of kinds) {
-      const cursor = backfillCursor(store, kind);
-      done += cursor.done ? cursor.total : cursor.offset;
-      total += cursor.total;
-    }
-    return { done, total };
+  const backfill: BackfillState = {
+    items,
+    onReady,
+    store,
+    client,
+    applier,
+    log,
+    now,
+    signal,
+    began: 0,
+    doneAtStart: 0,
+    reported: 0,
   };
-
-  const secondsLeft = (): number | null => {
-    const { done, total } = sums();
-    const spent = now() - began;
-    if (began === 0 || done >= total || done <= doneAtStart || spent < 200) return null;
-    return Math.round((((total - done) / (done - doneAtStart)) * spent) / 1000);
-  };
-
-  const report = (kind: Kind): void => {
-    if (now() - reported < reportEveryMs) return;
-    reported = now();
-    const { done, total } = sums();
-    const left = secondsLeft();
-    const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
-    log.info(
-      { type: kind, done, total, percent, secondsLeft: left },
-      `content: back-fill ${done} of ${total}${left === null ? '' : `, about ${left} s left`}`,
-    );
-  };
-
-  const ask = (kind: Kind, offset: number, size: number): Promise<ListAnswer> => {
-    const order = kind === 'comments' ? 'date_gmt' : 'date';
-    const query = { per_page: size, offset, orderby: order, order: 'desc' };
-    // A smaller request follows one that has failed with all its tries.
-    return fetchList(client, `/wp/v2/${kind}`, query, { signal, tries: size < firstSize ? 1 : 4 });
-  };
-
-  /** A chunk; when WordPress breaks over it, a smaller one, down to the one document that is to blame. */
-  const fetchChunk = async (kind: Kind, offset: number, most: number): Promise<Chunk> => {
-    for (const size of sizes.filter((each) => each <= most)) {
-      try {
-        return { ...(await ask(kind, offset, size)), size };
-      } catch (error) {
-        const failure = error instanceof SyncProblem ? error.failure : null;
-        if (!failure || !mayBeOneDocument(failure)) throw error;
-        await fetchStatus(client, { tries: 1, signal });
-        if (size === 1) return { ...(await setAside(kind, offset, failure)), size };
-      }
-    }
-    throw new SyncProblem(`no size of request left for ${kind}`);
-  };
-
-  const setAside = async (kind: Kind, offset: number, failure: Failure): Promise<ListAnswer> => {
-    const order = kind === 'comments' ? 'date_gmt' : 'date';
-    const fields = kind === 'comments' ? 'id' : 'id,modified_gmt,slug,status';
-    const query = { per_page: 1, offset, orderby: order, order: 'desc', _fields: fields };
-    const list = await fetchList(client, `/wp/v2/${kind}`, query, { signal });
-    const seen = wire.light.safeParse(list.items[0]);
-    const id = Number((list.items[0] as { id?: unknown } | undefined)?.id) || 0;
-    const modified = seen.success ? seen.data.modified_gmt : '';
-    applier.reject({ type: kind, id, field: '(document)', value: '', problem: describeFailure(failure), modified });
-    return { items: [], answer: list.answer };
-  };
-
-  const storeChunk = (kind: Kind, chunk: Chunk, offset: number): Promise<Applied> => {
-    const { total } = chunk.answer;
-    const next = offset + chunk.size;
-    const ended = total === null ? chunk.items.length < chunk.size : next >= total;
-    const cursor = { offset: next, total: total ?? next, done: ended };
-    const alongside = (): void => {
-      // The poll takes over from the moment at which the first answer was given.
-      if (
-        kind !== 'comments' &&
-        readCursor<unknown>(store, `poll:${kind}`, null) === null &&
-        chunk.answer.fetched.clock > 0
-      ) {
-        writeCursor(store, `poll:${kind}`, {
-          high: `${new Date(chunk.answer.fetched.clock * 1000).toISOString().slice(0, 19)}Z`,
-        });
-      }
-      writeCursor(store, `backfill:${kind}`, ended ? { ...cursor, offset: cursor.total } : cursor);
-    };
-    return kind === 'comments'
-      ? applier.comments(chunk.items, alongside)
-      : applier.documents(kind, chunk.items, chunk.answer.fetched, alongside);
-  };
-
-  /** One chunk, or all that are left; the next is on its way while one is being sanitized. */
-  const fill = async (kind: Kind, onlyFirst: boolean): Promise<void> => {
-    let cursor = backfillCursor(store, kind);
-    if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
-    let prefetched: Promise<Chunk> | null = null;
-    while (!cursor.done && !signal.aborted) {
-      const chunk: Chunk = await (prefetched ?? fetchChunk(kind, cursor.offset, onlyFirst ? firstSize : sizes[0]));
-      const next = cursor.offset + chunk.size;
-      const more =
-        !onlyFirst && (chunk.answer.total === null ? chunk.items.length === chunk.size : next < chunk.answer.total);
-      prefetched = more ? fetchChunk(kind, next, sizes[0]) : null;
-      // It is awaited on the next round; until then a failure must not count as unhandled.
-      prefetched?.catch(() => {});
-      await storeChunk(kind, chunk, cursor.offset);
-      cursor = backfillCursor(store, kind);
-      report(kind);
-      if (onlyFirst) return;
-    }
-  };
-
-  const fetchTopStories = async (): Promise<void> => {
-    const wanted = storedTopStories(store)?.ids ?? [];
-    const missing = wanted.filter((id) => !store.prepare('SELECT 1 FROM documents WHERE id = ?').get(id)).slice(0, 50);
-    if (missing.length > 0) await items.several('articles', missing);
-  };
-
   return {
     get complete() {
       return kinds.every((kind) => backfillCursor(store, kind).done);
     },
-    secondsLeft,
-    async run() {
-      began = now();
-      doneAtStart = sums().done;
-      await items.sections();
-      await items.menus();
-      for (const type of documentTypes) await fill(type, true);
-      if (store.getMeta('ready') !== '1') {
-        await fetchTopStories();
-        await applier.write(() => {
-          store.setMeta('ready', '1');
-          return new Set([tag.site]);
-        });
-        log.info(
-          { seconds: Math.round((now() - began) / 1000) },
-          'content: the edition can be read; older documents follow',
-        );
-        onReady();
-      }
-      for (const kind of ['articles', 'pages', 'authors', 'video', 'crosswords', 'comments'] as const)
-        await fill(kind, false);
-    },
+    secondsLeft: () => secondsLeft(backfill),
+    run: () => run(backfill),
   };
+}
+
+function sums(backfill: BackfillState): { done: number; total: number } {
+  let [done, total] = [0, 0];
+  for (const kind of kinds) {
+    const cursor = backfillCursor(backfill.store, kind);
+    done += cursor.done ? cursor.total : cursor.offset;
+    total += cursor.total;
+  }
+  return { done, total };
+}
+
+function secondsLeft(backfill: BackfillState): number | null {
+  const { done, total } = sums(backfill);
+  const spent = backfill.now() - backfill.began;
+  if (backfill.began === 0 || done >= total || done <= backfill.doneAtStart || spent < 200) return null;
+  return Math.round((((total - done) / (done - backfill.doneAtStart)) * spent) / 1000);
+}
+
+function report(backfill: BackfillState, kind: Kind): void {
+  if (backfill.now() - backfill.reported < reportEveryMs) return;
+  backfill.reported = backfill.now();
+  const { done, total } = sums(backfill);
+  const left = secondsLeft(backfill);
+  const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
+  backfill.log.info(
+    { type: kind, done, total, percent, secondsLeft: left },
+    `content: back-fill ${done} of ${total}${left === null ? '' : `, about ${left} s left`}`,
+  );
+}
+
+function ask(backfill: BackfillState, kind: Kind, offset: number, size: number): Promise<ListAnswer> {
+  const order = kind === 'comments' ? 'date_gmt' : 'date';
+  const query = { per_page: size, offset, orderby: order, order: 'desc' };
+  // A smaller request follows one that has failed with all its tries.
+  return fetchList(backfill.client, `/wp/v2/${kind}`, query, {
+    signal: backfill.signal,
+    tries: size < firstSize ? 1 : 4,
+  });
+}
+
+/** A chunk; when WordPress breaks over it, a smaller one, down to the one document that is to blame. */
+async function fetchChunk(backfill: BackfillState, kind: Kind, offset: number, most: number): Promise<Chunk> {
+  for (const size of sizes.filter((each) => each <= most)) {
+    try {
+      return { ...(await ask(backfill, kind, offset, size)), size };
+    } catch (error) {
+      const failure = error instanceof SyncProblem ? error.failure : null;
+      if (!failure || !mayBeOneDocument(failure)) throw error;
+      await fetchStatus(backfill.client, { tries: 1, signal: backfill.signal });
+      if (size === 1) return { ...(await setAside(backfill, kind, offset, failure)), size };
+    }
+  }
+  throw new SyncProblem(`no size of request left for ${kind}`);
+}
+
+async function setAside(backfill: BackfillState, kind: Kind, offset: number, failure: Failure): Promise<ListAnswer> {
+  const order = kind === 'comments' ? 'date_gmt' : 'date';
+  const fields = kind === 'comments' ? 'id' : 'id,modified_gmt,slug,status';
+  const query = { per_page: 1, offset, orderby: order, order: 'desc', _fields: fields };
+  const list = await fetchList(backfill.client, `/wp/v2/${kind}`, query, { signal: backfill.signal });
+  const seen = wire.light.safeParse(list.items[0]);
+  const id = Number((list.items[0] as { id?: unknown } | undefined)?.id) || 0;
+  const modified = seen.success ? seen.data.modified_gmt : '';
+  backfill.applier.reject({
+    type: kind,
+    id,
+    field: '(document)',
+    value: '',
+    problem: describeFailure(failure),
+    modified,
+  });
+  return { items: [], answer: list.answer };
+}
+
+function storeChunk(backfill: BackfillState, kind: Kind, chunk: Chunk, offset: number): Promise<Applied> {
+  const { total } = chunk.answer;
+  const next = offset + chunk.size;
+  const ended = total === null ? chunk.items.length < chunk.size : next >= total;
+  const cursor = { offset: next, total: total ?? next, done: ended };
+  const alongside = (): void => {
+    // The poll takes over from the moment at which the first answer was given.
+    if (
+      kind !== 'comments' &&
+      readCursor<unknown>(backfill.store, `poll:${kind}`, null) === null &&
+      chunk.answer.fetched.clock > 0
+    ) {
+      writeCursor(backfill.store, `poll:${kind}`, {
+        high: `${new Date(chunk.answer.fetched.clock * 1000).toISOString().slice(0, 19)}Z`,
+      });
+    }
+    writeCursor(backfill.store, `backfill:${kind}`, ended ? { ...cursor, offset: cursor.total } : cursor);
+  };
+  return kind === 'comments'
+    ? backfill.applier.comments(chunk.items, alongside)
+    : backfill.applier.documents(kind, chunk.items, chunk.answer.fetched, alongside);
+}
+
+/** One chunk, or all that are left; the next is on its way while one is being sanitized. */
+async function fill(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Promise<void> {
+  let cursor = backfillCursor(backfill.store, kind);
+  if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
+  let prefetched: Promise<Chunk> | null = null;
+  while (!cursor.done && !backfill.signal.aborted) {
+    const chunk: Chunk = await (prefetched ??
+      fetchChunk(backfill, kind, cursor.offset, onlyFirst ? firstSize : sizes[0]));
+    const next = cursor.offset + chunk.size;
+    const more =
+      !onlyFirst && (chunk.answer.total === null ? chunk.items.length === chunk.size : next < chunk.answer.total);
+    prefetched = more ? fetchChunk(backfill, kind, next, sizes[0]) : null;
+    // It is awaited on the next round; until then a failure must not count as unhandled.
+    prefetched?.catch(() => {});
+    await storeChunk(backfill, kind, chunk, cursor.offset);
+    cursor = backfillCursor(backfill.store, kind);
+    report(backfill, kind);
+    if (onlyFirst) return;
+  }
+}
+
+async function fetchTopStories(backfill: BackfillState): Promise<void> {
+  const wanted = storedTopStories(backfill.store)?.ids ?? [];
+  const missing = wanted
+    .filter((id) => !backfill.store.prepare('SELECT 1 FROM documents WHERE id = ?').get(id))
+    .slice(0, 50);
+  if (missing.length > 0) await backfill.items.several('articles', missing);
+}
+
+async function run(backfill: BackfillState): Promise<void> {
+  backfill.began = backfill.now();
+  backfill.doneAtStart = sums(backfill).done;
+  await backfill.items.sections();
+  await backfill.items.menus();
+  for (const type of documentTypes) await fill(backfill, type, true);
+  if (backfill.store.getMeta('ready') !== '1') {
+    await fetchTopStories(backfill);
+    await backfill.applier.write(() => {
+      backfill.store.setMeta('ready', '1');
+      return new Set([tag.site]);
+    });
+    backfill.log.info(
+      { seconds: Math.round((backfill.now() - backfill.began) / 1000) },
+      'content: the edition can be read; older documents follow',
+    );
+    backfill.onReady();
+  }
+  for (const kind of ['articles', 'pages', 'authors', 'video', 'crosswords', 'comments'] as const)
+    await fill(backfill, kind, false);
 }

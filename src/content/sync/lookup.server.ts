@@ -5,7 +5,7 @@
 
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { createFairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
+import { createFairQueue, type FairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
@@ -50,103 +50,131 @@ const slugForm = /^[^,\s/]{1,600}$/u;
 
 const holds = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
 
+interface LookUpState {
+  readonly store: ContentStore;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly patienceMs: number;
+  readonly queue: FairQueue;
+  readonly stopping: AbortController;
+  /** Requests under way, by slug. */
+  readonly flights: Map<string, Promise<LookUpAnswer>>;
+  /** Requests that wait for their turn, by slug and caller. */
+  readonly waiting: Map<string, Promise<LookUpAnswer>>;
+  readonly underWay: Set<Promise<unknown>>;
+  /** Slugs that WordPress does not have, with the time until which that is believed. */
+  readonly missing: Map<string, number>;
+  restUntil: number;
+}
+
 /** Makes the look-up of one content store. */
 export function createLookUp(options: LookUpOptions): LookUp {
   const { store, client, applier, log, now, patienceMs = defaultPatienceMs } = options;
-  const queue = createFairQueue(bounds);
-  const stopping = new AbortController();
-  /** Requests under way, by slug. */
-  const flights = new Map<string, Promise<LookUpAnswer>>();
-  /** Requests that wait for their turn, by slug and caller. */
-  const waiting = new Map<string, Promise<LookUpAnswer>>();
-  const underWay = new Set<Promise<unknown>>();
-  /** Slugs that WordPress does not have, with the time until which that is believed. */
-  const missing = new Map<string, number>();
-  let restUntil = 0;
-
-  const isHeld = (type: DocumentType, slug: string): boolean => store.prepare(holds).get(type, slug) !== undefined;
-
-  function remember(key: string): void {
-    missing.delete(key);
-    missing.set(key, now() + missingForMs);
-    if (missing.size <= mostRemembered) return;
-    const [oldest] = missing.keys();
-    if (oldest !== undefined) missing.delete(oldest);
-  }
-
-  /** Asks WordPress once; the answer is in the content store before this resolves. */
-  async function fetchDocument(type: DocumentType, slug: string): Promise<LookUpAnswer> {
-    if (isHeld(type, slug)) return 'found';
-    if ((missing.get(`${type}:${slug}`) ?? 0) > now()) return 'missing';
-    if (now() < restUntil) return 'unavailable';
-    try {
-      const query = { slug, per_page: 1 };
-      const { items, answer } = await fetchList(client, `/wp/v2/${type}`, query, { tries: 1, signal: stopping.signal });
-      if (items.length > 0) {
-        // The pages that show it are rendered again after the write; nobody waits for that here.
-        const stored = Promise.withResolvers<void>();
-        const applied = applier.documents(type, items, answer.fetched, () => stored.resolve());
-        track(applied);
-        await Promise.race([stored.promise, applied]);
-      }
-      if (isHeld(type, slug)) return 'found';
-      remember(`${type}:${slug}`);
-      return 'missing';
-    } catch (error) {
-      if (!stopping.signal.aborted)
-        log.warn({ type, slug, error: String(error) }, 'content: a document could not be looked up');
-      restUntil = now() + restMs;
-      return 'unavailable';
-    }
-  }
-
-  function track(work: Promise<unknown>): void {
-    const tracked = work.catch(() => {}).finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
-  }
-
-  /** Joins the request for a slug that is under way, or makes it. */
-  function fetchOnce(type: DocumentType, slug: string): Promise<LookUpAnswer> {
-    const key = `${type}:${slug}`;
-    const known = flights.get(key);
-    if (known) return known;
-    const flight = fetchDocument(type, slug).finally(() => flights.delete(key));
-    flights.set(key, flight);
-    return flight;
-  }
-
-  /** The same in the caller's turn; what a caller waits for already takes no second place. */
-  function fetchInTurn(type: DocumentType, slug: string, address: string): Promise<LookUpAnswer> {
-    const key = `${type}:${slug} ${address}`;
-    const known = flights.get(`${type}:${slug}`) ?? waiting.get(key);
-    if (known) return known;
-    const turn = queue
-      .run(address, () => fetchOnce(type, slug))
-      .catch((error: unknown): LookUpAnswer => {
-        if (!(error instanceof QueueFull)) throw error;
-        return 'unavailable';
-      })
-      .finally(() => waiting.delete(key));
-    waiting.set(key, turn);
-    return turn;
-  }
-
-  return {
-    async find(type, asked, address) {
-      if (backfillCursor(store, type).done) return 'missing';
-      const slug = canonicalSlug(asked);
-      if (!slugForm.test(decodeURIComponent(slug))) return 'missing';
-      if ((missing.get(`${type}:${slug}`) ?? 0) > now()) return 'missing';
-      if (stopping.signal.aborted || now() < restUntil) return 'unavailable';
-      const answer = fetchInTurn(type, slug, address);
-      track(answer);
-      const patience = Promise.withResolvers<LookUpAnswer>();
-      const timer = setTimeout(() => patience.resolve('unavailable'), patienceMs);
-      return Promise.race([answer, patience.promise]).finally(() => clearTimeout(timer));
-    },
-    async close() {
-      stopping.abort();
-      await Promise.all([...underWay]);
-    },
+  const lookUp: LookUpState = {
+    store,
+    client,
+    applier,
+    log,
+    now,
+    patienceMs,
+    queue: createFairQueue(bounds),
+    stopping: new AbortController(),
+    flights: new Map<string, Promise<LookUpAnswer>>(),
+    waiting: new Map<string, Promise<LookUpAnswer>>(),
+    underWay: new Set<Promise<unknown>>(),
+    missing: new Map<string, number>(),
+    restUntil: 0,
   };
+  return { find: (type, asked, address) => find(lookUp, type, asked, address), close: () => close(lookUp) };
+}
+
+const isHeld = (lookUp: LookUpState, type: DocumentType, slug: string): boolean =>
+  lookUp.store.prepare(holds).get(type, slug) !== undefined;
+
+function remember(lookUp: LookUpState, key: string): void {
+  lookUp.missing.delete(key);
+  lookUp.missing.set(key, lookUp.now() + missingForMs);
+  if (lookUp.missing.size <= mostRemembered) return;
+  const [oldest] = lookUp.missing.keys();
+  if (oldest !== undefined) lookUp.missing.delete(oldest);
+}
+
+/** Asks WordPress once; the answer is in the content store before this resolves. */
+async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: string): Promise<LookUpAnswer> {
+  if (isHeld(lookUp, type, slug)) return 'found';
+  if ((lookUp.missing.get(`${type}:${slug}`) ?? 0) > lookUp.now()) return 'missing';
+  if (lookUp.now() < lookUp.restUntil) return 'unavailable';
+  try {
+    const query = { slug, per_page: 1 };
+    const { items, answer } = await fetchList(lookUp.client, `/wp/v2/${type}`, query, {
+      tries: 1,
+      signal: lookUp.stopping.signal,
+    });
+    if (items.length > 0) {
+      // The pages that show it are rendered again after the write; nobody waits for that here.
+      const stored = Promise.withResolvers<void>();
+      const applied = lookUp.applier.documents(type, items, answer.fetched, () => stored.resolve());
+      track(lookUp, applied);
+      await Promise.race([stored.promise, applied]);
+    }
+    if (isHeld(lookUp, type, slug)) return 'found';
+    remember(lookUp, `${type}:${slug}`);
+    return 'missing';
+  } catch (error) {
+    if (!lookUp.stopping.signal.aborted)
+      lookUp.log.warn({ type, slug, error: String(error) }, 'content: a document could not be looked up');
+    lookUp.restUntil = lookUp.now() + restMs;
+    return 'unavailable';
+  }
+}
+
+function track(lookUp: LookUpState, work: Promise<unknown>): void {
+  const tracked = work.catch(() => {}).finally(() => lookUp.underWay.delete(tracked));
+  lookUp.underWay.add(tracked);
+}
+
+/** Joins the request for a slug that is under way, or makes it. */
+function fetchOnce(lookUp: LookUpState, type: DocumentType, slug: string): Promise<LookUpAnswer> {
+  const key = `${type}:${slug}`;
+  const known = lookUp.flights.get(key);
+  if (known) return known;
+  const flight = fetchDocument(lookUp, type, slug).finally(() => lookUp.flights.delete(key));
+  lookUp.flights.set(key, flight);
+  return flight;
+}
+
+/** The same in the caller's turn; what a caller waits for already takes no second place. */
+function fetchInTurn(lookUp: LookUpState, type: DocumentType, slug: string, address: string): Promise<LookUpAnswer> {
+  const key = `${type}:${slug} ${address}`;
+  const known = lookUp.flights.get(`${type}:${slug}`) ?? lookUp.waiting.get(key);
+  if (known) return known;
+  const turn = lookUp.queue
+    .run(address, () => fetchOnce(lookUp, type, slug))
+    .catch((error: unknown): LookUpAnswer => {
+      if (!(error instanceof QueueFull)) throw error;
+      return 'unavailable';
+    })
+    .finally(() => lookUp.waiting.delete(key));
+  lookUp.waiting.set(key, turn);
+  return turn;
+}
+
+async function find(lookUp: LookUpState, type: DocumentType, asked: string, address: string): Promise<LookUpAnswer> {
+  if (backfillCursor(lookUp.store, type).done) return 'missing';
+  const slug = canonicalSlug(asked);
+  if (!slugForm.test(decodeURIComponent(slug))) return 'missing';
+  if ((lookUp.missing.get(`${type}:${slug}`) ?? 0) > lookUp.now()) return 'missing';
+  if (lookUp.stopping.signal.aborted || lookUp.now() < lookUp.restUntil) return 'unavailable';
+  const answer = fetchInTurn(lookUp, type, slug, address);
+  track(lookUp, answer);
+  const patience = Promise.withResolvers<LookUpAnswer>();
+  const timer = setTimeout(() => patience.resolve('unavailable'), lookUp.patienceMs);
+  return Promise.race([answer, patience.promise]).finally(() => clearTimeout(timer));
+}
+
+async function close(lookUp: LookUpState): Promise<void> {
+  lookUp.stopping.abort();
+  await Promise.all([...lookUp.underWay]);
 }

@@ -5,11 +5,13 @@
  */
 
 import type { DocumentType } from '../../lib/content/model.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
+import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import { rejectionOf } from '../wire/rejection.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/slugs.ts';
-import { topStoriesPage } from './apply.server.ts';
+import { type Applier, topStoriesPage } from './apply.server.ts';
 import { documentTypes, readCursor, walkCursor, writeCursor } from './cursors.server.ts';
 import type { Items, SyncContext } from './refresh.server.ts';
 
@@ -60,194 +62,208 @@ export interface Poll {
   walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
 
+interface PollState {
+  readonly items: Items;
+  readonly store: ContentStore;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
 /** Makes the poll of one content store. */
 export function createPoll(context: SyncContext, items: Items): Poll {
   const { store, client, applier, now, signal } = context;
+  const poll: PollState = { items, store, client, applier, now, signal };
+  return { run: () => run(poll), walk: (pages, finished) => walk(poll, pages, finished) };
+}
 
-  const lightList = async (
-    type: DocumentType,
-    query: Record<string, string | number>,
-  ): Promise<{ lights: Light[]; count: number; total: number | null }> => {
-    const { items: raws, answer } = await fetchList(
-      client,
-      `/wp/v2/${type}`,
-      { _fields: fields, per_page: pageSize, ...query },
-      { signal },
-    );
-    const lights: Light[] = [];
-    for (const raw of raws) {
-      const parsed = wire.light.safeParse(raw);
-      if (parsed.success) lights.push(parsed.data);
-      else applier.reject(rejectionOf(type, raw, parsed.error));
+async function lightList(
+  poll: PollState,
+  type: DocumentType,
+  query: Record<string, string | number>,
+): Promise<{ lights: Light[]; count: number; total: number | null }> {
+  const { items: raws, answer } = await fetchList(
+    poll.client,
+    `/wp/v2/${type}`,
+    { _fields: fields, per_page: pageSize, ...query },
+    { signal: poll.signal },
+  );
+  const lights: Light[] = [];
+  for (const raw of raws) {
+    const parsed = wire.light.safeParse(raw);
+    if (parsed.success) lights.push(parsed.data);
+    else poll.applier.reject(rejectionOf(type, raw, parsed.error));
+  }
+  return { lights, count: raws.length, total: answer.total };
+}
+
+/** Whether the content store's version of a document is another one than WordPress's. */
+function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean {
+  const front = type === 'pages' ? topStoriesPage(poll.store) : null;
+  if (front?.id === id) return front.modified !== modified_gmt;
+  const rejected = poll.store.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
+  if (rejected && Math.abs(poll.now() - Number(rejected.tried)) < retryRejectedMs) {
+    // What could not even be fetched has no date of its own.
+    const unchanged =
+      rejected.modified === ''
+        ? Date.parse(modified_gmt) <= Number(rejected.tried)
+        : rejected.modified === modified_gmt;
+    if (unchanged) return false;
+  }
+  const row = poll.store
+    .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
+    .get(id, type);
+  if (status !== 'publish') return row !== undefined;
+  if (!row || row.partial === 1 || rejected) return true;
+  if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
+  // Fetched within the second in which it was modified: it may have been modified again in that second.
+  const [second, at] = [Math.floor(Date.parse(modified_gmt) / 1000), Number(row.fetched_clock)];
+  // A date far in the future says nothing of the second in which it was written.
+  return at > 0 && at <= second && second - at <= overlapSeconds;
+}
+
+const refetch = (poll: PollState, type: DocumentType, lights: readonly Light[]): Promise<void> =>
+  poll.items.several(
+    type,
+    lights.filter((light) => differs(poll, type, light)).map(({ id }) => id),
+  );
+
+async function modified(poll: PollState, type: DocumentType): Promise<void> {
+  const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
+  const [began, present] = [poll.now(), poll.client.clock()];
+  const after = lookFrom(cursor, began, present);
+  let newest = cursor.high;
+  let future = 0;
+  for (let offset = 0; !poll.signal.aborted && future < futurePages; offset += pageSize) {
+    const { lights, count, total } = await lightList(poll, type, {
+      modified_after: seconds(after),
+      orderby: 'modified',
+      order: 'asc',
+      offset,
+    });
+    await refetch(poll, type, lights);
+    for (const { modified_gmt } of lights) if (modified_gmt > newest) newest = modified_gmt;
+    if (lights[0] && Date.parse(lights[0].modified_gmt) > present + overlapSeconds * 1000) future++;
+    if (count === 0 || (total === null ? count < pageSize : offset + pageSize >= total)) break;
+  }
+  if (poll.signal.aborted) return;
+  const high = seconds(Math.min(Date.parse(newest), present));
+  writeCursor(poll.store, `poll:${type}`, { high, at: began } satisfies PollCursor);
+}
+
+/** Fetches what the content store has and a list of WordPress has not; only WordPress's own word on each takes it out. */
+async function check(poll: PollState, type: DocumentType | 'comments', ids: readonly number[]): Promise<void> {
+  for (const id of ids.slice(0, checkedAtOnce)) await poll.items.one(type, id);
+}
+
+async function newest(poll: PollState, type: DocumentType): Promise<void> {
+  const { lights, count } = await lightList(poll, type, { orderby: 'date', order: 'desc', per_page: newestLooked });
+  await refetch(poll, type, lights);
+  const came = new Set(lights.map(({ id }) => id));
+  const held = poll.store
+    .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
+    .all(type, newestLooked)
+    .map((row) => Number(row.id));
+  // Below the last one that both have, the two lists are of different length and say nothing.
+  const common = held.findLastIndex((id) => came.has(id));
+  const comparable = count < newestLooked ? held : held.slice(0, common + 1);
+  await check(
+    poll,
+    type,
+    comparable.filter((id) => !came.has(id) && !isPartial(poll, id)),
+  );
+}
+
+const isPartial = (poll: PollState, id: number): boolean =>
+  poll.store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
+
+async function walkPage(poll: PollState, type: DocumentType): Promise<boolean> {
+  const cursor = walkCursor(poll.store, type);
+  const { lights, count, total } = await lightList(poll, type, { orderby: 'id', order: 'asc', offset: cursor.offset });
+  await refetch(poll, type, lights);
+  const ended = count === 0 || (total === null ? count < pageSize : cursor.offset + pageSize >= total);
+  const last = lights.reduce((most, { id }) => Math.max(most, id), cursor.last);
+  const came = new Set(lights.map(({ id }) => id));
+  const held = poll.store
+    .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
+    .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last, type)
+    .map((row) => Number(row.id));
+  const front = type === 'pages' ? topStoriesPage(poll.store) : null;
+  if (front && front.id > cursor.last && (ended || front.id <= last)) held.push(front.id);
+  await check(
+    poll,
+    type,
+    held.filter((id) => !came.has(id)),
+  );
+  writeCursor(
+    poll.store,
+    `walk:${type}`,
+    ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+  );
+  return ended;
+}
+
+async function newComments(poll: PollState): Promise<void> {
+  for (let offset = 0; !poll.signal.aborted; offset += pageSize) {
+    const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
+    const { items: raws } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
+    const fresh = raws.filter((raw) => !holdsComment(poll, (raw as { id?: unknown } | null)?.id));
+    await poll.applier.comments(fresh);
+    if (fresh.length < pageSize) return;
+  }
+}
+
+function holdsComment(poll: PollState, id: unknown): boolean {
+  if (typeof id !== 'number') return false;
+  const query =
+    "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
+  return poll.store.prepare(query).get(id, id) !== undefined;
+}
+
+/** Comments have no date of modification: the walk reads them whole. */
+async function walkComments(poll: PollState): Promise<boolean> {
+  const cursor = walkCursor(poll.store, 'comments');
+  const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
+  const { items: raws, answer } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
+  await poll.applier.comments(raws);
+  const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+  const ended =
+    raws.length === 0 || (answer.total === null ? raws.length < pageSize : cursor.offset + pageSize >= answer.total);
+  const last = Math.max(cursor.last, ...ids);
+  const held = poll.store
+    .prepare('SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id')
+    .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last)
+    .map((row) => Number(row.id));
+  await check(
+    poll,
+    'comments',
+    held.filter((id) => !ids.includes(id)),
+  );
+  writeCursor(
+    poll.store,
+    'walk:comments',
+    ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+  );
+  return ended;
+}
+
+async function run(poll: PollState): Promise<void> {
+  await poll.items.sections();
+  await poll.items.menus();
+  for (const type of documentTypes) {
+    await modified(poll, type);
+    if (type !== 'authors' && type !== 'pages') await newest(poll, type);
+  }
+  await newComments(poll);
+}
+
+async function walk(poll: PollState, pages: number, finished: Set<string>): Promise<boolean> {
+  for (const kind of [...documentTypes, 'comments'] as const) {
+    for (let page = 0; page < pages && !finished.has(kind) && !poll.signal.aborted; page++) {
+      const ended = await (kind === 'comments' ? walkComments(poll) : walkPage(poll, kind));
+      if (ended) finished.add(kind);
     }
-    return { lights, count: raws.length, total: answer.total };
-  };
-
-  /** Whether the content store's version of a document is another one than WordPress's. */
-  const differs = (type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean => {
-    const front = type === 'pages' ? topStoriesPage(store) : null;
-    if (front?.id === id) return front.modified !== modified_gmt;
-    const rejected = store.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
-    if (rejected && Math.abs(now() - Number(rejected.tried)) < retryRejectedMs) {
-      // What could not even be fetched has no date of its own.
-      const unchanged =
-        rejected.modified === ''
-          ? Date.parse(modified_gmt) <= Number(rejected.tried)
-          : rejected.modified === modified_gmt;
-      if (unchanged) return false;
-    }
-    const row = store
-      .prepare('SELECT modified, slug, fetched_clock, partial FROM documents WHERE id = ? AND type = ?')
-      .get(id, type);
-    if (status !== 'publish') return row !== undefined;
-    if (!row || row.partial === 1 || rejected) return true;
-    if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
-    // Fetched within the second in which it was modified: it may have been modified again in that second.
-    const [second, at] = [Math.floor(Date.parse(modified_gmt) / 1000), Number(row.fetched_clock)];
-    // A date far in the future says nothing of the second in which it was written.
-    return at > 0 && at <= second && second - at <= overlapSeconds;
-  };
-
-  const refetch = (type: DocumentType, lights: readonly Light[]): Promise<void> =>
-    items.several(
-      type,
-      lights.filter((light) => differs(type, light)).map(({ id }) => id),
-    );
-
-  const modified = async (type: DocumentType): Promise<void> => {
-    const cursor = readCursor<PollCursor>(store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: now() });
-    const [began, present] = [now(), client.clock()];
-    const after = lookFrom(cursor, began, present);
-    let newest = cursor.high;
-    let future = 0;
-    for (let offset = 0; !signal.aborted && future < futurePages; offset += pageSize) {
-      const { lights, count, total } = await lightList(type, {
-        modified_after: seconds(after),
-        orderby: 'modified',
-        order: 'asc',
-        offset,
-      });
-      await refetch(type, lights);
-      for (const { modified_gmt } of lights) if (modified_gmt > newest) newest = modified_gmt;
-      if (lights[0] && Date.parse(lights[0].modified_gmt) > present + overlapSeconds * 1000) future++;
-      if (count === 0 || (total === null ? count < pageSize : offset + pageSize >= total)) break;
-    }
-    if (signal.aborted) return;
-    const high = seconds(Math.min(Date.parse(newest), present));
-    writeCursor(store, `poll:${type}`, { high, at: began } satisfies PollCursor);
-  };
-
-  /** Fetches what the content store has and a list of WordPress has not; only WordPress's own word on each takes it out. */
-  const check = async (type: DocumentType | 'comments', ids: readonly number[]): Promise<void> => {
-    for (const id of ids.slice(0, checkedAtOnce)) await items.one(type, id);
-  };
-
-  const newest = async (type: DocumentType): Promise<void> => {
-    const { lights, count } = await lightList(type, { orderby: 'date', order: 'desc', per_page: newestLooked });
-    await refetch(type, lights);
-    const came = new Set(lights.map(({ id }) => id));
-    const held = store
-      .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
-      .all(type, newestLooked)
-      .map((row) => Number(row.id));
-    // Below the last one that both have, the two lists are of different length and say nothing.
-    const common = held.findLastIndex((id) => came.has(id));
-    const comparable = count < newestLooked ? held : held.slice(0, common + 1);
-    await check(
-      type,
-      comparable.filter((id) => !came.has(id) && !isPartial(id)),
-    );
-  };
-
-  const isPartial = (id: number): boolean =>
-    store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
-
-  const walkPage = async (type: DocumentType): Promise<boolean> => {
-    const cursor = walkCursor(store, type);
-    const { lights, count, total } = await lightList(type, { orderby: 'id', order: 'asc', offset: cursor.offset });
-    await refetch(type, lights);
-    const ended = count === 0 || (total === null ? count < pageSize : cursor.offset + pageSize >= total);
-    const last = lights.reduce((most, { id }) => Math.max(most, id), cursor.last);
-    const came = new Set(lights.map(({ id }) => id));
-    const held = store
-      .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
-      .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last, type)
-      .map((row) => Number(row.id));
-    const front = type === 'pages' ? topStoriesPage(store) : null;
-    if (front && front.id > cursor.last && (ended || front.id <= last)) held.push(front.id);
-    await check(
-      type,
-      held.filter((id) => !came.has(id)),
-    );
-    writeCursor(
-      store,
-      `walk:${type}`,
-      ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
-    );
-    return ended;
-  };
-
-  const newComments = async (): Promise<void> => {
-    for (let offset = 0; !signal.aborted; offset += pageSize) {
-      const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
-      const { items: raws } = await fetchList(client, '/wp/v2/comments', query, { signal });
-      const fresh = raws.filter((raw) => !holdsComment((raw as { id?: unknown } | null)?.id));
-      await applier.comments(fresh);
-      if (fresh.length < pageSize) return;
-    }
-  };
-
-  const holdsComment = (id: unknown): boolean => {
-    if (typeof id !== 'number') return false;
-    const query =
-      "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
-    return store.prepare(query).get(id, id) !== undefined;
-  };
-
-  /** Comments have no date of modification: the walk reads them whole. */
-  const walkComments = async (): Promise<boolean> => {
-    const cursor = walkCursor(store, 'comments');
-    const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
-    const { items: raws, answer } = await fetchList(client, '/wp/v2/comments', query, { signal });
-    await applier.comments(raws);
-    const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
-    const ended =
-      raws.length === 0 || (answer.total === null ? raws.length < pageSize : cursor.offset + pageSize >= answer.total);
-    const last = Math.max(cursor.last, ...ids);
-    const held = store
-      .prepare('SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id')
-      .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last)
-      .map((row) => Number(row.id));
-    await check(
-      'comments',
-      held.filter((id) => !ids.includes(id)),
-    );
-    writeCursor(
-      store,
-      'walk:comments',
-      ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
-    );
-    return ended;
-  };
-
-  return {
-    async run() {
-      await items.sections();
-      await items.menus();
-      for (const type of documentTypes) {
-        await modified(type);
-        if (type !== 'authors' && type !== 'pages') await newest(type);
-      }
-      await newComments();
-    },
-    async walk(pages, finished) {
-      for (const kind of [...documentTypes, 'comments'] as const) {
-        for (let page = 0; page < pages && !finished.has(kind) && !signal.aborted; page++) {
-          const ended = await (kind === 'comments' ? walkComments() : walkPage(kind));
-          if (ended) finished.add(kind);
-        }
-      }
-      return finished.size === documentTypes.length + 1;
-    },
-  };
+  }
+  return finished.size === documentTypes.length + 1;
 }

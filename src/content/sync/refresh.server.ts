@@ -1,7 +1,7 @@
 /** Fetching and applying by name: one document, several, the sections, the menus. Webhooks, polls and walks come here. */
 
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
-import { createKeyedMutex } from '../../lib/jobs/keyed-mutex.ts';
+import { createKeyedMutex, type WithLock } from '../../lib/jobs/keyed-mutex.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
@@ -46,101 +46,122 @@ export const mayBeOneDocument = ({ kind, status }: Failure): boolean =>
 export const nothingApplied: Applied = { stored: 0, withdrawn: 0, rejected: 0, refreshed: [] };
 const batch = 20;
 
+interface FetchState {
+  readonly context: SyncContext;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly store: ContentStore;
+  readonly ingester: Ingester;
+  readonly signal: AbortSignal;
+  /** One fetch of a document at a time, so that an older answer never overwrites a newer one. */
+  readonly withLock: WithLock;
+}
+
 /** Makes the reads of one WordPress. */
 export function createItems(context: SyncContext): Items {
   const { client, applier, store, ingester, signal } = context;
-  /** One fetch of a document at a time, so that an older answer never overwrites a newer one. */
-  const withLock = createKeyedMutex();
-
-  const one: Items['one'] = (type, id, options) =>
-    withLock(`${type}:${id}`, async () => {
-      const found = await fetchOne(client, type, id, { signal, ...options });
-      if (found.kind === 'failed') throw problemOf(client, found.failure);
-      if (type === 'comments') {
-        return found.kind === 'gone' ? applier.withdrawComments([id]) : applier.comments([found.raw]);
-      }
-      return found.kind === 'gone'
-        ? applier.withdraw(type, [id], found.fetched)
-        : applier.documents(type, [found.raw], found.answer.fetched);
-    });
-
-  const wordpressAnswers = async (): Promise<boolean> =>
-    (await client.get('/newsroom/v1/status', {}, { tries: 1, signal })).ok;
-
-  const separately = async (type: DocumentType, ids: readonly number[]): Promise<void> => {
-    for (const id of ids) {
-      try {
-        await one(type, id, { tries: 2 });
-      } catch (error) {
-        const failure = (error as { failure?: Failure | null }).failure;
-        if (!failure || !mayBeOneDocument(failure) || !(await wordpressAnswers())) throw error;
-        const problem = describeFailure(failure);
-        applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
-      }
-    }
-  };
-
+  const fetching: FetchState = { context, client, applier, store, ingester, signal, withLock: createKeyedMutex() };
   return {
-    one,
-    async several(type, ids) {
-      for (let start = 0; start < ids.length; start += batch) {
-        const part = ids.slice(start, start + batch);
-        const query = { include: part, per_page: part.length, orderby: 'include' };
-        const result = await client.get(`/wp/v2/${type}`, query, { signal });
-        if (!result.ok) {
-          if (!mayBeOneDocument(result)) throw problemOf(client, result);
-          await separately(type, part);
-          continue;
-        }
-        const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
-        await applier.documents(type, raws, result.fetched);
-        const came = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
-        await separately(
-          type,
-          part.filter((id) => !came.has(id)),
-        );
-      }
-    },
-    async sections(options) {
-      const raws: unknown[] = [];
-      for (let page = 1; ; page++) {
-        const { items } = await fetchList(
-          client,
-          '/wp/v2/categories',
-          { per_page: 100, page, orderby: 'id' },
-          { signal, ...options },
-        );
-        raws.push(...items);
-        if (items.length < 100) break;
-      }
-      const sections = await sectionsOf(raws, context);
-      return applier.write(() => {
-        const tags = storeSections(store, sections);
-        alignWalls(store);
-        return tags;
-      });
-    },
-    async menus(options) {
-      const { items } = await fetchList(client, '/newsroom/v1/menus', {}, { signal, ...options });
-      const parsed = wire.menus.safeParse(items);
-      if (!parsed.success) {
-        applier.reject(rejectionOf('menus', items, parsed.error));
-        return nothingApplied;
-      }
-      const addresses = { wordpress: client.url, site: context.siteUrl };
-      const menus = new Map<string, MenuItem[]>();
-      for (const { location, items: entries } of parsed.data) {
-        const titles = await ingester.lines(entries.map(({ title }) => title));
-        const shown = entries.flatMap(({ url }, index) => {
-          const target = linkTarget(url, addresses, `${client.url}/`);
-          const title = titles[index] ?? '';
-          return target && target.kind !== 'anchor' && title !== '' ? [{ title, href: target.href }] : [];
-        });
-        menus.set(location, shown);
-      }
-      return applier.write(() => storeMenus(store, menus));
-    },
+    one: (type, id, options) => one(fetching, type, id, options),
+    several: (type, ids) => several(fetching, type, ids),
+    sections: (options) => sections(fetching, options),
+    menus: (options) => menus(fetching, options),
   };
+}
+
+const one = (
+  fetching: FetchState,
+  type: DocumentType | 'comments',
+  id: number,
+  options?: GetOptions,
+): Promise<Applied> =>
+  fetching.withLock(`${type}:${id}`, async () => {
+    const found = await fetchOne(fetching.client, type, id, { signal: fetching.signal, ...options });
+    if (found.kind === 'failed') throw problemOf(fetching.client, found.failure);
+    if (type === 'comments') {
+      return found.kind === 'gone' ? fetching.applier.withdrawComments([id]) : fetching.applier.comments([found.raw]);
+    }
+    return found.kind === 'gone'
+      ? fetching.applier.withdraw(type, [id], found.fetched)
+      : fetching.applier.documents(type, [found.raw], found.answer.fetched);
+  });
+
+const wordpressAnswers = async (fetching: FetchState): Promise<boolean> =>
+  (await fetching.client.get('/newsroom/v1/status', {}, { tries: 1, signal: fetching.signal })).ok;
+
+async function separately(fetching: FetchState, type: DocumentType, ids: readonly number[]): Promise<void> {
+  for (const id of ids) {
+    try {
+      await one(fetching, type, id, { tries: 2 });
+    } catch (error) {
+      const failure = (error as { failure?: Failure | null }).failure;
+      if (!failure || !mayBeOneDocument(failure) || !(await wordpressAnswers(fetching))) throw error;
+      const problem = describeFailure(failure);
+      fetching.applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
+    }
+  }
+}
+
+async function several(fetching: FetchState, type: DocumentType, ids: readonly number[]): Promise<void> {
+  for (let start = 0; start < ids.length; start += batch) {
+    const part = ids.slice(start, start + batch);
+    const query = { include: part, per_page: part.length, orderby: 'include' };
+    const result = await fetching.client.get(`/wp/v2/${type}`, query, { signal: fetching.signal });
+    if (!result.ok) {
+      if (!mayBeOneDocument(result)) throw problemOf(fetching.client, result);
+      await separately(fetching, type, part);
+      continue;
+    }
+    const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
+    await fetching.applier.documents(type, raws, result.fetched);
+    const came = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
+    await separately(
+      fetching,
+      type,
+      part.filter((id) => !came.has(id)),
+    );
+  }
+}
+
+async function sections(fetching: FetchState, options: GetOptions | undefined): Promise<Applied> {
+  const raws: unknown[] = [];
+  for (let page = 1; ; page++) {
+    const { items } = await fetchList(
+      fetching.client,
+      '/wp/v2/categories',
+      { per_page: 100, page, orderby: 'id' },
+      { signal: fetching.signal, ...options },
+    );
+    raws.push(...items);
+    if (items.length < 100) break;
+  }
+  const sections = await sectionsOf(raws, fetching.context);
+  return fetching.applier.write(() => {
+    const tags = storeSections(fetching.store, sections);
+    alignWalls(fetching.store);
+    return tags;
+  });
+}
+
+async function menus(fetching: FetchState, options: GetOptions | undefined): Promise<Applied> {
+  const { items } = await fetchList(fetching.client, '/newsroom/v1/menus', {}, { signal: fetching.signal, ...options });
+  const parsed = wire.menus.safeParse(items);
+  if (!parsed.success) {
+    fetching.applier.reject(rejectionOf('menus', items, parsed.error));
+    return nothingApplied;
+  }
+  const addresses = { wordpress: fetching.client.url, site: fetching.context.siteUrl };
+  const menus = new Map<string, MenuItem[]>();
+  for (const { location, items: entries } of parsed.data) {
+    const titles = await fetching.ingester.lines(entries.map(({ title }) => title));
+    const shown = entries.flatMap(({ url }, index) => {
+      const target = linkTarget(url, addresses, `${fetching.client.url}/`);
+      const title = titles[index] ?? '';
+      return target && target.kind !== 'anchor' && title !== '' ? [{ title, href: target.href }] : [];
+    });
+    menus.set(location, shown);
+  }
+  return fetching.applier.write(() => storeMenus(fetching.store, menus));
 }
 
 async function sectionsOf(

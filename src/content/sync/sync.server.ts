@@ -1,9 +1,12 @@
 /** Sync as a whole: back-fill once, then follow WordPress for ever, healing by itself from whatever goes wrong. */
 
 import { tag } from '../../lib/content/tags.ts';
+import { createKeyedMutex, type WithLock } from '../../lib/jobs/keyed-mutex.ts';
 import { backOff } from '../../lib/jobs/retry.ts';
+import type { Logger } from '../../lib/logging.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
-import { pause } from '../wire/client.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
+import { type Client, pause } from '../wire/client.server.ts';
 import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
 import {
   hasPlainPermalinks,
@@ -12,9 +15,10 @@ import {
   problemsOfStatus,
   type WordPressProblem,
 } from '../wire/problems.ts';
-import { createBackfill } from './backfill.server.ts';
+import type { Applier } from './apply.server.ts';
+import { type Backfill, createBackfill } from './backfill.server.ts';
 import { backfillCursor, documentTypes, isCopied } from './cursors.server.ts';
-import { createPoll } from './poll.server.ts';
+import { createPoll, type Poll } from './poll.server.ts';
 import { createItems, type Items, type SyncContext } from './refresh.server.ts';
 
 /** Pages of a hundred ids that the slow walk takes between two polls. */
@@ -44,198 +48,232 @@ export interface SyncOptions extends Omit<SyncContext, 'signal'> {
   readonly mediaHosts?: readonly string[];
 }
 
+interface SyncState {
+  readonly options: SyncOptions;
+  readonly store: ContentStore;
+  readonly client: Client;
+  readonly applier: Applier;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly stopping: AbortController;
+  readonly items: Items;
+  readonly poll: Poll;
+  readonly backfill: Backfill;
+  phase: SyncPhase;
+  problem: string | null;
+  credentials: boolean | null;
+  problems: readonly WordPressProblem[];
+  lapEnded: number;
+  /** Types that the present lap of the slow walk is through with. */
+  readonly lap: Set<string>;
+  running: Promise<void>;
+  /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
+  readonly withLock: WithLock;
+  /** Of the round under way and the wait after it: aborted, the next round comes at once. */
+  rest: AbortController;
+}
+
 /** Makes the sync of one content store. */
 export function createSync(options: SyncOptions): Sync {
   const { store, client, applier, log, now } = options;
   const stopping = new AbortController();
   const context: SyncContext = { ...options, signal: stopping.signal };
   const items = createItems(context);
-  const poll = createPoll(context, items);
-  const backfill = createBackfill(context, items, () => markInStep());
-  let phase: SyncPhase = 'starting';
-  let problem: string | null = null;
-  let credentials: boolean | null = null;
-  let problems: readonly WordPressProblem[] = [];
-  let lapEnded = 0;
-  /** Types that the present lap of the slow walk is through with. */
-  const lap = new Set<string>();
-  let running: Promise<void> = Promise.resolve();
-  /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
-  let turn: Promise<unknown> = Promise.resolve();
-
-  /** Of the round under way and the wait after it: aborted, the next round comes at once. */
-  let rest = new AbortController();
-
-  const markInStep = (): void => store.setMeta('synced-at', new Date(now()).toISOString());
-
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work, work);
-    turn = mine.catch(() => {});
-    return mine;
+  const sync: SyncState = {
+    options,
+    store,
+    client,
+    applier,
+    log,
+    now,
+    stopping,
+    items,
+    poll: createPoll(context, items),
+    backfill: createBackfill(context, items, () => markInStep(sync)),
+    phase: 'starting',
+    problem: null,
+    credentials: null,
+    problems: [],
+    lapEnded: 0,
+    lap: new Set<string>(),
+    running: Promise.resolve(),
+    withLock: createKeyedMutex(),
+    rest: new AbortController(),
   };
-
-  const greet = async (): Promise<void> => {
-    const status = await fetchStatus(client, { tries: 2, signal: stopping.signal });
-    note(problemsOfStatus(status, client, options.mediaHosts ?? [], now()));
-    const before = credentials;
-    credentials = status.credentials;
-    const isPublic = String(status.public ?? false);
-    if ((store.getMeta('wordpress-public') ?? 'false') !== isPublic) {
-      store.setMeta('wordpress-public', isPublic);
-      // Links that lead to nothing here depend on it, wherever they stand.
-      await applier.write(() => new Set([tag.site]));
-    }
-    if (credentials !== before && client.signsIn && !credentials) {
-      log.error(
-        { wordpress: client.url, why: problems.map(({ message }) => message) },
-        'content: WordPress does not accept the credentials for restricted bodies; paid articles come cut to their opening',
-      );
-    }
-    if (credentials && before !== true) await completeRestricted();
-  };
-
-  /** Keeps the causes that are known by name; each is logged when it appears. */
-  const note = (found: readonly WordPressProblem[]): void => {
-    const known = new Set(problems.map(({ code }) => code));
-    for (const { code, message } of found) if (!known.has(code)) log.warn({ code }, `content: ${message}`);
-    problems = found;
-  };
-
-  const noteFailure = async (error: unknown): Promise<void> => {
-    const failure = error instanceof SyncProblem ? error.failure : null;
-    if (!failure || stopping.signal.aborted) return;
-    const found = (await hasPlainPermalinks(client, failure))
-      ? plainPermalinks
-      : problemOfFailure(failure, client.signsIn);
-    // What has no name may pass; what had one before may still be the cause.
-    if (found) note([found]);
-  };
-
-  /** Bodies that came cut while the site had no credentials are fetched again once it has. */
-  const completeRestricted = async (): Promise<void> => {
-    const rows = store
-      .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
-      .all();
-    if (rows.length > 0)
-      await items.several(
-        'articles',
-        rows.map((row) => Number(row.id)),
-      );
-  };
-
-  const round = async (whole: boolean): Promise<void> => {
-    await greet();
-    if (!backfill.complete) {
-      phase = 'backfill';
-      await backfill.run();
-      log.info({ rejected: rejectedCount() }, 'content: back-fill complete');
-    }
-    if (stopping.signal.aborted) return;
-    await poll.run();
-    if (whole) {
-      const finished = new Set<string>();
-      while (!(await poll.walk(walkPages, finished)) && !stopping.signal.aborted);
-    } else if (Math.abs(now() - lapEnded) >= lapRestMs && (await poll.walk(walkPages, lap))) {
-      lap.clear();
-      lapEnded = now();
-    }
-    if (stopping.signal.aborted) return;
-    store.prepare('DELETE FROM deliveries WHERE at < ?').run(now() - 3_600_000);
-    markInStep();
-    phase = 'following';
-    if (problem !== null) log.info({}, 'content: WordPress answers again');
-    problem = null;
-  };
-
-  const fail = (error: unknown): number | null => {
-    const message = error instanceof Error ? error.message : String(error);
-    if (stopping.signal.aborted) return null;
-    if (message !== problem)
-      log.error({ problem: message, ready: isReady() }, 'content: sync cannot go on, it is tried again');
-    problem = message;
-    phase = 'waiting';
-    return error instanceof SyncProblem ? error.retryAfterMs : null;
-  };
-
-  const isReady = (): boolean => store.getMeta('ready') === '1';
-  const rejectedCount = (): number => Number(store.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
-
-  const follow = async (): Promise<void> => {
-    let failures = 0;
-    while (!stopping.signal.aborted) {
-      let wait = options.pollSeconds * 1000;
-      rest = new AbortController();
-      try {
-        await inTurn(() => round(false));
-        failures = 0;
-      } catch (error) {
-        const asked = fail(error);
-        await noteFailure(error);
-        wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
-      }
-      // A WordPress that has trouble is not asked earlier because of that.
-      const resting = failures === 0 ? AbortSignal.any([stopping.signal, rest.signal]) : stopping.signal;
-      await pause(wait, resting);
-    }
-  };
-
   return {
     items,
     start() {
-      running = follow();
+      sync.running = follow(sync);
     },
-    async stop() {
-      stopping.abort();
-      phase = 'stopped';
-      await running;
-      await turn;
-    },
-    look: () => rest.abort(),
-    syncNow: () =>
-      inTurn(async () => {
-        const began = now();
-        const before = { ...applier.counts };
-        let failed: string | null = null;
-        try {
-          await round(true);
-        } catch (error) {
-          fail(error);
-          await noteFailure(error);
-          failed = error instanceof Error ? error.message : String(error);
-        }
-        const { stored, withdrawn, rejected } = applier.counts;
-        return {
-          ok: failed === null && !stopping.signal.aborted,
-          stored: stored - before.stored,
-          withdrawn: withdrawn - before.withdrawn,
-          rejected: rejected - before.rejected,
-          ms: now() - began,
-          problem: failed,
-        };
-      }),
-    status() {
-      const progress: Record<string, TypeProgress> = {};
-      for (const type of [...documentTypes, 'comments'] as const) {
-        const cursor = backfillCursor(store, type);
-        progress[type] = {
-          done: cursor.done ? cursor.total : Math.min(cursor.offset, cursor.total),
-          total: cursor.total,
-          complete: cursor.done,
-        };
-      }
-      return {
-        ready: isReady(),
-        complete: isCopied(store),
-        phase,
-        progress,
-        secondsLeft: phase === 'backfill' ? backfill.secondsLeft() : null,
-        syncedAt: store.getMeta('synced-at'),
-        problem,
-        problems,
-        rejected: rejectedCount(),
-        credentials,
-        bytes: store.size(),
-      };
-    },
+    stop: () => stop(sync),
+    look: () => sync.rest.abort(),
+    syncNow: () => syncNow(sync),
+    status: () => status(sync),
+  };
+}
+
+const markInStep = (sync: SyncState): void => sync.store.setMeta('synced-at', new Date(sync.now()).toISOString());
+
+const inRound = <T>(sync: SyncState, work: () => Promise<T>): Promise<T> => sync.withLock('round', work);
+
+async function greet(sync: SyncState): Promise<void> {
+  const status = await fetchStatus(sync.client, { tries: 2, signal: sync.stopping.signal });
+  note(sync, problemsOfStatus(status, sync.client, sync.options.mediaHosts ?? [], sync.now()));
+  const before = sync.credentials;
+  sync.credentials = status.credentials;
+  const isPublic = String(status.public ?? false);
+  if ((sync.store.getMeta('wordpress-public') ?? 'false') !== isPublic) {
+    sync.store.setMeta('wordpress-public', isPublic);
+    // Links that lead to nothing here depend on it, wherever they stand.
+    await sync.applier.write(() => new Set([tag.site]));
+  }
+  if (sync.credentials !== before && sync.client.signsIn && !sync.credentials) {
+    sync.log.error(
+      { wordpress: sync.client.url, why: sync.problems.map(({ message }) => message) },
+      'content: WordPress does not accept the credentials for restricted bodies; paid articles come cut to their opening',
+    );
+  }
+  if (sync.credentials && before !== true) await completeRestricted(sync);
+}
+
+/** Keeps the causes that are known by name; each is logged when it appears. */
+function note(sync: SyncState, found: readonly WordPressProblem[]): void {
+  const known = new Set(sync.problems.map(({ code }) => code));
+  for (const { code, message } of found) if (!known.has(code)) sync.log.warn({ code }, `content: ${message}`);
+  sync.problems = found;
+}
+
+async function noteFailure(sync: SyncState, error: unknown): Promise<void> {
+  const failure = error instanceof SyncProblem ? error.failure : null;
+  if (!failure || sync.stopping.signal.aborted) return;
+  const found = (await hasPlainPermalinks(sync.client, failure))
+    ? plainPermalinks
+    : problemOfFailure(failure, sync.client.signsIn);
+  // What has no name may pass; what had one before may still be the cause.
+  if (found) note(sync, [found]);
+}
+
+/** Bodies that came cut while the site had no credentials are fetched again once it has. */
+async function completeRestricted(sync: SyncState): Promise<void> {
+  const rows = sync.store
+    .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
+    .all();
+  if (rows.length > 0)
+    await sync.items.several(
+      'articles',
+      rows.map((row) => Number(row.id)),
+    );
+}
+
+async function round(sync: SyncState, whole: boolean): Promise<void> {
+  await greet(sync);
+  if (!sync.backfill.complete) {
+    sync.phase = 'backfill';
+    await sync.backfill.run();
+    sync.log.info({ rejected: rejectedCount(sync) }, 'content: back-fill complete');
+  }
+  if (sync.stopping.signal.aborted) return;
+  await sync.poll.run();
+  if (whole) {
+    const finished = new Set<string>();
+    while (!(await sync.poll.walk(walkPages, finished)) && !sync.stopping.signal.aborted);
+  } else if (Math.abs(sync.now() - sync.lapEnded) >= lapRestMs && (await sync.poll.walk(walkPages, sync.lap))) {
+    sync.lap.clear();
+    sync.lapEnded = sync.now();
+  }
+  if (sync.stopping.signal.aborted) return;
+  sync.store.prepare('DELETE FROM deliveries WHERE at < ?').run(sync.now() - 3_600_000);
+  markInStep(sync);
+  sync.phase = 'following';
+  if (sync.problem !== null) sync.log.info({}, 'content: WordPress answers again');
+  sync.problem = null;
+}
+
+function fail(sync: SyncState, error: unknown): number | null {
+  const message = error instanceof Error ? error.message : String(error);
+  if (sync.stopping.signal.aborted) return null;
+  if (message !== sync.problem)
+    sync.log.error({ problem: message, ready: isReady(sync) }, 'content: sync cannot go on, it is tried again');
+  sync.problem = message;
+  sync.phase = 'waiting';
+  return error instanceof SyncProblem ? error.retryAfterMs : null;
+}
+
+const isReady = (sync: SyncState): boolean => sync.store.getMeta('ready') === '1';
+
+const rejectedCount = (sync: SyncState): number =>
+  Number(sync.store.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
+
+async function follow(sync: SyncState): Promise<void> {
+  let failures = 0;
+  while (!sync.stopping.signal.aborted) {
+    let wait = sync.options.pollSeconds * 1000;
+    sync.rest = new AbortController();
+    try {
+      await inRound(sync, () => round(sync, false));
+      failures = 0;
+    } catch (error) {
+      const asked = fail(sync, error);
+      await noteFailure(sync, error);
+      wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
+    }
+    // A WordPress that has trouble is not asked earlier because of that.
+    const resting = failures === 0 ? AbortSignal.any([sync.stopping.signal, sync.rest.signal]) : sync.stopping.signal;
+    await pause(wait, resting);
+  }
+}
+
+async function stop(sync: SyncState): Promise<void> {
+  sync.stopping.abort();
+  sync.phase = 'stopped';
+  await sync.running;
+  await inRound(sync, async () => {});
+}
+
+const syncNow = (sync: SyncState): Promise<SyncReport> =>
+  inRound(sync, async () => {
+    const began = sync.now();
+    const before = { ...sync.applier.counts };
+    let failed: string | null = null;
+    try {
+      await round(sync, true);
+    } catch (error) {
+      fail(sync, error);
+      await noteFailure(sync, error);
+      failed = error instanceof Error ? error.message : String(error);
+    }
+    const { stored, withdrawn, rejected } = sync.applier.counts;
+    return {
+      ok: failed === null && !sync.stopping.signal.aborted,
+      stored: stored - before.stored,
+      withdrawn: withdrawn - before.withdrawn,
+      rejected: rejected - before.rejected,
+      ms: sync.now() - began,
+      problem: failed,
+    };
+  });
+
+function status(sync: SyncState): SyncStatus {
+  const progress: Record<string, TypeProgress> = {};
+  for (const type of [...documentTypes, 'comments'] as const) {
+    const cursor = backfillCursor(sync.store, type);
+    progress[type] = {
+      done: cursor.done ? cursor.total : Math.min(cursor.offset, cursor.total),
+      total: cursor.total,
+      complete: cursor.done,
+    };
+  }
+  return {
+    ready: isReady(sync),
+    complete: isCopied(sync.store),
+    phase: sync.phase,
+    progress,
+    secondsLeft: sync.phase === 'backfill' ? sync.backfill.secondsLeft() : null,
+    syncedAt: sync.store.getMeta('synced-at'),
+    problem: sync.problem,
+    problems: sync.problems,
+    rejected: rejectedCount(sync),
+    credentials: sync.credentials,
+    bytes: sync.store.size(),
   };
 }

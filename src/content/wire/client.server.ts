@@ -2,7 +2,9 @@
  * The way to WordPress: bounded in time, size and concurrency, patient with a server in trouble, never following it to
  * another origin. Failures are values that name the address, the status and what came.
  */
+
 import { backOff, retryAfter } from '../../lib/jobs/retry.ts';
+import { createFairQueue, type FairQueue, type FairQueueOptions } from '../../lib/workers/fair-queue.ts';
 import type { Fetched } from '../store/write.server.ts';
 
 export interface ClientOptions {
@@ -89,25 +91,6 @@ const retryable = (failure: Failure): boolean =>
 const longestWait = 30_000;
 const maxRedirects = 5;
 
-class Semaphore {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-  constructor(size: number) {
-    this.#free = size;
-  }
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
-    }
-  }
-}
-
 /** Waits, unless told to stop. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -122,157 +105,202 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+interface ClientState {
+  readonly options: ClientOptions;
+  readonly url: string;
+  readonly answerMs: number;
+  readonly totalMs: number;
+  readonly maxBytes: number;
+  readonly backOffMs: number;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly slots: FairQueue;
+  readonly headers: Record<string, string>;
+  readonly origin: string;
+  lastAt: number;
+  /** Milliseconds that WordPress's clock is ahead of ours. */
+  clockOffsetMs: number;
+}
+
+/** One queue for all requests: WordPress has a handful of workers, and its editors need some of them. */
+const requestsAtOnce = (atOnce: number): FairQueueOptions => ({
+  atOnce,
+  perClient: atOnce,
+  waitingPerClient: Number.POSITIVE_INFINITY,
+  waiting: Number.POSITIVE_INFINITY,
+});
+
 /** Makes a client of one WordPress. */
 export function createClient(options: ClientOptions): Client {
   const { url, answerMs = 20_000, totalMs = 60_000, maxBytes = 64 * 1024 * 1024, backOffMs = 500 } = options;
   const now = options.now ?? Date.now;
-  const random = options.random ?? Math.random;
-  const slots = new Semaphore(options.concurrency ?? 4);
   const headers: Record<string, string> = { Accept: 'application/json', 'User-Agent': 'Broadsheet content sync' };
+  const wp: ClientState = {
+    options,
+    url,
+    answerMs,
+    totalMs,
+    maxBytes,
+    backOffMs,
+    now,
+    random: options.random ?? Math.random,
+    slots: createFairQueue(requestsAtOnce(options.concurrency ?? 4)),
+    headers,
+    origin: new URL(url).origin,
+    lastAt: options.lastAt ?? 0,
+    clockOffsetMs: 0,
+  };
   if (options.user && options.password) {
     headers.Authorization = `Basic ${Buffer.from(`${options.user}:${options.password}`).toString('base64')}`;
   }
-  const origin = new URL(url).origin;
-  let lastAt = options.lastAt ?? 0;
-  /** Milliseconds that WordPress's clock is ahead of ours. */
-  let ahead = 0;
-
-  const address = (path: string, query: Query = {}): string => {
-    const full = new URL(`${url}/wp-json${path}`);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) full.searchParams.set(name, Array.isArray(value) ? value.join(',') : String(value));
-    }
-    return full.href.replaceAll('%2C', ',');
-  };
-
-  const failure = (target: string, part: Partial<Failure> & Pick<Failure, 'kind' | 'message'>): Failure => ({
-    ok: false,
-    url: target,
-    status: 0,
-    code: '',
-    retryAfterMs: null,
-    fetched: { at: lastAt, clock: 0 },
-    ...part,
-  });
-
-  const once = async (target: string, signal?: AbortSignal): Promise<Result> => {
-    lastAt = Math.max(now(), lastAt + 1);
-    const at = lastAt;
-    const result = await attempt(target, at, signal);
-    return result.ok ? result : { ...result, fetched: { at, clock: 0 } };
-  };
-
-  const attempt = async (target: string, at: number, signal?: AbortSignal): Promise<Result> => {
-    const stop = new AbortController();
-    let timedOut = '';
-    const expire = (what: string): void => {
-      timedOut = what;
-      stop.abort();
-    };
-    const head = setTimeout(() => expire(`no answer within ${answerMs} ms`), answerMs);
-    const whole = setTimeout(() => expire(`answer not complete within ${totalMs} ms`), totalMs);
-    const passOn = (): void => stop.abort();
-    signal?.addEventListener('abort', passOn, { once: true });
-    try {
-      const fetch = options.fetch ?? globalThis.fetch;
-      let current = target;
-      let response: Response;
-      for (let redirects = 0; ; redirects++) {
-        response = await fetch(current, { headers, redirect: 'manual', signal: stop.signal });
-        const location = response.headers.get('location');
-        if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) break;
-        await response.body?.cancel();
-        const next = URL.canParse(location, current) ? new URL(location, current) : null;
-        if (next?.origin !== origin) {
-          const message = `redirects to ${next?.origin ?? location}, which is not followed; set WORDPRESS_URL to the final address`;
-          return failure(target, { kind: 'redirect', status: response.status, message });
-        }
-        if (redirects === maxRedirects) {
-          return failure(target, {
-            kind: 'redirect',
-            status: response.status,
-            message: `redirects more than ${maxRedirects} times`,
-          });
-        }
-        current = next.href;
-      }
-      clearTimeout(head);
-      const body = await readBody(response, maxBytes);
-      if (body === null) {
-        return failure(target, {
-          kind: 'too-large',
-          status: response.status,
-          message: `answer is larger than ${maxBytes} bytes`,
-        });
-      }
-      return judge(target, response, body, at);
-    } catch (error) {
-      if (signal?.aborted) return failure(target, { kind: 'aborted', message: 'stopped' });
-      if (timedOut) return failure(target, { kind: 'timeout', message: timedOut });
-      const cause = (error as { cause?: { code?: string; message?: string } }).cause;
-      const message = `no answer: ${cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error))}`;
-      return failure(target, { kind: 'network', message });
-    } finally {
-      clearTimeout(head);
-      clearTimeout(whole);
-      signal?.removeEventListener('abort', passOn);
-    }
-  };
-
-  const judge = (target: string, response: Response, body: string, at: number): Result => {
-    const { status } = response;
-    const type = response.headers.get('content-type') ?? 'no content type';
-    const retryAfterMs = retryAfter(response.headers.get('retry-after'), now());
-    let data: unknown;
-    let parsed = true;
-    try {
-      data = body.trim() === '' ? null : JSON.parse(body);
-    } catch {
-      parsed = false;
-    }
-    const excerpt = body.replace(/\s+/gu, ' ').slice(0, 80);
-    if (status < 200 || status > 299) {
-      const code = parsed ? (data as { code?: unknown } | null)?.code : '';
-      const known = typeof code === 'string' ? code : '';
-      const message = `status ${status}${known ? ` (${known})` : `, ${type}: ${excerpt}`}`;
-      return failure(target, { kind: 'status', status, code: known, message, retryAfterMs });
-    }
-    if (!parsed) {
-      const what =
-        /html/iu.test(type) || body.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not complete JSON';
-      return failure(target, {
-        kind: 'not-json',
-        status,
-        message: `status ${status} with ${what} (${type}): ${excerpt}`,
-      });
-    }
-    const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
-    const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
-    if (clock > 0) ahead = clock * 1000 - now();
-    return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
-  };
-
   return {
     url,
     signsIn: headers.Authorization !== undefined,
-    address,
-    clock: () => now() + ahead,
-    async answersByQuery(path) {
-      const result = await slots.run(() => once(`${url}/?rest_route=${encodeURIComponent(path)}`));
-      return result.ok || result.code !== '';
-    },
-    async get(path, query, { tries = 4, signal } = {}) {
-      const target = address(path, query);
-      for (let attempt = 1; ; attempt++) {
-        const result = await slots.run(() => once(target, signal));
-        if (result.ok || attempt >= tries || !retryable(result)) return result;
-        const wait = result.retryAfterMs ?? backOff(attempt, backOffMs, longestWait, random);
-        if (wait > longestWait) return result;
-        await pause(wait, signal);
-        if (signal?.aborted) return failure(target, { kind: 'aborted', message: 'stopped' });
-      }
-    },
+    address: (path, query) => address(wp, path, query),
+    clock: () => now() + wp.clockOffsetMs,
+    answersByQuery: (path) => answersByQuery(wp, path),
+    get: (path, query, getOptions) => get(wp, path, query, getOptions),
   };
+}
+
+function address(wp: ClientState, path: string, query: Query = {}): string {
+  const full = new URL(`${wp.url}/wp-json${path}`);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) full.searchParams.set(name, Array.isArray(value) ? value.join(',') : String(value));
+  }
+  return full.href.replaceAll('%2C', ',');
+}
+
+const failure = (
+  wp: ClientState,
+  target: string,
+  part: Partial<Failure> & Pick<Failure, 'kind' | 'message'>,
+): Failure => ({
+  ok: false,
+  url: target,
+  status: 0,
+  code: '',
+  retryAfterMs: null,
+  fetched: { at: wp.lastAt, clock: 0 },
+  ...part,
+});
+
+async function once(wp: ClientState, target: string, signal?: AbortSignal): Promise<Result> {
+  wp.lastAt = Math.max(wp.now(), wp.lastAt + 1);
+  const at = wp.lastAt;
+  const result = await attempt(wp, target, at, signal);
+  return result.ok ? result : { ...result, fetched: { at, clock: 0 } };
+}
+
+async function attempt(wp: ClientState, target: string, at: number, signal?: AbortSignal): Promise<Result> {
+  const stop = new AbortController();
+  let timedOut = '';
+  const expire = (what: string): void => {
+    timedOut = what;
+    stop.abort();
+  };
+  const head = setTimeout(() => expire(`no answer within ${wp.answerMs} ms`), wp.answerMs);
+  const whole = setTimeout(() => expire(`answer not complete within ${wp.totalMs} ms`), wp.totalMs);
+  const passOn = (): void => stop.abort();
+  signal?.addEventListener('abort', passOn, { once: true });
+  try {
+    const fetch = wp.options.fetch ?? globalThis.fetch;
+    let current = target;
+    let response: Response;
+    for (let redirects = 0; ; redirects++) {
+      response = await fetch(current, { headers: wp.headers, redirect: 'manual', signal: stop.signal });
+      const location = response.headers.get('location');
+      if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) break;
+      await response.body?.cancel();
+      const next = URL.canParse(location, current) ? new URL(location, current) : null;
+      if (next?.origin !== wp.origin) {
+        const message = `redirects to ${next?.origin ?? location}, which is not followed; set WORDPRESS_URL to the final address`;
+        return failure(wp, target, { kind: 'redirect', status: response.status, message });
+      }
+      if (redirects === maxRedirects) {
+        return failure(wp, target, {
+          kind: 'redirect',
+          status: response.status,
+          message: `redirects more than ${maxRedirects} times`,
+        });
+      }
+      current = next.href;
+    }
+    clearTimeout(head);
+    const body = await readBody(response, wp.maxBytes);
+    if (body === null) {
+      return failure(wp, target, {
+        kind: 'too-large',
+        status: response.status,
+        message: `answer is larger than ${wp.maxBytes} bytes`,
+      });
+    }
+    return judge(wp, target, response, body, at);
+  } catch (error) {
+    if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
+    if (timedOut) return failure(wp, target, { kind: 'timeout', message: timedOut });
+    const cause = (error as { cause?: { code?: string; message?: string } }).cause;
+    const message = `no answer: ${cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error))}`;
+    return failure(wp, target, { kind: 'network', message });
+  } finally {
+    clearTimeout(head);
+    clearTimeout(whole);
+    signal?.removeEventListener('abort', passOn);
+  }
+}
+
+function judge(wp: ClientState, target: string, response: Response, body: string, at: number): Result {
+  const { status } = response;
+  const type = response.headers.get('content-type') ?? 'no content type';
+  const retryAfterMs = retryAfter(response.headers.get('retry-after'), wp.now());
+  let data: unknown;
+  let parsed = true;
+  try {
+    data = body.trim() === '' ? null : JSON.parse(body);
+  } catch {
+    parsed = false;
+  }
+  const excerpt = body.replace(/\s+/gu, ' ').slice(0, 80);
+  if (status < 200 || status > 299) {
+    const code = parsed ? (data as { code?: unknown } | null)?.code : '';
+    const known = typeof code === 'string' ? code : '';
+    const message = `status ${status}${known ? ` (${known})` : `, ${type}: ${excerpt}`}`;
+    return failure(wp, target, { kind: 'status', status, code: known, message, retryAfterMs });
+  }
+  if (!parsed) {
+    const what = /html/iu.test(type) || body.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not complete JSON';
+    return failure(wp, target, {
+      kind: 'not-json',
+      status,
+      message: `status ${status} with ${what} (${type}): ${excerpt}`,
+    });
+  }
+  const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
+  const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
+  if (clock > 0) wp.clockOffsetMs = clock * 1000 - wp.now();
+  return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
+}
+
+async function answersByQuery(wp: ClientState, path: string): Promise<boolean> {
+  const result = await wp.slots.run('', () => once(wp, `${wp.url}/?rest_route=${encodeURIComponent(path)}`));
+  return result.ok || result.code !== '';
+}
+
+async function get(
+  wp: ClientState,
+  path: string,
+  query: Readonly<Record<string, string | number | readonly number[] | undefined>> | undefined,
+  { tries = 4, signal }: GetOptions | undefined = {},
+): Promise<Result> {
+  const target = address(wp, path, query);
+  for (let attempt = 1; ; attempt++) {
+    const result = await wp.slots.run('', () => once(wp, target, signal));
+    if (result.ok || attempt >= tries || !retryable(result)) return result;
+    const wait = result.retryAfterMs ?? backOff(attempt, wp.backOffMs, longestWait, wp.random);
+    if (wait > longestWait) return result;
+    await pause(wait, signal);
+    if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
+  }
 }
 
 async function readBody(response: Response, maxBytes: number): Promise<string | null> {

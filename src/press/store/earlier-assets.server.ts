@@ -36,62 +36,34 @@ const day = 24 * 60 * 60 * 1000;
 /** Says when a build was last the running one: its time is what counts. */
 const mark = '.running';
 
+interface EarlierAssetsState {
+  readonly dir: string;
+  readonly build: string;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly keptMs: number;
+  readonly own: string;
+  readonly known: Map<string, string>;
+  builds: string[];
+}
+
 /** Copies the running build's files and looks for those of earlier ones. */
 export async function openEarlierAssets(options: AssetsOptions): Promise<EarlierAssets> {
   const { dir, build, source, log, now = Date.now, keptMs = day } = options;
   if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" is no name of a build.`);
   const own = join(dir, build);
-  const known = new Map<string, string>();
-  let builds: string[] = [];
-
-  async function lastRunning(name: string): Promise<number> {
-    return (await stat(join(dir, name, mark)).catch(() => null))?.mtimeMs ?? 0;
-  }
-
-  async function look(): Promise<void> {
-    const found: { name: string; at: number }[] = [];
-    for (const entry of await readdir(dir, { withFileTypes: true })) {
-      if (!entry.isDirectory() || entry.name === build) continue;
-      found.push({ name: entry.name, at: await lastRunning(entry.name) });
-    }
-    found.sort((a, b) => b.at - a.at);
-    builds = found.map(({ name }) => name);
-    known.clear();
-    // The latest build's copy wins, though copies of one name are the same.
-    for (const name of builds.toReversed()) {
-      for (const file of await readdir(join(dir, name), { recursive: true, withFileTypes: true })) {
-        if (!file.isFile() || file.name === mark) continue;
-        const path = join(file.parentPath, file.name);
-        known.set(
-          path
-            .slice(join(dir, name).length + 1)
-            .split(sep)
-            .join('/'),
-          path,
-        );
-      }
-    }
-  }
-
-  /** The time of the mark is the last moment at which this build ran. */
-  async function stamp(): Promise<void> {
-    const at = new Date(now());
-    await utimes(join(own, mark), at, at);
-  }
-
-  async function prune(): Promise<void> {
-    await stamp();
-    for (const name of builds) {
-      const at = await lastRunning(name);
-      if (now() - at <= keptMs) continue;
-      await rm(join(dir, name), { recursive: true, force: true });
-      log.info({ build: name }, 'The files of an earlier build were deleted');
-    }
-    await look();
-  }
-
   await mkdir(own, { recursive: true });
   const copied = await stat(join(own, mark)).catch(() => null);
+  const assets: EarlierAssetsState = {
+    dir,
+    build,
+    log,
+    now,
+    keptMs,
+    own,
+    known: new Map<string, string>(),
+    builds: [],
+  };
   if (!copied) {
     for (const file of await readdir(source, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
@@ -103,19 +75,66 @@ export async function openEarlierAssets(options: AssetsOptions): Promise<Earlier
     // Last, so that a copy that was broken off is made again.
     await writeFile(join(own, mark), '');
   }
-  await stamp();
-  await look();
-  await prune();
-
+  await stamp(assets);
+  await look(assets);
+  await prune(assets);
   return {
     get builds() {
-      return builds;
+      return assets.builds;
     },
-    async find(path) {
-      const file = known.get(path);
-      if (file === undefined || basename(file) === mark) return undefined;
-      return readFile(file).catch(() => undefined);
-    },
-    prune,
+    find: (path) => find(assets, path),
+    prune: () => prune(assets),
   };
+}
+
+async function lastRunning(assets: EarlierAssetsState, name: string): Promise<number> {
+  return (await stat(join(assets.dir, name, mark)).catch(() => null))?.mtimeMs ?? 0;
+}
+
+async function look(assets: EarlierAssetsState): Promise<void> {
+  const found: { name: string; at: number }[] = [];
+  for (const entry of await readdir(assets.dir, { withFileTypes: true })) {
+    if (!entry.isDirectory() || entry.name === assets.build) continue;
+    found.push({ name: entry.name, at: await lastRunning(assets, entry.name) });
+  }
+  found.sort((a, b) => b.at - a.at);
+  assets.builds = found.map(({ name }) => name);
+  assets.known.clear();
+  // The latest build's copy wins, though copies of one name are the same.
+  for (const name of assets.builds.toReversed()) {
+    for (const file of await readdir(join(assets.dir, name), { recursive: true, withFileTypes: true })) {
+      if (!file.isFile() || file.name === mark) continue;
+      const path = join(file.parentPath, file.name);
+      assets.known.set(
+        path
+          .slice(join(assets.dir, name).length + 1)
+          .split(sep)
+          .join('/'),
+        path,
+      );
+    }
+  }
+}
+
+/** The time of the mark is the last moment at which this build ran. */
+async function stamp(assets: EarlierAssetsState): Promise<void> {
+  const at = new Date(assets.now());
+  await utimes(join(assets.own, mark), at, at);
+}
+
+async function prune(assets: EarlierAssetsState): Promise<void> {
+  await stamp(assets);
+  for (const name of assets.builds) {
+    const at = await lastRunning(assets, name);
+    if (assets.now() - at <= assets.keptMs) continue;
+    await rm(join(assets.dir, name), { recursive: true, force: true });
+    assets.log.info({ build: name }, 'The files of an earlier build were deleted');
+  }
+  await look(assets);
+}
+
+async function find(assets: EarlierAssetsState, path: string): Promise<Buffer<ArrayBufferLike> | undefined> {
+  const file = assets.known.get(path);
+  if (file === undefined || basename(file) === mark) return undefined;
+  return readFile(file).catch(() => undefined);
 }

@@ -81,167 +81,196 @@ export interface StoreFile {
 
 const companions = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
 
+interface StoreFileState {
+  readonly file: string;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly onReset: () => void;
+  db: DatabaseSync | null;
+  statements: Map<string, StatementSync>;
+  closed: boolean;
+  depth: number;
+}
+
 export function openStoreFile(options: StoreFileOptions): StoreFile {
   const { file, log, now, onReset } = options;
-  let db: DatabaseSync | null = null;
-  let statements = new Map<string, StatementSync>();
-  let closed = false;
-  let depth = 0;
+  const storeFile: StoreFileState = {
+    file,
+    log,
+    now,
+    onReset,
+    db: null,
+    statements: new Map<string, StatementSync>(),
+    closed: false,
+    depth: 0,
+  };
   mkdirSync(dirname(file), { recursive: true });
-
-  function connect(): DatabaseSync {
-    const fresh = new DatabaseSync(file);
-    try {
-      // Only an empty file takes the page size: larger pages hold a compressed body in one or two pieces.
-      fresh.exec(`PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000; PRAGMA mmap_size = 0;
-        PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 33554432;`);
-      prepareTables(fresh);
-      return fresh;
-    } catch (error) {
-      fresh.close();
-      throw error;
-    }
-  }
-
-  /** Cheap signs of damage that opening alone does not show; the pages themselves are checked when they are read. */
-  function prepareTables(fresh: DatabaseSync): void {
-    const version = Number(fresh.prepare('PRAGMA user_version').get()?.user_version ?? 0);
-    const found = fresh
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
-      .all()
-      .map((row) => String(row.name));
-    if (found.length === 0 && version === 0) {
-      fresh.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
-      return;
-    }
-    if (version !== schemaVersion) throw new OtherVersion(`it is of version ${version}`);
-    if (found.join() !== tables.join()) throw damage(`its tables are ${found.join(', ')}`);
-    const pages = Number(fresh.prepare('PRAGMA page_count').get()?.page_count ?? 0);
-    const size = Number(fresh.prepare('PRAGMA page_size').get()?.page_size ?? 0);
-    // Pages that are still in the write-ahead log may be missing at the end of the file itself.
-    if (!existsSync(`${file}-wal`) && statSync(file).size < pages * size)
-      throw damage('it is shorter than it should be');
-    const meta = fresh.prepare('SELECT count(*) AS n FROM meta').get();
-    if (Number(meta?.n) < 2) throw damage('its counters are missing');
-  }
-
-  function begin(): void {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        db = connect();
-        statements = new Map();
-        return;
-      } catch (error) {
-        if (attempt > 0 || !(isDamage(error) || error instanceof OtherVersion)) throw unavailable(error);
-        if (error instanceof OtherVersion) {
-          log.info({ file, why: error.message }, 'The page store is begun anew');
-          for (const path of companions(file)) rmSync(path, { force: true });
-        } else {
-          setAside(String(error));
-        }
-        // Whoever holds pages of the old file must hear of it.
-        onReset();
-      }
-    }
-  }
-
-  function setAside(reason: string): void {
-    const aside = `${file}.damaged-${now()}`;
-    for (const path of companions(file)) {
-      if (existsSync(path)) renameSync(path, path.replace(file, aside));
-    }
-    log.error({ file, aside, reason }, 'The page store is damaged; it was set aside, and pages are rendered anew');
-  }
-
-  function reset(reason: string): void {
-    shut();
-    try {
-      setAside(reason);
-      db = connect();
-    } catch (error) {
-      throw unavailable(error);
-    } finally {
-      onReset();
-    }
-  }
-
-  function shut(): void {
-    statements = new Map();
-    try {
-      db?.close();
-    } catch (error) {
-      log.warn({ err: error }, 'The page store did not close cleanly');
-    }
-    db = null;
-  }
-
-  function rollBack(): void {
-    try {
-      if (db?.isTransaction) db.exec('ROLLBACK');
-    } catch (error) {
-      log.warn({ err: error }, 'A transaction of the page store could not be rolled back; the file is opened anew');
-      shut();
-    }
-  }
-
-  function use<T>(work: () => T): T {
-    if (closed) throw new StoreUnavailable('The page store is closed.');
-    // The outermost call sees to errors: it alone can begin its work again.
-    if (depth > 0) return work();
-    for (let attempt = 0; ; attempt++) {
-      if (!db) begin();
-      depth++;
-      try {
-        return work();
-      } catch (error) {
-        rollBack();
-        if (isDamage(error) && attempt === 0) {
-          reset(String(error));
-        } else if (resultCode(error) !== null) {
-          throw unavailable(error);
-        } else {
-          throw error;
-        }
-      } finally {
-        depth--;
-      }
-    }
-  }
-
-  use(() => {});
-
+  use(storeFile, () => {});
   return {
     file,
-    use,
-    write: (work) =>
-      use(() => {
-        if (db?.isTransaction) return work();
-        db?.exec('BEGIN IMMEDIATE');
-        const result = work();
-        db?.exec('COMMIT');
-        return result;
-      }),
-    sql(text) {
-      let statement = statements.get(text);
-      if (!statement) {
-        if (!db) throw new StoreUnavailable('The page store is not open.');
-        statement = db.prepare(text);
-        statements.set(text, statement);
-      }
-      return statement;
-    },
-    reset,
-    size() {
-      let bytes = 0;
-      for (const path of companions(file)) bytes += existsSync(path) ? statSync(path).size : 0;
-      return bytes;
-    },
-    close() {
-      closed = true;
-      shut();
-    },
+    use: (work) => use(storeFile, work),
+    write: (work) => write(storeFile, work),
+    sql: (text) => sql(storeFile, text),
+    reset: (reason) => reset(storeFile, reason),
+    size: () => size(storeFile),
+    close: () => close(storeFile),
   };
+}
+
+function connect(storeFile: StoreFileState): DatabaseSync {
+  const fresh = new DatabaseSync(storeFile.file);
+  try {
+    // Only an empty file takes the page size: larger pages hold a compressed body in one or two pieces.
+    fresh.exec(`PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000; PRAGMA mmap_size = 0;
+        PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 33554432;`);
+    prepareTables(storeFile, fresh);
+    return fresh;
+  } catch (error) {
+    fresh.close();
+    throw error;
+  }
+}
+
+/** Cheap signs of damage that opening alone does not show; the pages themselves are checked when they are read. */
+function prepareTables(storeFile: StoreFileState, fresh: DatabaseSync): void {
+  const version = Number(fresh.prepare('PRAGMA user_version').get()?.user_version ?? 0);
+  const found = fresh
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all()
+    .map((row) => String(row.name));
+  if (found.length === 0 && version === 0) {
+    fresh.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
+    return;
+  }
+  if (version !== schemaVersion) throw new OtherVersion(`it is of version ${version}`);
+  if (found.join() !== tables.join()) throw damage(`its tables are ${found.join(', ')}`);
+  const pages = Number(fresh.prepare('PRAGMA page_count').get()?.page_count ?? 0);
+  const size = Number(fresh.prepare('PRAGMA page_size').get()?.page_size ?? 0);
+  // Pages that are still in the write-ahead log may be missing at the end of the file itself.
+  if (!existsSync(`${storeFile.file}-wal`) && statSync(storeFile.file).size < pages * size)
+    throw damage('it is shorter than it should be');
+  const meta = fresh.prepare('SELECT count(*) AS n FROM meta').get();
+  if (Number(meta?.n) < 2) throw damage('its counters are missing');
+}
+
+function begin(storeFile: StoreFileState): void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      storeFile.db = connect(storeFile);
+      storeFile.statements = new Map();
+      return;
+    } catch (error) {
+      if (attempt > 0 || !(isDamage(error) || error instanceof OtherVersion)) throw unavailable(error);
+      if (error instanceof OtherVersion) {
+        storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is begun anew');
+        for (const path of companions(storeFile.file)) rmSync(path, { force: true });
+      } else {
+        setAside(storeFile, String(error));
+      }
+      // Whoever holds pages of the old file must hear of it.
+      storeFile.onReset();
+    }
+  }
+}
+
+function setAside(storeFile: StoreFileState, reason: string): void {
+  const aside = `${storeFile.file}.damaged-${storeFile.now()}`;
+  for (const path of companions(storeFile.file)) {
+    if (existsSync(path)) renameSync(path, path.replace(storeFile.file, aside));
+  }
+  storeFile.log.error(
+    { file: storeFile.file, aside, reason },
+    'The page store is damaged; it was set aside, and pages are rendered anew',
+  );
+}
+
+function reset(storeFile: StoreFileState, reason: string): void {
+  shut(storeFile);
+  try {
+    setAside(storeFile, reason);
+    storeFile.db = connect(storeFile);
+  } catch (error) {
+    throw unavailable(error);
+  } finally {
+    storeFile.onReset();
+  }
+}
+
+function shut(storeFile: StoreFileState): void {
+  storeFile.statements = new Map();
+  try {
+    storeFile.db?.close();
+  } catch (error) {
+    storeFile.log.warn({ err: error }, 'The page store did not close cleanly');
+  }
+  storeFile.db = null;
+}
+
+function rollBack(storeFile: StoreFileState): void {
+  try {
+    if (storeFile.db?.isTransaction) storeFile.db.exec('ROLLBACK');
+  } catch (error) {
+    storeFile.log.warn(
+      { err: error },
+      'A transaction of the page store could not be rolled back; the file is opened anew',
+    );
+    shut(storeFile);
+  }
+}
+
+function use<T>(storeFile: StoreFileState, work: () => T): T {
+  if (storeFile.closed) throw new StoreUnavailable('The page store is closed.');
+  // The outermost call sees to errors: it alone can begin its work again.
+  if (storeFile.depth > 0) return work();
+  for (let attempt = 0; ; attempt++) {
+    if (!storeFile.db) begin(storeFile);
+    storeFile.depth++;
+    try {
+      return work();
+    } catch (error) {
+      rollBack(storeFile);
+      if (isDamage(error) && attempt === 0) {
+        reset(storeFile, String(error));
+      } else if (resultCode(error) !== null) {
+        throw unavailable(error);
+      } else {
+        throw error;
+      }
+    } finally {
+      storeFile.depth--;
+    }
+  }
+}
+
+const write = <T>(storeFile: StoreFileState, work: () => T): T =>
+  use(storeFile, () => {
+    if (storeFile.db?.isTransaction) return work();
+    storeFile.db?.exec('BEGIN IMMEDIATE');
+    const result = work();
+    storeFile.db?.exec('COMMIT');
+    return result;
+  });
+
+function sql(storeFile: StoreFileState, text: string): StatementSync {
+  let statement = storeFile.statements.get(text);
+  if (!statement) {
+    if (!storeFile.db) throw new StoreUnavailable('The page store is not open.');
+    statement = storeFile.db.prepare(text);
+    storeFile.statements.set(text, statement);
+  }
+  return statement;
+}
+
+function size(storeFile: StoreFileState): number {
+  let bytes = 0;
+  for (const path of companions(storeFile.file)) bytes += existsSync(path) ? statSync(path).size : 0;
+  return bytes;
+}
+
+function close(storeFile: StoreFileState): void {
+  storeFile.closed = true;
+  shut(storeFile);
 }
 
 class OtherVersion extends Error {}

@@ -68,86 +68,122 @@ const mostAsking = 20;
 const patience = 3000;
 const longestList = 4 * 1024 * 1024;
 
+interface CrawlersState {
+  readonly options: CrawlersOptions;
+  readonly names: readonly ('google' | 'bing' | 'apple' | 'duckduckgo')[];
+  readonly ranges: Readonly<Partial<Record<'google' | 'bing' | 'apple' | 'duckduckgo', string>>>;
+  readonly resolver: {
+    reverse(address: string): Promise<readonly string[]>;
+    lookup(host: string): Promise<readonly string[]>;
+  };
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly wanted: (readonly ['google' | 'bing' | 'apple' | 'duckduckgo', Engine])[];
+  readonly anyAgent: RegExp;
+  readonly known: Map<string, { readonly answer: boolean; readonly until: number }>;
+  readonly asking: Map<string, Promise<boolean>>;
+  readonly lists: Map<
+    'google' | 'bing' | 'apple' | 'duckduckgo',
+    { readonly list: Promise<BlockList | null>; until: number }
+  >;
+}
+
 export function createCrawlers(options: CrawlersOptions): Crawlers {
   const { names, ranges, dns: resolver, log, now = Date.now } = options;
   const wanted = names.map((name) => [name, engines[name]] as const);
-  const anyAgent = new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i');
-  const known = new Map<string, { readonly answer: boolean; readonly until: number }>();
-  const asking = new Map<string, Promise<boolean>>();
-  const lists = new Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>();
+  const crawlers: CrawlersState = {
+    options,
+    names,
+    ranges,
+    resolver,
+    log,
+    now,
+    wanted,
+    anyAgent: new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i'),
+    known: new Map<string, { readonly answer: boolean; readonly until: number }>(),
+    asking: new Map<string, Promise<boolean>>(),
+    lists: new Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>(),
+  };
+  return { claims: (userAgent) => claims(crawlers, userAgent), verify: (name, given) => verify(crawlers, name, given) };
+}
 
-  async function read(source: string): Promise<string> {
-    if (!/^https?:/i.test(source)) return readFile(source, 'utf8');
-    const answer = await (options.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
-    if (!answer.ok) throw new Error(`The list answers ${answer.status}.`);
-    const text = await answer.text();
-    if (text.length > longestList) throw new Error('The list is too long.');
-    return text;
+async function read(crawlers: CrawlersState, source: string): Promise<string> {
+  if (!/^https?:/i.test(source)) return readFile(source, 'utf8');
+  const answer = await (crawlers.options.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
+  if (!answer.ok) throw new Error(`The list answers ${answer.status}.`);
+  const text = await answer.text();
+  if (text.length > longestList) throw new Error('The list is too long.');
+  return text;
+}
+
+/** The published ranges; the last good ones while a new list cannot be had. */
+function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList | null> {
+  const source = crawlers.ranges[name];
+  if (source === undefined) return Promise.resolve(null);
+  const kept = crawlers.lists.get(name);
+  if (kept && kept.until > crawlers.now()) return kept.list;
+  const list = read(crawlers, source)
+    .then(readRanges)
+    .catch(async (error: unknown) => {
+      crawlers.log.warn({ err: error, crawler: name }, 'The address ranges of a crawler cannot be read');
+      const mine = crawlers.lists.get(name);
+      if (mine) mine.until = crawlers.now() + remembered.failedList;
+      return (await kept?.list) ?? null;
+    });
+  crawlers.lists.set(name, { list, until: crawlers.now() + remembered.list });
+  return list;
+}
+
+async function byName(crawlers: CrawlersState, { domains }: Engine, address: string): Promise<boolean> {
+  const hosts = domains.length > 0 ? await crawlers.resolver.reverse(address) : [];
+  for (const host of hosts.slice(0, 4)) {
+    const plain = host.toLowerCase().replace(/\.$/, '');
+    if (!domains.some((domain) => plain.endsWith(`.${domain}`))) continue;
+    if ((await crawlers.resolver.lookup(plain)).some((one) => sameAddress(one, address))) return true;
   }
+  return false;
+}
 
-  /** The published ranges; the last good ones while a new list cannot be had. */
-  function listOf(name: CrawlerName): Promise<BlockList | null> {
-    const source = ranges[name];
-    if (source === undefined) return Promise.resolve(null);
-    const kept = lists.get(name);
-    if (kept && kept.until > now()) return kept.list;
-    const list = read(source)
-      .then(readRanges)
-      .catch(async (error: unknown) => {
-        log.warn({ err: error, crawler: name }, 'The address ranges of a crawler cannot be read');
-        const mine = lists.get(name);
-        if (mine) mine.until = now() + remembered.failedList;
-        return (await kept?.list) ?? null;
-      });
-    lists.set(name, { list, until: now() + remembered.list });
-    return list;
-  }
-
-  async function byName({ domains }: Engine, address: string): Promise<boolean> {
-    const hosts = domains.length > 0 ? await resolver.reverse(address) : [];
-    for (const host of hosts.slice(0, 4)) {
-      const plain = host.toLowerCase().replace(/\.$/, '');
-      if (!domains.some((domain) => plain.endsWith(`.${domain}`))) continue;
-      if ((await resolver.lookup(plain)).some((one) => sameAddress(one, address))) return true;
-    }
+async function find(crawlers: CrawlersState, name: CrawlerName, address: string): Promise<boolean> {
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if ((await listOf(crawlers, name))?.check(address, family)) return true;
+  try {
+    return await within(patience, byName(crawlers, engines[name], address));
+  } catch (error) {
+    crawlers.log.debug({ err: error, crawler: name }, 'A crawler could not be looked up');
     return false;
   }
+}
 
-  async function find(name: CrawlerName, address: string): Promise<boolean> {
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if ((await listOf(name))?.check(address, family)) return true;
-    try {
-      return await within(patience, byName(engines[name], address));
-    } catch (error) {
-      log.debug({ err: error, crawler: name }, 'A crawler could not be looked up');
-      return false;
-    }
-  }
+function claims(
+  crawlers: CrawlersState,
+  userAgent: string | undefined,
+): 'google' | 'bing' | 'apple' | 'duckduckgo' | null {
+  // Nearly nobody says so: one look is enough for them.
+  if (userAgent === undefined || !crawlers.anyAgent.test(userAgent)) return null;
+  for (const [name, { agent }] of crawlers.wanted) if (agent.test(userAgent)) return name;
+  return null;
+}
 
-  return {
-    claims(userAgent) {
-      // Nearly nobody says so: one look is enough for them.
-      if (userAgent === undefined || !anyAgent.test(userAgent)) return null;
-      for (const [name, { agent }] of wanted) if (agent.test(userAgent)) return name;
-      return null;
-    },
-    async verify(name, given) {
-      const address = given.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-      if (isIP(address) === 0 || !names.includes(name)) return false;
-      const key = `${name} ${address}`;
-      const before = known.get(key);
-      if (before && before.until > now()) return before.answer;
-      const running = asking.get(key);
-      if (running) return running;
-      if (asking.size >= mostAsking) return false;
-      const question = find(name, address).finally(() => asking.delete(key));
-      asking.set(key, question);
-      const answer = await question;
-      if (known.size >= mostRemembered) known.clear();
-      known.set(key, { answer, until: now() + (answer ? remembered.yes : remembered.no) });
-      return answer;
-    },
-  };
+async function verify(
+  crawlers: CrawlersState,
+  name: 'google' | 'bing' | 'apple' | 'duckduckgo',
+  given: string,
+): Promise<boolean> {
+  const address = given.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (isIP(address) === 0 || !crawlers.names.includes(name)) return false;
+  const key = `${name} ${address}`;
+  const before = crawlers.known.get(key);
+  if (before && before.until > crawlers.now()) return before.answer;
+  const running = crawlers.asking.get(key);
+  if (running) return running;
+  if (crawlers.asking.size >= mostAsking) return false;
+  const question = find(crawlers, name, address).finally(() => crawlers.asking.delete(key));
+  crawlers.asking.set(key, question);
+  const answer = await question;
+  if (crawlers.known.size >= mostRemembered) crawlers.known.clear();
+  crawlers.known.set(key, { answer, until: crawlers.now() + (answer ? remembered.yes : remembered.no) });
+  return answer;
 }
 
 /** Two spellings of one address. */

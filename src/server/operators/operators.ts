@@ -72,182 +72,251 @@ const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; read
   token: { kind: 'problem', text: 'This is not the operators’ token.' },
 };
 
+interface OperatorsState {
+  readonly options: OperatorsOptions;
+  readonly siteUrl: string;
+  readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
+  readonly log: Logger;
+  readonly patienceMs: number;
+  readonly secure: '' | '; Secure';
+  readonly operators: {
+    tryToken(given: string, address: string): Promise<Tried>;
+    open(): Promise<string>;
+    isOpen(value: string): Promise<boolean>;
+    close(value: string): Promise<void>;
+  };
+}
+
 /** Makes the door. The token is known to be set. */
 export function createOperators(options: OperatorsOptions): OperatorRoutes {
   const { siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
-  const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
-  const operators = createOperatorAccess({ ...options, now });
-
-  const cookieOf = ({ headers }: IncomingMessage): string =>
-    /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
-  const setCookie = (value: string, seconds: number): OutgoingHttpHeaders => ({
-    'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
-  });
-
-  /** What came of the token in `Authorization`; `null`: there is none. */
-  async function byToken(incoming: IncomingMessage): Promise<Tried | null> {
-    const { authorization } = incoming.headers;
-    if (authorization === undefined) return null;
-    const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
-    return given === undefined ? null : operators.tryToken(given, options.clientAddress(incoming));
-  }
-
-  const mayEnter = async (incoming: IncomingMessage): Promise<boolean> =>
-    (await byToken(incoming))?.kind === 'right' || (await operators.isOpen(cookieOf(incoming)));
-
-  function answer(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders, body = ''): true {
-    outgoing.writeHead(status, {
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      ...options.always,
-      ...headers,
-      'content-length': Buffer.byteLength(body),
-    });
-    outgoing.end(body);
-    return true;
-  }
-
-  const back = (outgoing: ServerResponse, notice: string | null, headers: OutgoingHttpHeaders = {}): true =>
-    answer(outgoing, 303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
-
-  /** A form of another site carries the cookie of ours only where browsers are old; its origin tells it in any case. */
-  function isOurForm({ headers }: IncomingMessage): boolean {
-    const from = headers['sec-fetch-site'];
-    return headers.origin === siteUrl && (from === undefined || from === 'same-origin');
-  }
-
-  async function act(form: URLSearchParams): Promise<string> {
-    const value = (form.get('value') ?? '').trim().slice(0, 1000);
-    let work: ReturnType<Press['refresh']>;
-    if (form.get('action') === 'refresh-path') {
-      const key = options.keyOf('GET', value);
-      if (key.kind !== 'page') return 'address';
-      log.info({ page: key.key }, 'An operator has a page rendered again');
-      work = press.refresh([key.key], 'asked for by an operator');
-    } else {
-      if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
-      log.info({ tag: value }, 'An operator has the pages of a tag rendered again');
-      work = press.invalidate([value], { reason: 'asked for by an operator' });
-      void work.then(() => options.cdn.purge([value]));
-    }
-    const patience = Promise.withResolvers<null>();
-    const timer = setTimeout(() => patience.resolve(null), patienceMs);
-    try {
-      const result = await Promise.race([work, patience.promise]);
-      if (!result) return 'waiting';
-      if (result.failed > 0) return 'failed';
-      if (result.refreshed.length > 0) return 'refreshed';
-      return result.unchanged > 0 ? 'unchanged' : 'nothing';
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async function signIn(incoming: IncomingMessage, outgoing: ServerResponse, given: string): Promise<true> {
-    const tried = await operators.tryToken(given, options.clientAddress(incoming));
-    if (tried.kind === 'limited') {
-      const headers = { 'retry-after': String(tried.retryAfter) };
-      return answer(outgoing, 429, headers, `${tooManyTries(tried.retryAfter)}\n`);
-    }
-    if (tried.kind === 'wrong') return back(outgoing, 'token');
-    try {
-      return back(outgoing, null, setCookie(await operators.open(), sessionSeconds));
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailable)) throw error;
-      return answer(outgoing, 503, {}, 'The database is unavailable; send the token as "Authorization: Bearer".\n');
-    }
-  }
-
-  async function post(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    readBody: () => Promise<string>,
-  ): Promise<true> {
-    const signedByToken = (await byToken(incoming))?.kind === 'right';
-    if (!signedByToken && !isOurForm(incoming))
-      return answer(outgoing, 403, {}, 'This form comes from another site.\n');
-    const form = new URLSearchParams(await readBody());
-    const action = form.get('action');
-    if (action === 'sign-in') return signIn(incoming, outgoing, (form.get('token') ?? '').trim());
-    if (!signedByToken && !(await operators.isOpen(cookieOf(incoming)))) {
-      return answer(outgoing, 401, challenge, 'Sign in first.\n');
-    }
-    if (action === 'sign-out') {
-      await operators.close(cookieOf(incoming));
-      return back(outgoing, null, setCookie('', 0));
-    }
-    if (action !== 'refresh-path' && action !== 'refresh-tag')
-      return answer(outgoing, 422, {}, 'There is no such action.\n');
-    return back(outgoing, await act(form));
-  }
-
-  /** Our own pages may send reports where a browser takes them for another origin's (Fetch, "CORS protocol"); others may not. */
-  const leave = (incoming: IncomingMessage): OutgoingHttpHeaders =>
-    incoming.headers.origin === siteUrl
-      ? { vary: 'Origin', 'access-control-allow-origin': siteUrl }
-      : { vary: 'Origin' };
-
-  /** Answers a preflight: the media type of the Reporting API is not one that browsers send without leave. */
-  function reportPreflight(incoming: IncomingMessage, outgoing: ServerResponse): true {
-    const headers = leave(incoming);
-    if (headers['access-control-allow-origin']) {
-      headers['access-control-allow-methods'] = 'POST';
-      headers['access-control-allow-headers'] = 'content-type';
-      headers['access-control-max-age'] = '86400';
-    }
-    return answer(outgoing, 204, headers);
-  }
-
-  /** Browsers send reports, without a token. What is left of a refused body is not read. */
-  async function report(incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
-    const { status, retryAfter } = await options.reports.receive(incoming, options.clientAddress(incoming));
-    const headers = leave(incoming);
-    if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-    if (status >= 400) headers.connection = 'close';
-    return answer(outgoing, status, headers);
-  }
-
+  const operators: OperatorsState = {
+    options,
+    siteUrl,
+    press,
+    log,
+    patienceMs,
+    secure: siteUrl.startsWith('https:') ? '; Secure' : '',
+    operators: createOperatorAccess({ ...options, now }),
+  };
   return {
-    async answer(incoming, outgoing, url, readBody) {
-      const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
-      if (url.pathname === '/metrics') {
-        if (!reading) return answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This address is only for reading.\n');
-        if (!(await mayEnter(incoming))) return answer(outgoing, 401, challenge, 'The operators’ token is needed.\n');
-        return answer(outgoing, 200, { 'content-type': options.metrics.contentType }, await options.metrics.text());
-      }
-      if (url.pathname === reportPath) {
-        if (incoming.method === 'POST') return report(incoming, outgoing);
-        if (incoming.method === 'OPTIONS') return reportPreflight(incoming, outgoing);
-        return false;
-      }
-      if (url.pathname !== page) return false;
-      if (reading) return false;
-      if (incoming.method !== 'POST')
-        return answer(outgoing, 405, { allow: 'GET, HEAD, POST' }, 'There is no such method.\n');
-      return post(incoming, outgoing, readBody);
-    },
-    async view(incoming, url) {
-      const signedIn = await mayEnter(incoming);
-      const notice = notices[url.searchParams.get('notice') ?? ''] ?? null;
-      const { phase, syncedAt, problem } = options.content.status();
-      return {
-        signedIn,
-        notice,
-        figures: signedIn
-          ? {
-              press: press.stats(),
-              front: { ...options.front() },
-              sync: { phase, syncedAt, problem },
-              cdn: options.cdn.stats(),
-              indexNow: options.indexNow.stats(),
-              blocked: options.reports.list(),
-              memoryBytes: process.memoryUsage().rss,
-              upSeconds: Math.round(process.uptime()),
-            }
-          : null,
-      };
-    },
+    answer: (incoming, outgoing, url, readBody) => answerInOperators(operators, incoming, outgoing, url, readBody),
+    view: (incoming, url) => view(operators, incoming, url),
+  };
+}
+
+const cookieOf = ({ headers }: IncomingMessage): string =>
+  /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
+
+const setCookie = (operators: OperatorsState, value: string, seconds: number): OutgoingHttpHeaders => ({
+  'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.secure}`,
+});
+
+/** What came of the token in `Authorization`; `null`: there is none. */
+async function byToken(operators: OperatorsState, incoming: IncomingMessage): Promise<Tried | null> {
+  const { authorization } = incoming.headers;
+  if (authorization === undefined) return null;
+  const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+  return given === undefined ? null : operators.operators.tryToken(given, operators.options.clientAddress(incoming));
+}
+
+const mayEnter = async (operators: OperatorsState, incoming: IncomingMessage): Promise<boolean> =>
+  (await byToken(operators, incoming))?.kind === 'right' || (await operators.operators.isOpen(cookieOf(incoming)));
+
+function answer(
+  operators: OperatorsState,
+  outgoing: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body = '',
+): true {
+  outgoing.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    ...operators.options.always,
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+  });
+  outgoing.end(body);
+  return true;
+}
+
+const back = (
+  operators: OperatorsState,
+  outgoing: ServerResponse,
+  notice: string | null,
+  headers: OutgoingHttpHeaders = {},
+): true => answer(operators, outgoing, 303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
+
+/** A form of another site carries the cookie of ours only where browsers are old; its origin tells it in any case. */
+function isOurForm(operators: OperatorsState, { headers }: IncomingMessage): boolean {
+  const from = headers['sec-fetch-site'];
+  return headers.origin === operators.siteUrl && (from === undefined || from === 'same-origin');
+}
+
+async function act(operators: OperatorsState, form: URLSearchParams): Promise<string> {
+  const value = (form.get('value') ?? '').trim().slice(0, 1000);
+  let work: ReturnType<Press['refresh']>;
+  if (form.get('action') === 'refresh-path') {
+    const key = operators.options.keyOf('GET', value);
+    if (key.kind !== 'page') return 'address';
+    operators.log.info({ page: key.key }, 'An operator has a page rendered again');
+    work = operators.press.refresh([key.key], 'asked for by an operator');
+  } else {
+    if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
+    operators.log.info({ tag: value }, 'An operator has the pages of a tag rendered again');
+    work = operators.press.invalidate([value], { reason: 'asked for by an operator' });
+    void work.then(() => operators.options.cdn.purge([value]));
+  }
+  const patience = Promise.withResolvers<null>();
+  const timer = setTimeout(() => patience.resolve(null), operators.patienceMs);
+  try {
+    const result = await Promise.race([work, patience.promise]);
+    if (!result) return 'waiting';
+    if (result.failed > 0) return 'failed';
+    if (result.refreshed.length > 0) return 'refreshed';
+    return result.unchanged > 0 ? 'unchanged' : 'nothing';
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function signIn(
+  operators: OperatorsState,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  given: string,
+): Promise<true> {
+  const tried = await operators.operators.tryToken(given, operators.options.clientAddress(incoming));
+  if (tried.kind === 'limited') {
+    const headers = { 'retry-after': String(tried.retryAfter) };
+    return answer(operators, outgoing, 429, headers, `${tooManyTries(tried.retryAfter)}\n`);
+  }
+  if (tried.kind === 'wrong') return back(operators, outgoing, 'token');
+  try {
+    return back(operators, outgoing, null, setCookie(operators, await operators.operators.open(), sessionSeconds));
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+    return answer(
+      operators,
+      outgoing,
+      503,
+      {},
+      'The database is unavailable; send the token as "Authorization: Bearer".\n',
+    );
+  }
+}
+
+async function post(
+  operators: OperatorsState,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  readBody: () => Promise<string>,
+): Promise<true> {
+  const signedByToken = (await byToken(operators, incoming))?.kind === 'right';
+  if (!signedByToken && !isOurForm(operators, incoming))
+    return answer(operators, outgoing, 403, {}, 'This form comes from another site.\n');
+  const form = new URLSearchParams(await readBody());
+  const action = form.get('action');
+  if (action === 'sign-in') return signIn(operators, incoming, outgoing, (form.get('token') ?? '').trim());
+  if (!signedByToken && !(await operators.operators.isOpen(cookieOf(incoming)))) {
+    return answer(operators, outgoing, 401, challenge, 'Sign in first.\n');
+  }
+  if (action === 'sign-out') {
+    await operators.operators.close(cookieOf(incoming));
+    return back(operators, outgoing, null, setCookie(operators, '', 0));
+  }
+  if (action !== 'refresh-path' && action !== 'refresh-tag')
+    return answer(operators, outgoing, 422, {}, 'There is no such action.\n');
+  return back(operators, outgoing, await act(operators, form));
+}
+
+/** Our own pages may send reports where a browser takes them for another origin's (Fetch, "CORS protocol"); others may not. */
+const leave = (operators: OperatorsState, incoming: IncomingMessage): OutgoingHttpHeaders =>
+  incoming.headers.origin === operators.siteUrl
+    ? { vary: 'Origin', 'access-control-allow-origin': operators.siteUrl }
+    : { vary: 'Origin' };
+
+/** Answers a preflight: the media type of the Reporting API is not one that browsers send without leave. */
+function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, outgoing: ServerResponse): true {
+  const headers = leave(operators, incoming);
+  if (headers['access-control-allow-origin']) {
+    headers['access-control-allow-methods'] = 'POST';
+    headers['access-control-allow-headers'] = 'content-type';
+    headers['access-control-max-age'] = '86400';
+  }
+  return answer(operators, outgoing, 204, headers);
+}
+
+/** Browsers send reports, without a token. What is left of a refused body is not read. */
+async function report(operators: OperatorsState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
+  const { status, retryAfter } = await operators.options.reports.receive(
+    incoming,
+    operators.options.clientAddress(incoming),
+  );
+  const headers = leave(operators, incoming);
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  if (status >= 400) headers.connection = 'close';
+  return answer(operators, outgoing, status, headers);
+}
+
+async function answerInOperators(
+  operators: OperatorsState,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse<IncomingMessage>,
+  url: URL,
+  readBody: () => Promise<string>,
+): Promise<boolean> {
+  const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
+  if (url.pathname === '/metrics') {
+    if (!reading)
+      return answer(operators, outgoing, 405, { allow: 'GET, HEAD' }, 'This address is only for reading.\n');
+    if (!(await mayEnter(operators, incoming)))
+      return answer(operators, outgoing, 401, challenge, 'The operators’ token is needed.\n');
+    return answer(
+      operators,
+      outgoing,
+      200,
+      { 'content-type': operators.options.metrics.contentType },
+      await operators.options.metrics.text(),
+    );
+  }
+  if (url.pathname === reportPath) {
+    if (incoming.method === 'POST') return report(operators, incoming, outgoing);
+    if (incoming.method === 'OPTIONS') return reportPreflight(operators, incoming, outgoing);
+    return false;
+  }
+  if (url.pathname !== page) return false;
+  if (reading) return false;
+  if (incoming.method !== 'POST')
+    return answer(operators, outgoing, 405, { allow: 'GET, HEAD, POST' }, 'There is no such method.\n');
+  return post(operators, incoming, outgoing, readBody);
+}
+
+async function view(
+  operators: OperatorsState,
+  incoming: IncomingMessage,
+  url: URL,
+): Promise<OperatorsView | undefined> {
+  const signedIn = await mayEnter(operators, incoming);
+  const notice = notices[url.searchParams.get('notice') ?? ''] ?? null;
+  const { phase, syncedAt, problem } = operators.options.content.status();
+  return {
+    signedIn,
+    notice,
+    figures: signedIn
+      ? {
+          press: operators.press.stats(),
+          front: { ...operators.options.front() },
+          sync: { phase, syncedAt, problem },
+          cdn: operators.options.cdn.stats(),
+          indexNow: operators.options.indexNow.stats(),
+          blocked: operators.options.reports.list(),
+          memoryBytes: process.memoryUsage().rss,
+          upSeconds: Math.round(process.uptime()),
+        }
+      : null,
   };
 }
 
