@@ -3,14 +3,14 @@
  * the server knows. Where it does not say, the page stays as it is.
  */
 import { readVisitor } from '../lib/accounts/visitor.ts';
+import { subscription as fetchSubscription } from '../lib/billing/client.ts';
 import { isLive } from '../lib/billing/status.ts';
-import { mySubscription } from '../lib/plans/client.ts';
 
 /** Hint cookies of readers who pay for nothing. */
 const free = [null, 'registered'];
 
 async function mark(): Promise<void> {
-  const answer = await mySubscription();
+  const answer = await fetchSubscription();
   const subscription = answer.ok ? answer.value?.subscription : null;
   if (!subscription || !isLive(subscription)) return;
   for (const plan of document.querySelectorAll<HTMLElement>('[data-plan]')) {

@@ -233,7 +233,7 @@ describe('the shipping address without a script', () => {
     expect(value(answer.text, 'line1')).toBe('222 William Street');
     expect(value(answer.text, 'postal_code')).toBe('90210');
     expect(answer.text).toMatch(/<option[^>]*(?:value="NY"[^>]* selected|selected[^>]* value="NY")/);
-    expect(words(answer.text)).toContain('Please enter the city.');
+    expect(words(answer.text)).toContain('Please enter your city.');
     expect(words(answer.text)).toContain('90210 is not in New York.');
   });
 

@@ -123,7 +123,7 @@ test('a plan that costs less begins at the renewal', async ({ page, shop }) => {
   const email = await subscribe(page, shop, 'member-monthly', '$20', cards.good);
   await page.goto('/pricing#join=reader-monthly');
   await expect(sheet(page)).toBeVisible();
-  await expect(step(page, 'payment').getByText(/What you have paid for stays yours until/)).toBeVisible();
+  await expect(step(page, 'payment').getByText(/You keep your current plan until/)).toBeVisible();
   await expect(step(page, 'payment').locator('[data-due]')).toHaveText('$0');
   await payButton(page).click();
   await expect(page).toHaveURL(/\/dashboard\/account$/);
@@ -171,7 +171,7 @@ test('a renewal that fails is told by mail, and another card puts it right', asy
   await expect(page.getByRole('alert').filter({ hasText: failure })).toBeVisible();
   await fillCard(page, cards.good);
   await use.click();
-  await expect(page.getByText('From now on this card is charged')).toBeFocused();
+  await expect(page.getByText('We’ll charge this card from now on')).toBeFocused();
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active' });
   expect(await paidBy(email, shop)).toEqual([1200, 1200]);
 });
@@ -190,7 +190,7 @@ test('a renewal about which the bank asks is paid on the page of the card', asyn
   await answerBank(page, 'Complete');
   await expect(page.getByRole('button', { name: 'Waiting for your bank…' })).toBeVisible();
   await answerBank(page, 'Complete');
-  await expect(page.getByText('From now on this card is charged')).toBeFocused();
+  await expect(page.getByText('We’ll charge this card from now on')).toBeFocused();
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active' });
   expect(await paidBy(email, shop)).toEqual([1200, 1200]);
 });

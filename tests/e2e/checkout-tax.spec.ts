@@ -112,15 +112,15 @@ test.describe('a wallet’s billing address', () => {
     const email = newEmail();
     await openPaywall(page, 'reader-yearly');
     await enterEmail(page, email);
-    await expect(step(page, 'payment').getByText("Sales tax depends on your wallet's billing address.")).toBeVisible();
+    await expect(step(page, 'payment').getByText('Sales tax depends on your wallet’s billing address.')).toBeVisible();
     await tap(page);
     await expect(walletSheet(page).getByText('Total $120.00')).toBeVisible();
     await pay(page).click();
-    await expect(walletSheet(page).getByRole('alert').filter({ hasText: 'The sum is now $129.90.' })).toBeVisible();
+    await expect(walletSheet(page).getByRole('alert').filter({ hasText: 'The total is now $129.90.' })).toBeVisible();
     await walletSheet(page).getByRole('button', { name: 'Close' }).click();
     await expect(due(page)).toHaveText('$129.90');
     await expect(zip(page)).toHaveValue('10038');
-    await expect(step(page, 'payment').getByText('The sum is now $129.90.')).toBeVisible();
+    await expect(step(page, 'payment').getByText('The total is now $129.90.')).toBeVisible();
     await tap(page);
     await expect(walletSheet(page).getByText('Tax $9.90')).toBeVisible();
     await expect(walletSheet(page).getByText('Total $129.90')).toBeVisible();

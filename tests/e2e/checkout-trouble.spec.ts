@@ -21,7 +21,7 @@ import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 const subscribe = '**/blaize/payment/stripe/subscribe';
 const alert = (page: Page, text: string | RegExp) => step(page, 'payment').getByRole('alert').filter({ hasText: text });
-const unreachable = 'The paper cannot be reached. Please check your connection and try again.';
+const unreachable = 'We couldn’t reach the server. Check your connection and try again.';
 
 test('a double click, and Enter behind it, is one payment', async ({ context, page }) => {
   const email = await signIn(context);
@@ -167,7 +167,7 @@ test.describe('a line that is cut', () => {
     await signIn(context);
     await cut(page, '**/stripe.js');
     await openPaywall(page, 'reader-yearly');
-    await expect(alert(page, 'The card form could not be loaded.')).toBeVisible();
+    await expect(alert(page, 'The card form didn’t load.')).toBeVisible();
     await step(page, 'payment').getByRole('button', { name: 'Try again' }).click();
     await expect(cardFields(page).getByLabel('Card number')).toBeVisible();
   });
@@ -180,7 +180,7 @@ test.describe('a line that is cut', () => {
       await cut(page, subscribe, after);
       await join(page, '$12');
       if (!after) {
-        await expect(alert(page, 'The payment has not gone through yet.')).toBeVisible();
+        await expect(alert(page, 'Your payment hasn’t gone through yet.')).toBeVisible();
         await expect(alert(page, 'you cannot be charged twice')).toBeVisible();
         await join(page, '$12');
       }
@@ -208,9 +208,9 @@ test.describe('a line that is cut', () => {
     await signIn(context);
     await openPaywall(page, 'reader-monthly');
     await context.setOffline(true);
-    await expect(sheet(page).getByText('You are offline. Everything you have typed is kept.')).toBeVisible();
+    await expect(sheet(page).getByText('You’re offline. Everything you typed is saved.')).toBeVisible();
     await context.setOffline(false);
-    await expect(sheet(page).getByText('You are offline.')).toHaveCount(0);
+    await expect(sheet(page).getByText('You’re offline.')).toHaveCount(0);
   });
 });
 
@@ -241,7 +241,7 @@ test('a sum that has changed is shown and asked for again', async ({ context, pa
     { times: 1 },
   );
   await payButton(page).click();
-  await expect(step(page, 'payment').getByText('The sum is now $12. Please look at it')).toBeVisible();
+  await expect(step(page, 'payment').getByText('The total is now $12. Please check it')).toBeVisible();
   expect((await stripeAccount(email)).charges).toEqual([]);
   await join(page, '$12');
   await expectThanks(page);

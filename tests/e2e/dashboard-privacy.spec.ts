@@ -85,7 +85,7 @@ test('signing out everywhere ends every device', async ({ context, page, newDevi
   expect(await violationsOn(page)).toEqual([]);
   await intercept(page, '**/blaize/logout', (route) => route.abort());
   await sessions.getByRole('button', { name: 'Sign out everywhere' }).click();
-  await expect(sessions.getByRole('alert').filter({ hasText: 'cannot be reached' })).toBeVisible();
+  await expect(sessions.getByRole('alert').filter({ hasText: 'couldn’t reach the server' })).toBeVisible();
   await page.unroute('**/blaize/logout');
   const asked = page.waitForRequest('**/blaize/logout');
   await sessions.getByRole('button', { name: 'Sign out everywhere' }).click();

@@ -47,10 +47,10 @@ test('a subscription is shown, left and taken up again, by keys alone', async ({
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0);
   await intercept(page, '**/api/v1/me/subscription/resume', (route) => route.abort(), { times: 1 });
   await resume.press('Enter');
-  await expect(plan.getByRole('alert')).toContainText('The paper cannot be reached.');
+  await expect(plan.getByRole('alert')).toContainText('We couldn’t reach the server.');
   expect(await violationsOn(page, 'main')).toEqual([]);
   await resume.press('Enter');
-  await expect(plan.getByText('Done. Your subscription goes on.')).toBeFocused();
+  await expect(plan.getByText('Done. Your subscription continues.')).toBeFocused();
   await expect(plan.getByText('Renewal date')).toBeVisible();
 });
 

@@ -40,14 +40,14 @@ async function as(context: BrowserContext, kind: Kind, plan?: string): Promise<v
 
 const card = (page: Page, name: string) => page.getByRole('article', { name });
 const choice = (page: Page, plan: string) => page.locator(`li[data-plan~="${plan}"]`);
-const door = (page: Page, plan: string) => choice(page, plan).getByRole('link');
+const planLink = (page: Page, plan: string) => choice(page, plan).getByRole('link');
 const plans = ['reader-monthly', 'reader-yearly', 'member-monthly', 'member-yearly', 'member-print-yearly'] as const;
 
 /** What the ways into the five plans say, in that order; `null` where there is none. */
-async function doors(page: Page): Promise<(string | null)[]> {
+async function links(page: Page): Promise<(string | null)[]> {
   const said = [];
   for (const plan of plans) {
-    const [words] = await door(page, plan).allInnerTexts();
+    const [words] = await planLink(page, plan).allInnerTexts();
     said.push(words === undefined ? null : (words.split('\n')[0]?.trim() ?? ''));
   }
   return said;
@@ -77,7 +77,7 @@ test.describe('prices', () => {
   test('come with nothing that was chosen before', async ({ page }) => {
     await page.goto('/pricing');
     await expect(page.locator('main').locator('input, select, [aria-selected], [data-countdown]')).toHaveCount(0);
-    const looks = await page.locator('.door:visible').evaluateAll((links) =>
+    const looks = await page.locator('.plan-link:visible').evaluateAll((links) =>
       links.map((link) => {
         const { backgroundColor, color, fontSize } = getComputedStyle(link);
         return `${backgroundColor} ${color} ${fontSize}`;
@@ -101,7 +101,7 @@ test.describe('the first paint', () => {
       await as(context, kind);
       await context.route('**/*.js', (route) => route.abort());
       await page.goto('/pricing');
-      expect(await doors(page)).toEqual(expected);
+      expect(await links(page)).toEqual(expected);
       const penny = page.getByRole('heading', { name: 'Read the Sun for a PENNY A DAY' });
       await expect(penny).toBeVisible({ visible: label === null });
       if (label) await expect(page.getByText(label)).toBeVisible();
@@ -150,7 +150,7 @@ test.describe('the plan that a reader has', () => {
       await as(context, kind, plan);
       await page.goto('/pricing');
       await expect(choice(page, plan).getByText('Your plan')).toBeVisible();
-      expect(await doors(page)).toEqual(expected);
+      expect(await links(page)).toEqual(expected);
       await expect(page.locator('li[data-plan]').getByText('Your plan').and(page.locator(':visible'))).toHaveCount(1);
     });
   }
@@ -159,7 +159,7 @@ test.describe('the plan that a reader has', () => {
     await as(context, 'member', 'member-print-yearly');
     await page.goto('/print');
     await expect(choice(page, 'member-print-yearly').getByText('Your plan')).toBeVisible();
-    await expect(door(page, 'member-print-yearly')).toBeHidden();
+    await expect(planLink(page, 'member-print-yearly')).toBeHidden();
   });
 
   test('costs who pays for nothing no request', async ({ context, page }) => {
@@ -191,7 +191,7 @@ test.describe('without a script', () => {
 
   test('a way in says honestly what is not possible, and keeps the choice', async ({ page }) => {
     await page.goto('/pricing');
-    await door(page, 'member-print-yearly').click();
+    await planLink(page, 'member-print-yearly').click();
     await expect(page).toHaveURL(/\/subscribe\?plan=member-print-yearly$/);
     const main = page.locator('main');
     await expect(main.getByRole('heading', { level: 1 })).toHaveText('Sun Member with the print edition');
@@ -228,8 +228,8 @@ test.describe('the welcome', () => {
     await page.goto('/thankyou');
     const main = page.locator('main');
     await expect(main).toContainText('Sun Member with the print edition');
-    await expect(main).toContainText('The next bill is $200 on November 21, 2027.');
-    await expect(main.getByRole('link', { name: 'see where it goes' })).toHaveAttribute('href', '/shipping');
+    await expect(main).toContainText('Your next bill is $200 on November 21, 2027.');
+    await expect(main.getByRole('link', { name: 'Check the address' })).toHaveAttribute('href', '/shipping');
     for (const [name, href] of [
       ['Newsletters', '/newsletter'],
       ['Games', '/games'],
@@ -246,7 +246,7 @@ test.describe('the welcome', () => {
     await pretend(context, 'reader');
     await context.route('**/api/v1/me/subscription', (route) => route.abort());
     await page.goto('/thankyou', { waitUntil: 'networkidle' });
-    await expect(page.getByText('Your plan, your renewal date and your details stand in your account.')).toBeVisible();
+    await expect(page.getByText('You’ll find your plan, renewal date and details in your account.')).toBeVisible();
     expect(errors).toEqual([]);
   });
 });

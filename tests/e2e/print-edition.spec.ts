@@ -40,7 +40,7 @@ test.describe('the address of the printed paper', () => {
     await page.goto('/shipping');
     await fill(page, { ...address, City: '' });
     await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByText('Please enter the city.')).toBeVisible();
+    await expect(page.getByText('Please enter your city.')).toBeVisible();
     await expect(page.getByLabel('City')).toBeFocused();
     expect(await violationsOn(page)).toEqual([]);
     await page.getByLabel('City').fill('New York');
@@ -62,7 +62,7 @@ test.describe('the address of the printed paper', () => {
     await fill(page, address);
     await intercept(page, '**/api/v1/me/shipping', (route) => route.abort());
     await page.getByRole('button', { name: 'Save address' }).click();
-    await expect(page.getByText('The paper cannot be reached.')).toBeVisible();
+    await expect(page.getByText('We couldn’t reach the server.')).toBeVisible();
     await expect(page.getByLabel('Address', { exact: true })).toHaveValue(address.Address);
     await page.unroute('**/api/v1/me/shipping');
     await page.getByRole('button', { name: 'Save address' }).click();

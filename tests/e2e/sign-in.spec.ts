@@ -269,7 +269,7 @@ test.describe('the address', () => {
     await emailField(page).fill(email);
     await context.setOffline(true);
     await page.keyboard.press('Enter');
-    await expect(error(page)).toContainText('cannot be reached');
+    await expect(error(page)).toContainText('couldn’t reach the server');
     await expect(emailField(page)).toHaveValue(email);
     await context.setOffline(false);
     await page.keyboard.press('Enter');

@@ -5,16 +5,17 @@ import type { Stripe, StripeElements, StripeExpressCheckoutElementConfirmEvent }
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { chargePaymentMethod, plans as fetchPlans, setupIntent } from '../../lib/billing/client.ts';
 import type { PlansAnswer } from '../../lib/billing/wire.ts';
+import { paywall as messages, card as texts } from '../../lib/plans/messages.ts';
 import { refreshSession } from '../../stores/session.ts';
-import { CardFields } from '../PaywallModal/CardFields.tsx';
-import { authenticate } from '../PaywallModal/card-form.ts';
-import { Express } from '../PaywallModal/Express.tsx';
-import { cardFieldOptions, cardOptions } from '../PaywallModal/elements-options.ts';
-import { FormVeil } from '../PaywallModal/FormVeil.tsx';
-import { messages } from '../PaywallModal/messages.ts';
-import { ScriptWait } from '../PaywallModal/ScriptWait.tsx';
-import { useFormSettled } from '../PaywallModal/use-form-settled.ts';
-import { useStripeScript } from '../PaywallModal/use-stripe-script.ts';
+import {
+  CardFields,
+  Express,
+  FormPlaceholder,
+  ScriptPlaceholder,
+  useFormSettled,
+  useStripeScript,
+} from '../PaywallModal/StripeForm.tsx';
+import { authenticate, cardFieldOptions, cardOptions } from '../PaywallModal/stripe.ts';
 import { Notice } from '../shared/form.tsx';
 import styles from './Card.module.css';
 import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
@@ -53,7 +54,7 @@ export default function Card() {
     return (
       <div className={styles.saved}>
         <p className={styles.thanks} role="status" ref={thanks} tabIndex={-1}>
-          Thank you. From now on this card is charged, and what was still open is being paid with it.
+          {texts.saved}
         </p>
         <a className="button" href="/dashboard/account">
           Your account
@@ -62,7 +63,7 @@ export default function Card() {
     );
   if (!plans || !script.stripe)
     return (
-      <ScriptWait
+      <ScriptPlaceholder
         script={{
           ...script,
           failed: failed || script.failed,
@@ -128,7 +129,7 @@ function Form({ flow }: { flow: CardFlow }) {
   }
   return (
     <form className={styles.form} noValidate aria-busy={saving} onSubmit={submit}>
-      <FormVeil isSettled={isSettled}>
+      <FormPlaceholder isSettled={isSettled}>
         {hasButtons && (
           <Express
             details={saving ? null : walletDetails}
@@ -159,7 +160,7 @@ function Form({ flow }: { flow: CardFlow }) {
         >
           {saving ? wait : 'Use this card'}
         </button>
-      </FormVeil>
+      </FormPlaceholder>
       <span className="visually-hidden" role="status">
         {saving && wait}
       </span>

@@ -69,7 +69,7 @@ describe('another card', () => {
     expect(stripe.options[0]).toMatchObject({ mode: 'setup', currency: 'usd' });
     expect(save().disabled).toBe(true);
     await send();
-    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    await settle(() => expect(drawn.host.textContent).toContain('We’ll charge this card from now on'));
     expect(stripe.confirmSetup).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ clientSecret: 'seti_1_secret_1', redirect: 'if_required' }),
     );
@@ -92,7 +92,7 @@ describe('another card', () => {
       expect(paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Not confirmed.' }),
     );
     await act(async () => wallet?.emit('confirm', { paymentFailed }));
-    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    await settle(() => expect(drawn.host.textContent).toContain('We’ll charge this card from now on'));
     expect(asked.at(-1)).toEqual({ path: keep, body: { payment_method: 'pm_2' } });
     expect(paymentFailed).toHaveBeenCalledOnce();
   });
@@ -130,9 +130,9 @@ describe('another card', () => {
     stripe.handleNextAction.mockImplementationOnce(() => gate.promise);
     await send();
     await settle(() => expect(save().textContent).toBe('Waiting for your bank…'));
-    expect(drawn.host.textContent).not.toContain('From now on this card is charged');
+    expect(drawn.host.textContent).not.toContain('We’ll charge this card from now on');
     await act(async () => gate.resolve({ paymentIntent: { status: 'succeeded' } }));
-    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    await settle(() => expect(drawn.host.textContent).toContain('We’ll charge this card from now on'));
     expect(stripe.handleNextAction.mock.calls).toEqual([
       [{ clientSecret: 'pi_1_secret_1' }],
       [{ clientSecret: 'pi_2_secret_2' }],
@@ -152,7 +152,7 @@ describe('another card', () => {
     expect(refreshSession).not.toHaveBeenCalled();
     answers[keep] = () => json({ clientSecret: null, paymentIntentStatus: 'succeeded' });
     await send();
-    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    await settle(() => expect(drawn.host.textContent).toContain('We’ll charge this card from now on'));
     expect(stripe.confirmSetup).toHaveBeenCalledTimes(2);
   });
 
@@ -160,17 +160,17 @@ describe('another card', () => {
     answers[keep] = () => HttpResponse.error();
     await open();
     await send();
-    await settle(() => expect(alerts()[0]).toContain('The paper cannot be reached.'));
+    await settle(() => expect(alerts()[0]).toContain('We couldn’t reach the server.'));
     answers[keep] = () => json({});
     await submit(save().form as HTMLFormElement);
-    await settle(() => expect(drawn.host.textContent).toContain('From now on this card is charged'));
+    await settle(() => expect(drawn.host.textContent).toContain('We’ll charge this card from now on'));
     expect(stripe.confirmSetup).toHaveBeenCalledOnce();
   });
 
   it('can be tried again where the form could not be loaded', async () => {
     answers['/api/v1/checkout/plans'] = () => json({}, 503);
     drawn = await draw(<Card />);
-    await settle(() => expect(alerts()[0]).toContain('The card form could not be loaded.'));
+    await settle(() => expect(alerts()[0]).toContain('The card form didn’t load.'));
     answers['/api/v1/checkout/plans'] = () => json({ ...plansAnswer, scriptUrl: scriptUrl() });
     await click(button('Try again'));
     await settle(() => expect(tag()).not.toBeNull());

@@ -4,6 +4,7 @@
  */
 import { useState } from 'react';
 import type { Shipping as Address } from '../../lib/billing/wire.ts';
+import { shipping as texts } from '../../lib/plans/messages.ts';
 import {
   envelope,
   fieldsOf,
@@ -45,7 +46,7 @@ export default function Shipping(props: Props) {
   return (
     <div className={styles.shipping}>
       <p role="status" className={told ? styles.told : undefined}>
-        {told && 'Your shipping address has been saved.'}
+        {told && texts.saved}
       </p>
       {open || address === null ? (
         <ShippingForm

@@ -71,7 +71,7 @@ describe('with a script', () => {
     await edit();
     expect(field('Name').value).toBe('Benjamin Day');
     expect(document.activeElement).toBe(field('Name'));
-    await click(named('a', 'Keep the old one'));
+    await click(named('a', 'Cancel'));
     expect(drawn.host.querySelector('address')).not.toBeNull();
     expect(fetched).not.toHaveBeenCalled();
   });
@@ -82,7 +82,7 @@ describe('with a script', () => {
     await type(field('ZIP code'), '90210');
     await submit(form());
     expect(alerts()).toEqual([
-      'Please enter the city.',
+      'Please enter your city.',
       '90210 is not in New York. Please check the ZIP code and the state.',
     ]);
     expect(document.activeElement).toBe(field('City'));
@@ -114,7 +114,7 @@ describe('with a script', () => {
       { message: 'stack' },
       'Something went wrong. Please try again.',
     ],
-    ['that nobody is signed in any more', 401, {}, 'You are signed out. Sign in in another tab, then save again.'],
+    ['that nobody is signed in any more', 401, {}, 'You’re signed out. Sign in in another tab, then save again.'],
     ['a limit', 429, { message: 'Please wait.' }, 'Please wait.'],
   ])('says %s, and keeps what was typed', async (_what, status, body, words) => {
     await edit(null);
@@ -153,7 +153,7 @@ describe('with a script', () => {
     await submit(form());
     expect(button('Saving…').getAttribute('aria-disabled')).toBe('true');
     await act(async () => gate.reject(new TypeError('offline')));
-    await vi.waitFor(() => expect(alerts().join()).toMatch(/cannot be reached/));
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/couldn’t reach the server/));
     expect(fetched).toHaveBeenCalledOnce();
   });
 });

@@ -1,22 +1,24 @@
-/** The form of the address. Sent by the browser it comes back with what was typed; with a script it is checked and saved in place. */
-import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+/** The address form. The page posts it without JavaScript; the island checks and saves it in place. */
+import { type FormEvent, type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/forms.ts';
+import { saveShipping } from '../../lib/billing/client.ts';
 import type { Shipping } from '../../lib/billing/wire.ts';
 import { hasCode } from '../../lib/http/ask.ts';
-import { saveShipping } from '../../lib/plans/client.ts';
+import { shipping as texts } from '../../lib/plans/messages.ts';
 import {
   checkShipping,
   fieldsFrom,
+  longest,
   type ShippingErrors,
   type ShippingField,
   type ShippingFields,
   type ShippingPage,
   shippingFields,
   shippingPages,
+  states,
 } from '../../lib/plans/shipping.ts';
 import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
 import { messages, wordsFor } from '../shared/messages.ts';
-import { type FieldProps, StateField, TextField } from './fields.tsx';
 import styles from './Shipping.module.css';
 
 interface Props {
@@ -65,7 +67,7 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
     if (answer.ok) return onSaved(answer.value?.shipping ?? checked.shipping);
     // Everything that was typed stays where it is.
     setConfirms(hasCode(answer, unconfirmed));
-    if (answer.status === 401) setProblem('You are signed out. Sign in in another tab, then save again.');
+    if (answer.status === 401) setProblem(texts.signedOut);
     else setProblem(wordsFor(answer, answer.status < 500 ? (answer.message ?? messages.wrong) : messages.wrong));
   }
 
@@ -124,10 +126,103 @@ export function ShippingForm({ fields, errors: given = {}, problem: first, focus
               onCancel();
             }}
           >
-            Keep the old one
+            Cancel
           </a>
         )}
       </div>
     </form>
+  );
+}
+
+interface FieldProps {
+  id: string;
+  name: ShippingField;
+  label: string;
+  /** What stands in it at first; typing is left to the browser, so that nothing typed before the script came is lost. */
+  value: string;
+  error: string | null;
+  readOnly: boolean;
+}
+
+interface TextProps extends FieldProps {
+  autoComplete: string;
+  required?: boolean;
+  half?: boolean;
+  type?: 'text' | 'tel';
+  inputMode?: 'numeric';
+  hint?: string;
+}
+
+function TextField(props: TextProps) {
+  const { id, name, label, value, error, readOnly, required = false, half = false, hint, type = 'text' } = props;
+  return (
+    <Labelled id={id} label={label} required={required} half={half} error={error}>
+      <input
+        className="field"
+        id={id}
+        name={name}
+        type={type}
+        inputMode={props.inputMode}
+        autoComplete={`shipping ${props.autoComplete}`}
+        required={required}
+        readOnly={readOnly}
+        maxLength={longest[name]}
+        defaultValue={value}
+        aria-describedby={hint ? `${id}-hint ${id}-error` : `${id}-error`}
+        aria-invalid={error !== null || undefined}
+      />
+      {hint && (
+        <p className={styles.hint} id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </Labelled>
+  );
+}
+
+function StateField({ id, name, label, value, error, readOnly }: FieldProps) {
+  return (
+    <Labelled id={id} label={label} required half error={error}>
+      <select
+        className="field"
+        id={id}
+        name={name}
+        autoComplete="shipping address-level1"
+        required
+        aria-disabled={readOnly || undefined}
+        defaultValue={value}
+        aria-describedby={`${id}-error`}
+        aria-invalid={error !== null || undefined}
+      >
+        <option value="">Choose…</option>
+        {states.map((state) => (
+          <option key={state.code} value={state.code}>
+            {state.name}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
+
+interface LabelledProps {
+  id: string;
+  label: string;
+  required: boolean;
+  half: boolean;
+  error: string | null;
+  children: ReactNode;
+}
+
+function Labelled({ id, label, required, half, error, children }: LabelledProps) {
+  return (
+    <div className={half ? styles.half : styles.wide}>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+        {!required && <span className={styles.optional}> (optional)</span>}
+      </label>
+      {children}
+      <Notice id={`${id}-error`} text={error} />
+    </div>
   );
 }

@@ -4,6 +4,7 @@ import { bills as fetchBills } from '../../lib/billing/client.ts';
 import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatReceipt } from '../../lib/money.ts';
+import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './SubscriptionInvoices.module.css';
 
@@ -42,12 +43,7 @@ function Invoices({ first }: { first: BillsAnswer }) {
     panel.retry();
   }
   return (
-    <PanelState
-      phase={panel.phase}
-      empty="There is no invoice yet. The first stands here as soon as something has been charged."
-      error="Your invoices could not be fetched."
-      onRetry={panel.retry}
-    >
+    <PanelState phase={panel.phase} empty={messages.noInvoices} error={messages.invoicesFailed} onRetry={panel.retry}>
       <ul className={styles.bills}>
         {bills.map((bill) => (
           <Row key={bill.id} bill={bill} />

@@ -41,7 +41,7 @@ it('lists bills with their files, and the way to pay one that is open', async ()
 
 it('says that there is none', async () => {
   await show({ bills: [], next: null });
-  expect(drawn.host.textContent).toContain('There is no invoice yet.');
+  expect(drawn.host.textContent).toContain('You have no invoices yet.');
 });
 
 it('fetches what is older, says when it cannot, and tries again', async () => {
@@ -50,7 +50,7 @@ it('fetches what is older, says when it cannot, and tries again', async () => {
   const fetched = vi.fn(async (_path: string) => Response.json({ message: 'away' }, { status: 503 }));
   vi.stubGlobal('fetch', fetched);
   await click(older() as HTMLElement);
-  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Your invoices could not be fetched.'));
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('We couldn’t load your invoices.'));
   expect(rows()).toHaveLength(1);
   fetched.mockImplementation(async () => Response.json({ bills: [bill('in_1')], next: null }));
   await act(async () => button('Try again').click());

@@ -6,7 +6,9 @@ import { type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import { subscription as fetchSubscription, resume } from '../../lib/billing/client.ts';
 import type { Subscription } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
-import { standingOf } from '../../lib/plans/membership.ts';
+import { common } from '../../lib/http/messages.ts';
+import { subscriptionState } from '../../lib/plans/membership.ts';
+import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './SubscriptionPlan.module.css';
 
@@ -18,11 +20,9 @@ interface Props {
   upgrade: boolean;
 }
 
-const failed = 'Failed to fetch subscriptions';
-
 export default function SubscriptionPlan(props: Props) {
   return (
-    <PanelBoundary error={failed}>
+    <PanelBoundary error={messages.failed}>
       <Plan {...props} />
     </PanelBoundary>
   );
@@ -55,35 +55,30 @@ function Plan({ label, first, upgrade }: Props) {
     setBusy(false);
     if (answer.ok && answer.value?.subscription) {
       panel.set({ subscription: answer.value.subscription });
-      setDone('Done. Your subscription goes on.');
+      setDone(messages.resumed);
     } else if (!answer.ok && answer.status === 404) {
       // It has ended meanwhile: shown as it is now.
       panel.retry();
     } else {
-      const offline = !answer.ok && answer.status === 0;
-      setTrouble(
-        offline
-          ? 'The paper cannot be reached. Please check your connection and try again.'
-          : 'Something went wrong. Please try again.',
-      );
+      setTrouble(!answer.ok && answer.status === 0 ? common.offline : common.wrong);
     }
   }
 
   const subscription = panel.value?.subscription ?? null;
-  const standing = subscription && standingOf(subscription, longDayInZone);
-  const kind = standing?.kind;
+  const state = subscription && subscriptionState(subscription, longDayInZone);
+  const kind = state?.kind;
   return (
-    <PanelState phase={panel.phase} error={failed} onRetry={panel.retry} lines={4}>
+    <PanelState phase={panel.phase} error={messages.failed} onRetry={panel.retry} lines={4}>
       {label !== '' && <p className={styles.label}>{label}</p>}
       {done && (
         <p className={styles.done} role="status" ref={said} tabIndex={-1}>
           {done}
         </p>
       )}
-      {standing?.words && <p className={kind === 'unpaid' ? styles.alarm : styles.words}>{standing.words}</p>}
-      {standing && (
+      {state?.words && <p className={kind === 'overdue' ? styles.alarm : styles.words}>{state.words}</p>}
+      {state && (
         <dl className={styles.facts}>
-          {standing.facts.map(([name, value]) => (
+          {state.facts.map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>{value}</dd>
@@ -91,25 +86,21 @@ function Plan({ label, first, upgrade }: Props) {
           ))}
         </dl>
       )}
-      {(!standing || kind === 'over') && upgrade && (
-        <p className={styles.words}>
-          Free stories, the newsletters and the crossword are yours. Subscribers read every story.
-        </p>
-      )}
+      {(!state || kind === 'ended') && upgrade && <p className={styles.words}>{messages.free}</p>}
       <div className={styles.actions}>
-        {kind === 'unpaid' && (
+        {kind === 'overdue' && (
           <a className="button button-gold" href="/account/card">
             Update your card
           </a>
         )}
-        {(kind === 'ending' || kind === 'changes') && (
+        {(kind === 'ending' || kind === 'changing') && (
           <form method="post" action="/account/subscription" onSubmit={goOn} aria-busy={busy}>
             <button
               type="submit"
               className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}
               aria-disabled={busy}
             >
-              {busy ? 'One moment…' : kind === 'ending' ? 'Resume subscription' : 'Keep my present plan'}
+              {busy ? 'One moment…' : kind === 'ending' ? 'Resume subscription' : 'Keep my current plan'}
             </button>
           </form>
         )}
@@ -118,7 +109,7 @@ function Plan({ label, first, upgrade }: Props) {
             Upgrade
           </a>
         )}
-        {standing && kind !== 'ending' && kind !== 'over' && (
+        {state && kind !== 'ending' && kind !== 'ended' && (
           <a className="button button-plain" href="/cancel">
             Cancel<span className="visually-hidden"> your subscription</span>
           </a>

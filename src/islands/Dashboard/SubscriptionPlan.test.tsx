@@ -59,7 +59,7 @@ it('offers founders no more, and who pays nothing no cancelling', async () => {
 
 it('leads to the card where a payment failed', async () => {
   await show({ ...running, status: 'past_due' });
-  expect(drawn.host.textContent).toContain('Your last payment did not go through.');
+  expect(drawn.host.textContent).toContain('Your last payment didn’t go through.');
   expect(links()[0]).toEqual(['Update your card', '/account/card']);
 });
 
@@ -72,15 +72,15 @@ it('goes on after a cancellation, once however often it is pressed, and is a for
   await submit(form());
   expect(button('One moment…').getAttribute('aria-disabled')).toBe('true');
   await act(async () => answer.resolve(Response.json({ subscription: running })));
-  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done. Your subscription goes on.'));
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done. Your subscription continues.'));
   expect(fetched).toHaveBeenCalledOnce();
   expect(drawn.host.textContent).toContain('Renewal date');
-  await vi.waitFor(() => expect(document.activeElement?.textContent).toBe('Done. Your subscription goes on.'));
+  await vi.waitFor(() => expect(document.activeElement?.textContent).toBe('Done. Your subscription continues.'));
 });
 
 it.each([
   ['the server is broken', async () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'Something went wrong.'],
-  ['there is no line', () => Promise.reject(new TypeError('offline')), 'The paper cannot be reached.'],
+  ['there is no line', () => Promise.reject(new TypeError('offline')), 'We couldn’t reach the server.'],
 ])('says so where %s, and can be tried again', async (_where, answer, words) => {
   answers(answer);
   await show(ending);

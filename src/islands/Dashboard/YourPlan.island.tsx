@@ -3,16 +3,17 @@
  * signed in sees their own. Where the server does not say, the first words stay.
  */
 import { useEffect, useState } from 'react';
+import { subscription } from '../../lib/billing/client.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
-import { type Bought, boughtOf } from '../../lib/plans/bought.ts';
-import { mySubscription } from '../../lib/plans/client.ts';
+import { type Bought, boughtOf } from '../../lib/plans/membership.ts';
+import { subscription as messages } from '../../lib/plans/messages.ts';
 import styles from './YourPlan.module.css';
 
 export default function YourPlan() {
   const [bought, setBought] = useState<Bought | null>(null);
   useEffect(() => {
     let gone = false;
-    void mySubscription().then((answer) => {
+    void subscription().then((answer) => {
       if (answer.ok && !gone) setBought(boughtOf(answer.value?.subscription ?? null, longDayInZone));
     });
     return () => {
@@ -25,7 +26,7 @@ export default function YourPlan() {
       {bought === null ? (
         <div key="any">
           <p className={styles.name}>Your subscription</p>
-          <p>Your plan, your renewal date and your details stand in your account.</p>
+          <p>{messages.unknownPlan}</p>
         </div>
       ) : (
         <div key="own">
@@ -34,7 +35,7 @@ export default function YourPlan() {
             {bought.next}{' '}
             {bought.print && (
               <>
-                Your paper comes by mail: <a href="/shipping">see where it goes</a>.
+                Your paper comes by mail. <a href="/shipping">Check the address</a>.
               </>
             )}
           </p>

@@ -35,7 +35,7 @@ it('says what was bought, when it is billed, and where the paper goes', async ()
   answers(async () => Response.json({ subscription }));
   drawn = await draw(<YourPlan />);
   await vi.waitFor(() => expect(drawn.host.textContent).toContain('Sun Member with the print edition'));
-  expect(drawn.host.textContent).toContain('The next bill is $280 on November 21, 2027.');
+  expect(drawn.host.textContent).toContain('Your next bill is $280 on November 21, 2027.');
   expect(drawn.host.querySelector('a')?.getAttribute('href')).toBe('/shipping');
 });
 
@@ -51,6 +51,6 @@ it.each([
   drawn = await draw(<YourPlan />);
   await vi.waitFor(() => expect(fetched).toHaveBeenCalledOnce());
   await drawn.draw(<YourPlan />);
-  expect(drawn.host.textContent).toMatch(/stand in your account/);
+  expect(drawn.host.textContent).toMatch(/in your account/);
   expect(error).not.toHaveBeenCalled();
 });

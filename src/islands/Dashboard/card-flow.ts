@@ -3,7 +3,7 @@ import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import type { Refused } from '../../lib/http/ask.ts';
-import { messages } from '../PaywallModal/messages.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { Made } from '../PaywallModal/payment.ts';
 
 export interface CardState {

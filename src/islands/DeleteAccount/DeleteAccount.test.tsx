@@ -70,7 +70,7 @@ describe('deleting the account', () => {
     fetched.mockRejectedValueOnce(new TypeError('offline'));
     await type(address(), 'ada@example.com');
     await submit(form());
-    await vi.waitFor(() => expect(alerts().join()).toMatch(/cannot be reached/));
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/couldn’t reach the server/));
     fetched.mockImplementation(async () => Response.json({}, { status: 401 }));
     await submit(form());
     await vi.waitFor(() => expect(alerts().join()).toMatch(/may be deleted already/));

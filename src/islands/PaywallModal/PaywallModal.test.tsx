@@ -36,7 +36,7 @@ vi.mock('../../stores/session.ts', async () => {
   };
 });
 // Where the reader is led afterwards is complete.ts's business.
-vi.mock('./complete.ts', () => ({ complete: done }));
+vi.mock('./after-payment.ts', () => ({ complete: done }));
 
 let signedIn = false;
 let product: 'reader' | null = null;
@@ -366,7 +366,7 @@ describe('the payment step', () => {
     await act(async () => stripe.fill());
     await submit(pay().form as HTMLFormElement);
     await settle(() => expect(text(pay())).toBe('Join the Sun$96'));
-    expect(text(sheet())).toContain('The sum is now $96.');
+    expect(text(sheet())).toContain('The total is now $96.');
     answers['/blaize/payment/stripe/subscribe'] = () => json(bought());
     await submit(pay().form as HTMLFormElement);
     await settle(() => expect(done).toHaveBeenCalledOnce());
@@ -379,7 +379,7 @@ describe('the payment step', () => {
     await openSignedIn();
     await settle(() => expect(tag()).not.toBeNull());
     await act(async () => tag()?.dispatchEvent(new Event('error')));
-    await settle(() => expect(alerts()).toEqual(['The card form could not be loaded.Try again']));
+    await settle(() => expect(alerts()).toEqual(['The card form didn’t load.Try again']));
     await click(button('Try again'));
     await act(async () => tag()?.dispatchEvent(new Event('load')));
     await settle(() => expect(sheet().querySelector('[data-fake-element]')).not.toBeNull());
@@ -680,15 +680,15 @@ describe('a reader who has a subscription', () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0, { kind: 'downgrade' }));
     answers['/api/v1/me/subscription/switch'] = () => json({ ...bought({ grant_id: null }), effective: 'renewal' });
     await openSignedIn({ planId: 'reader-monthly' });
-    await settle(() => expect(text(sheet())).toContain('stays yours until November 21, 2027'));
-    await submit(button('Change at the renewal').form as HTMLFormElement);
+    await settle(() => expect(text(sheet())).toContain('current plan until November 21, 2027'));
+    await submit(button('Change at renewal').form as HTMLFormElement);
     await settle(() => expect(done).toHaveBeenCalledExactlyOnceWith(null, 'ada@example.com', 'downgrade'));
   });
 
   it('cannot buy it again', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0, { kind: 'same', renewalDate: renewal }));
     await openSignedIn({ planId: 'reader-yearly' });
-    await settle(() => expect(text(sheet())).toContain('This is the subscription that you have.'));
+    await settle(() => expect(text(sheet())).toContain('This is your current plan.'));
     expect(sheet().querySelector('[data-step="payment"] button[type="submit"]')).toBeNull();
   });
 
@@ -731,7 +731,7 @@ describe('trouble at the beginning', () => {
     answers['/api/v1/checkout/plans'] = () => HttpResponse.error() as never;
     drawn = await draw(<Paywall />);
     await act(async () => openPaywall({ planId: 'reader-yearly' }));
-    await settle(() => expect(alerts()[0]).toContain('The paper cannot be reached.'));
+    await settle(() => expect(alerts()[0]).toContain('We couldn’t reach the server.'));
     answers['/api/v1/checkout/plans'] = () => json(plansAnswer);
     await click(button('Try again'));
     await settle(() => expect(openStep()).toBe('account'));
@@ -740,14 +740,14 @@ describe('trouble at the beginning', () => {
   it('a plan that is not sold is none, and no other takes its place', async () => {
     drawn = await draw(<Paywall />);
     await act(async () => openPaywall({ planId: 'gone' }));
-    await settle(() => expect(alerts()[0]).toContain('Nothing is for sale at the moment.'));
+    await settle(() => expect(alerts()[0]).toContain('Nothing is for sale right now.'));
   });
 
   it('being offline is said', async () => {
     await open();
     vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     await act(async () => void dispatchEvent(new Event('offline')));
-    expect(text(sheet())).toContain('You are offline. Everything you have typed is kept.');
+    expect(text(sheet())).toContain('You’re offline. Everything you typed is saved.');
     vi.restoreAllMocks();
   });
 });

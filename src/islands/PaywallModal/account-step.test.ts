@@ -60,7 +60,7 @@ describe('an address that has an account', () => {
 
 describe('trouble', () => {
   it.each([
-    [refusal(0), 'The paper cannot be reached. Please check your connection and try again.'],
+    [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
     [refusal(500, 'Failed to create user'), 'Something went wrong. Please try again.'],
     [refusal(429, 'Wait.'), 'Wait.'],
     [refusal(400, 'Please enter a valid email address.'), 'Please enter a valid email address.'],

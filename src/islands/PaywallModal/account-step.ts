@@ -5,9 +5,9 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import { readPending } from '../../lib/accounts/pending.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
 import { complaintAbout } from '../shared/email.ts';
 import { wordsFor } from '../shared/messages.ts';
-import { messages } from './messages.ts';
 
 export interface AccountState {
   /** As typed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createOrder, type OrderCalls } from './order.ts';
-import { granted, monthly, quoteOf, refusal, yearly } from './testing.ts';
+import { choices, chosenPrice, createOrder, type OrderCalls } from './order.ts';
+import { granted, monthly, penny, plansAnswer, printed, quoteOf, refusal, yearly } from './testing.ts';
 
 const sunshine = { discount_code: 'SUNSHINE20', amount_off: null, percent_off: 20 };
 
@@ -28,7 +28,7 @@ describe('the sum', () => {
     const { order, state } = bench({ quote: async () => answers.shift() });
     await order.begin('');
     expect(state()).toMatchObject({ quote: null, asking: false });
-    expect(state().error).toContain('The paper cannot be reached.');
+    expect(state().error).toContain('We couldn’t reach the server.');
     await order.refresh();
     expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, error: null });
   });
@@ -75,8 +75,8 @@ describe('the coupon', () => {
     [refusal(404, null, { error: 'This coupon is not known.' }), 'This coupon is not known.'],
     [refusal(400, 'This coupon has expired.'), 'This coupon has expired.'],
     [refusal(429, null, { error: 'Too many tries.' }), 'Too many tries.'],
-    [refusal(500), 'This coupon cannot be used.'],
-    [refusal(0), 'The paper cannot be reached. Please check your connection and try again.'],
+    [refusal(500), 'This coupon can’t be used.'],
+    [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
     [granted({ ...sunshine, error: 'Used up.' }), 'Used up.'],
   ])('that is refused says why, and may be tried again (%#)', async (answer, text) => {
     const answers = [answer, granted(sunshine)];
@@ -129,5 +129,26 @@ describe('the coupon', () => {
     await order.choose(monthly);
     expect(calls.coupon).toHaveBeenLastCalledWith('SUNSHINE20', 'reader-monthly');
     expect(calls.quote).toHaveBeenLastCalledWith('reader-monthly', 'SUNSHINE20', { currency: 'usd', address: null });
+  });
+});
+
+describe('the price', () => {
+  const { prices } = plansAnswer;
+  it('is the one that is named, or none', () => {
+    expect(chosenPrice(prices, { planId: 'member-print-yearly' }, undefined)).toBe(printed);
+    expect(chosenPrice(prices, { planId: 'gone' }, undefined)).toBeNull();
+    expect(chosenPrice(prices, { priceId: 'price_reader-penny' }, undefined)).toBe(penny);
+    expect(chosenPrice(prices, { priceId: 'price_gone' }, undefined)).toBeNull();
+    expect(chosenPrice(prices, { frequency: 'month' }, undefined)).toBe(monthly);
+  });
+
+  it('is the reader’s yearly one unless somebody chose', () => {
+    expect(chosenPrice(prices, {}, undefined)).toBe(yearly);
+    expect(chosenPrice(prices, {}, 'reader-monthly')).toBe(monthly);
+    // A promotion is never slipped in.
+    expect(chosenPrice(prices, {}, 'reader-penny')).toBe(yearly);
+    expect(choices(prices, {})).toEqual([yearly, monthly]);
+    expect(choices(prices, { planId: 'reader-yearly' })).toEqual([]);
+    expect(chosenPrice([], {}, undefined)).toBeNull();
   });
 });

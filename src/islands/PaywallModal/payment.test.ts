@@ -186,7 +186,7 @@ describe('replies that open nothing', () => {
     await payment.buy(purchase, card);
     expect(errors).toHaveBeenCalledExactlyOnceWith('Paywall: generic failure: processing, and no grant_id');
     expect(onDone).not.toHaveBeenCalled();
-    expect(state().notice).toContain('Your bank is still working on the payment.');
+    expect(state().notice).toContain('Your bank is still processing the payment.');
   });
 
   it.each([400, 402, 403, 404, 422])('%i is a payment that has failed', async (status) => {
@@ -269,8 +269,8 @@ describe('an answer that does not come', () => {
     const subscribe = vi.fn(async () => refusal(0));
     const { payment, card, state } = bench({ subscribe, subscription: async () => refusal(0) });
     await payment.buy(purchase, card);
-    expect(state().error?.text).toBe('The paper cannot be reached. Please check your connection and try again.');
-    expect(state().error?.detail).toContain('you cannot be charged twice');
+    expect(state().error?.text).toBe('We couldn’t reach the server. Check your connection and try again.');
+    expect(state().error?.detail).toContain('you won’t be charged twice');
     await payment.buy(purchase, card);
     const numbers = subscribe.mock.calls.map(([body]: unknown[]) => (body as { attempt: string }).attempt);
     expect(numbers).toEqual(['attempt-1', 'attempt-1']);
@@ -282,7 +282,7 @@ describe('an answer that does not come', () => {
       subscription: async () => granted({ subscription: null }),
     });
     await payment.buy(purchase, card);
-    expect(state().error?.text).toBe('The payment has not gone through yet.');
+    expect(state().error?.text).toBe('Your payment hasn’t gone through yet.');
     expect(isOpen()).toBe(true);
   });
 

@@ -8,7 +8,7 @@ import { refusalOf } from '../../lib/billing/client.ts';
 import { mayRenew } from '../../lib/billing/status.ts';
 import type { SubscribeAnswer, Subscription, SwitchAnswer, TaxAddress } from '../../lib/billing/wire.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
-import { messages } from './messages.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
 
 /** What the card form can do; its insides are the card company's. */
 export interface CardForm {

@@ -127,7 +127,7 @@ describe('an address', () => {
     const flow = make();
     await flow.submit('ada@example.com');
     expect(state(flow)).toMatchObject({ step: 'email', email: 'ada@example.com', busy: false });
-    expect(state(flow).error?.text).toMatch(/cannot be reached/);
+    expect(state(flow).error?.text).toMatch(/couldn’t reach the server/);
     await flow.submit('ada@example.com');
     expect(state(flow)).toMatchObject({ step: 'sent', error: null });
   });
@@ -247,7 +247,7 @@ describe('a code', () => {
   });
 
   it.each([
-    [0, /cannot be reached/],
+    [0, /couldn’t reach the server/],
     [503, /^Something went wrong\. Please try again\.$/],
     [429, /^Wait\.$/],
   ])('is not called invalid by a server that has not looked at it (%i)', async (status, words) => {

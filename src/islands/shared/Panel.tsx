@@ -1,6 +1,7 @@
 /** A panel that loads what it shows: its states, its error boundary, and the hook that asks the server. */
 import { Component, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Answer } from '../../lib/http/ask.ts';
+import { common } from '../../lib/http/messages.ts';
 import styles from './Panel.module.css';
 
 export type PanelPhase = 'loading' | 'empty' | 'error' | 'offline' | 'ready';
@@ -28,7 +29,7 @@ interface PanelStateProps {
  */
 export function PanelState(props: PanelStateProps) {
   const { phase, loading = 'Loading…', empty, onRetry, lines = 3, children } = props;
-  const { error = 'Something went wrong. Please try again.', offline = offlineWords } = props;
+  const { error = common.wrong, offline = offlineWords } = props;
   const region = useRef<HTMLDivElement>(null);
   const retried = useRef(false);
   // The pressed button disappears: keyboard users keep their place.

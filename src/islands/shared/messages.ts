@@ -1,15 +1,14 @@
 /** Sentences of the sign-in screens; those of spec section 8 word for word. */
 import type { Refused } from '../../lib/http/ask.ts';
+import { common } from '../../lib/http/messages.ts';
 
 export const messages = {
+  ...common,
   invalidCode: 'Invalid code. Please check the code and try again.',
   codeLength: 'Code must be six characters.',
-  wrong: 'Something went wrong. Please try again.',
   createFailed: 'Failed to create user',
   emailMissing: 'Please enter your email address.',
   emailInvalid: 'Please enter a valid email address, such as name@example.com.',
-  offline: 'The paper cannot be reached. Please check your connection and try again.',
-  limited: 'Too many tries. Please wait a little and try again.',
   socialClosed: 'The window was closed before you were signed in.',
   socialFailed: 'That did not work. Please try again, or use your email address.',
   suggestion: (email: string) => `Did you mean ${email}?`,

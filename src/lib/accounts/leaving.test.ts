@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Subscription } from '../billing/wire.ts';
-import { bringsPaper } from '../plans/print.ts';
+import { includesPrint } from '../plans/membership.ts';
 import { leaving } from './leaving.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -59,5 +59,5 @@ describe('the printed paper', () => {
     [{ print: true, status: 'past_due' }, true],
     [{ print: true, status: 'canceled' }, false],
     [{ print: true, status: 'incomplete' }, false],
-  ] as const)('with %o: %o', (given, brings) => expect(bringsPaper(given)).toBe(brings));
+  ] as const)('with %o: %o', (given, brings) => expect(includesPrint(given)).toBe(brings));
 });

@@ -93,7 +93,7 @@ export const saveMetadata = (
 
 export const shipping = (): Promise<Answer<ShippingAnswer>> => ask('/api/v1/me/shipping');
 
-export const saveShipping = (address: Shipping): Promise<Answer<unknown>> =>
+export const saveShipping = (address: Shipping): Promise<Answer<ShippingAnswer>> =>
   ask('/api/v1/me/shipping', { body: address });
 
 /** Secret of a setup intent, with which a card is kept for later. */

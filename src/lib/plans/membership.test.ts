@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Subscription } from '../billing/wire.ts';
-import { mayUpgrade, membershipLabel, standingOf } from './membership.ts';
+import { boughtOf, mayUpgrade, membershipLabel, subscriptionState } from './membership.ts';
 
 const held = (product: string, print = false) => ({ product, print });
 
@@ -36,11 +36,11 @@ const subscription: Subscription = {
   paidUntil: '2027-01-20',
   cancelAtPeriodEnd: false,
 };
-const standing = (part: Partial<Subscription> = {}) => standingOf({ ...subscription, ...part }, String);
+const state = (part: Partial<Subscription> = {}) => subscriptionState({ ...subscription, ...part }, String);
 
 test('what runs says its plan, its renewal date and its next bill', () => {
-  expect(standing()).toEqual({
-    kind: 'runs',
+  expect(state()).toEqual({
+    kind: 'active',
     words: null,
     facts: [
       ['Plan', 'Sun Reader, Yearly'],
@@ -48,34 +48,56 @@ test('what runs says its plan, its renewal date and its next bill', () => {
       ['Next bill', '$120'],
     ],
   });
-  expect(standing({ price: 6000 }).facts[2]).toEqual(['Next bill', '$60 instead of $120']);
+  expect(state({ price: 6000 }).facts[2]).toEqual(['Next bill', '$60 instead of $120']);
   const tax = { amount: 990, included: false };
-  expect(standing({ price: 12_990, tax }).facts[2]).toEqual(['Next bill', '$120.00 + $9.90 tax']);
-  expect(standing({ productId: 'mug', planName: 'Mug' }).facts[0]).toEqual(['Plan', 'Mug']);
+  expect(state({ price: 12_990, tax }).facts[2]).toEqual(['Next bill', '$120.00 + $9.90 tax']);
+  expect(state({ productId: 'mug', planName: 'Mug' }).facts[0]).toEqual(['Plan', 'Mug']);
 });
 
 test.each<[string, Partial<Subscription>, RegExp]>([
-  [
-    'ending',
-    { cancelAtPeriodEnd: true, nextBillingDate: null },
-    /cancelled\. Everything stays open to you until 2027-01-20/,
-  ],
-  ['unpaid', { status: 'past_due' }, /did not go through\. We try your card again on 2027-01-20\./],
-  ['unpaid', { status: 'unpaid', nextBillingDate: null }, /did not go through\. The paper stays open/],
-  ['paused', { status: 'paused', nextBillingDate: null }, /rests/],
+  ['ending', { cancelAtPeriodEnd: true, nextBillingDate: null }, /canceled\. You keep full access until 2027-01-20/],
+  ['overdue', { status: 'past_due' }, /didn’t go through\. We’ll try your card again on 2027-01-20\./],
+  ['overdue', { status: 'unpaid', nextBillingDate: null }, /didn’t go through\. You keep full access/],
+  ['paused', { status: 'paused', nextBillingDate: null }, /is paused\. You keep/],
   [
     'paused',
     { paused: { resumesAt: '2027-03-01' }, nextBillingDate: null },
-    /Billing is paused.*resumes on 2027-03-01\. Everything stays open to you until 2027-01-20/,
+    /Billing is paused.*resumes on 2027-03-01\. You keep full access until 2027-01-20/,
   ],
-  ['paused', { paused: { resumesAt: null }, nextBillingDate: null }, /nothing is charged\. Everything/],
-  ['over', { status: 'canceled', nextBillingDate: null }, /has ended/],
-  ['runs', { status: 'trialing' }, /first days end on 2027-01-20; then it goes on for \$120/],
+  ['paused', { paused: { resumesAt: null }, nextBillingDate: null }, /you won’t be charged\. You keep/],
+  ['ended', { status: 'canceled', nextBillingDate: null }, /subscription ended/],
+  ['active', { status: 'trialing' }, /introductory period ends on 2027-01-20\. After that you pay \$120/],
   [
-    'changes',
+    'changing',
     { next: { planId: 'm', planName: 'Yearly with print', productId: 'sun-member', print: true } },
-    /From 2027-01-20 on it is Sun Member with the print edition, Yearly with print\./,
+    /Your plan changes to Sun Member with the print edition, Yearly with print on 2027-01-20\./,
   ],
 ])('%s: %o', (kind, part, words) => {
-  expect(standing(part)).toMatchObject({ kind, words: expect.stringMatching(words) });
+  expect(state(part)).toMatchObject({ kind, words: expect.stringMatching(words) });
+});
+
+const words = (part: Partial<Subscription>) =>
+  boughtOf({ ...subscription, ...part }, (instant) => instant.slice(0, 10));
+
+test('what was bought, and the next bill', () => {
+  expect(words({})).toEqual({ name: 'Sun Reader', next: 'Your next bill is $120 on 2027-01-20.', print: false });
+  expect(words({ productId: 'sun-member', print: true, price: 28_050 })).toEqual({
+    name: 'Sun Member with the print edition',
+    next: 'Your next bill is $280.50 on 2027-01-20.',
+    print: true,
+  });
+});
+
+test('a product that is no tier goes by the name of its plan', () => {
+  expect(words({ productId: 'sun-king' })?.name).toBe('Yearly');
+});
+
+test('the end, where nothing is billed any more', () => {
+  expect(words({ cancelAtPeriodEnd: true })?.next).toBe('It ends on 2027-01-20.');
+  expect(words({ nextBillingDate: null })?.next).toBe('It ends on 2027-01-20.');
+});
+
+test('nothing, where nothing runs', () => {
+  expect(boughtOf(null, String)).toBeNull();
+  for (const status of ['canceled', 'incomplete', 'unpaid'] as const) expect(words({ status })).toBeNull();
 });

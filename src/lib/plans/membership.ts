@@ -1,7 +1,8 @@
-/** What a reader's account is called, and how it stands: the rules of spec section 4. Pure. */
-import { isLive, isOverdue } from '../billing/status.ts';
+/** A reader's membership and subscription in words (spec section 4). */
+import { isLive, isOverdue, mayRenew } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
 import { formatSum, formatTaxed } from '../money.ts';
+import { tiers } from './model.ts';
 
 /** What is open to a reader now. */
 export interface Held {
@@ -9,41 +10,35 @@ export interface Held {
   readonly print: boolean;
 }
 
-const names = [
-  ['sun-founder', 'Sun Founder'],
-  ['sun-member', 'Sun Member'],
-  ['sun-reader', 'Sun Reader'],
-] as const;
-
 /** "Sun Member (Digital Only)"; blank for who pays for something else; "Free Account" for who pays for nothing. */
 export function membershipLabel(held: readonly Held[]): string {
-  const [product, name] = names.find(([id]) => held.some((one) => one.product === id)) ?? [];
-  if (!name) return held.length > 0 ? '' : 'Free Account';
-  const digital = product === 'sun-member' && !held.some((one) => one.product === product && one.print);
-  return digital ? `${name} (Digital Only)` : name;
+  const highest = tiers.findLast(({ id }) => held.some(({ product }) => product === id));
+  if (!highest) return held.length > 0 ? '' : 'Free Account';
+  const digital = highest.id === 'sun-member' && !held.some(({ product, print }) => product === highest.id && print);
+  return digital ? `${highest.name} (Digital Only)` : highest.name;
 }
 
-/** Everybody but founders is offered more. */
+/** Everyone but founders is offered an upgrade. */
 export const mayUpgrade = (held: readonly Held[]): boolean => !held.some(({ product }) => product === 'sun-founder');
 
 const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
-  const name = names.find(([id]) => id === productId)?.[1];
+  const name = tiers.find(({ id }) => id === productId)?.name;
   return name ? `${name}${print ? ' with the print edition' : ''}, ${planName}` : planName;
 };
 
-/** How a subscription stands, for the panel about it. */
-export interface Standing {
-  readonly kind: 'runs' | 'changes' | 'ending' | 'unpaid' | 'paused' | 'over';
-  /** A sentence on what the reader should know; `null` when all is as usual. */
+/** The state of a subscription, for the panel about it. */
+export interface SubscriptionState {
+  readonly kind: 'active' | 'changing' | 'ending' | 'overdue' | 'paused' | 'ended';
+  /** What the reader should know; `null` if nothing is out of the ordinary. */
   readonly words: string | null;
-  /** Names and what stands beside them. */
+  /** Labels and values. */
   readonly facts: readonly (readonly [string, string])[];
 }
 
 /**
  * @param day prints an instant as a day
  */
-export function standingOf(one: Subscription, day: (instant: string) => string): Standing {
+export function subscriptionState(one: Subscription, day: (instant: string) => string): SubscriptionState {
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
   const plan = ['Plan', nameOf(one)] as const;
@@ -52,33 +47,72 @@ export function standingOf(one: Subscription, day: (instant: string) => string):
   const bill = net < preDiscountPrice ? `${sum} instead of ${formatSum(preDiscountPrice, currency)}` : sum;
   if (!isLive(one))
     return {
-      kind: 'over',
-      words: `Your subscription has ended. What it opened was open until ${until}.`,
+      kind: 'ended',
+      words: `Your subscription ended. You had access until ${until}.`,
       facts: [plan],
     };
   if (one.cancelAtPeriodEnd) {
-    const words = `Your subscription is cancelled. Everything stays open to you until ${until}, and nothing more is charged.`;
-    return { kind: 'ending', words, facts: [plan, ['Open until', until]] };
+    const words = `Your subscription is canceled. You keep full access until ${until}, and you won’t be charged again.`;
+    return { kind: 'ending', words, facts: [plan, ['Access until', until]] };
   }
   if (one.paused) {
     const again = one.paused.resumesAt === null ? '' : ` Billing resumes on ${day(one.paused.resumesAt)}.`;
-    const words = `Billing is paused, and nothing is charged.${again} Everything stays open to you until ${until}.`;
-    return { kind: 'paused', words, facts: [plan, ['Open until', until]] };
+    const words = `Billing is paused, and you won’t be charged.${again} You keep full access until ${until}.`;
+    return { kind: 'paused', words, facts: [plan, ['Access until', until]] };
   }
   if (isOverdue(one)) {
-    const again = nextBillingDate === null ? '' : ` We try your card again on ${day(nextBillingDate)}.`;
-    const words = `Your last payment did not go through.${again} The paper stays open to you until ${until}.`;
-    return { kind: 'unpaid', words, facts: [plan, ['Open until', until]] };
+    const again = nextBillingDate === null ? '' : ` We’ll try your card again on ${day(nextBillingDate)}.`;
+    const words = `Your last payment didn’t go through.${again} You keep full access until ${until}.`;
+    return { kind: 'overdue', words, facts: [plan, ['Access until', until]] };
   }
   if (status === 'paused' || nextBillingDate === null)
-    return { kind: 'paused', words: `Your subscription rests. Open until ${until}.`, facts: [plan] };
+    return {
+      kind: 'paused',
+      words: `Your subscription is paused. You keep full access until ${until}.`,
+      facts: [plan],
+    };
   const facts = [plan, ['Renewal date', day(nextBillingDate)], ['Next bill', bill]] as const;
-  if (one.next) return { kind: 'changes', words: `From ${day(nextBillingDate)} on it is ${nameOf(one.next)}.`, facts };
+  if (one.next)
+    return { kind: 'changing', words: `Your plan changes to ${nameOf(one.next)} on ${day(nextBillingDate)}.`, facts };
   if (status === 'trialing')
     return {
-      kind: 'runs',
-      words: `Your first days end on ${day(nextBillingDate)}; then it goes on for ${bill}.`,
+      kind: 'active',
+      words: `Your introductory period ends on ${day(nextBillingDate)}. After that you pay ${bill}.`,
       facts,
     };
-  return { kind: 'runs', words: null, facts };
+  return { kind: 'active', words: null, facts };
 }
+
+/** What a reader has bought, in words. */
+export interface Bought {
+  /** "Sun Member with the print edition". */
+  readonly name: string;
+  /** When it is billed next, or ends; `null` where neither is known. */
+  readonly next: string | null;
+  readonly print: boolean;
+}
+
+/**
+ * Describes a subscription that runs; `null` when there is none.
+ *
+ * @param day prints an instant as a day
+ */
+export function boughtOf(subscription: Subscription | null, day: (instant: string) => string): Bought | null {
+  if (!subscription || !mayRenew(subscription)) return null;
+  const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;
+  const tier = tiers.find(({ id }) => id === productId)?.name ?? planName;
+  const ends = cancelAtPeriodEnd || (nextBillingDate === null && !subscription.paused);
+  return {
+    name: print ? `${tier} with the print edition` : tier,
+    next: ends
+      ? `It ends on ${day(paidUntil)}.`
+      : nextBillingDate === null
+        ? 'Billing is paused, and you won’t be charged.'
+        : `Your next bill is ${formatTaxed(price, subscription.tax, currency)} on ${day(nextBillingDate)}.`,
+    print,
+  };
+}
+
+/** Whether the print edition comes with a subscription: not if it has ended or never started, but while it is overdue or paused. */
+export const includesPrint = (subscription: Pick<Subscription, 'print' | 'status'> | null | undefined): boolean =>
+  subscription?.print === true && isLive(subscription);

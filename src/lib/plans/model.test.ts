@@ -1,9 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
+import { visitorKinds } from '../accounts/visitor.ts';
 import {
   comparison,
   dailyRate,
   dueOnJoining,
   intervalName,
+  kindOf,
+  kindsAbove,
+  linksOf,
   money,
   offerIn,
   offerOf,
@@ -11,6 +15,7 @@ import {
   planById,
   planName,
   plansOf,
+  priceInWords,
   priceLabel,
   printSurcharge,
   promotionOf,
@@ -144,5 +149,49 @@ describe('other currencies', () => {
       { text: '£2', currencies: ['gbp'] },
     ]);
     expect(textsIn(offer, () => 'x')).toEqual([{ text: 'x', currencies: ['usd', 'gbp', 'eur'] }]);
+  });
+});
+
+const reader = { tier: 'sun-reader', print: false } as const;
+const member = { tier: 'sun-member', print: false } as const;
+const paper = { tier: 'sun-member', print: true } as const;
+
+/** What a kind of reader sees at a plan; `Change` with a star waits. */
+const seen = (plan: Parameters<typeof linksOf>[0], kind: string) =>
+  linksOf(plan)
+    .filter((door) => door.seenBy.split(' ').includes(kind))
+    .map(({ words, waits }) => (waits ? `${words}*` : words));
+
+describe('the way in', () => {
+  it.each([
+    ['anonymous', ['Join Today'], ['Join Today'], ['Join Today']],
+    ['registered', ['Join Today'], ['Join Today'], ['Join Today']],
+    ['subscriber', ['Upgrade'], ['Upgrade'], ['Upgrade']],
+    ['reader', ['Change*'], ['Upgrade'], ['Upgrade']],
+    ['member', ['Change'], ['Change*'], ['Upgrade']],
+    ['founder', [], [], []],
+  ])('for a %s', (kind, atReader, atMember, atPaper) => {
+    expect([seen(reader, kind), seen(member, kind), seen(paper, kind)]).toEqual([atReader, atMember, atPaper]);
+  });
+
+  it('is one at most', () => {
+    for (const plan of [reader, member, paper, { tier: 'sun-founder', print: false } as const])
+      for (const kind of ['anonymous', ...visitorKinds]) expect(seen(plan, kind).length).toBeLessThan(2);
+  });
+});
+
+test('tiers and kinds of reader belong together', () => {
+  expect(kindOf('sun-member')).toBe('member');
+  expect(kindsAbove('sun-reader')).toEqual(['member', 'founder']);
+  expect(kindsAbove('sun-founder')).toEqual([]);
+});
+
+describe('rates', () => {
+  it('print as spec section 9 says', () => {
+    const rate = { amount: 12_000, currency: 'usd', interval: 'year', count: 1 } as const;
+    expect(priceInWords(rate)).toBe('$120 a year');
+    expect(priceInWords({ ...rate, amount: 1200, interval: 'month', count: 3 })).toBe('$12 every 3 months');
+    expect(priceInWords({ ...rate, amount: 60 })).toBe('$0.60 a year');
+    expect(dailyRate(rate, { amount: 60, days: 60 })).toBe('$0.01/Day');
   });
 });

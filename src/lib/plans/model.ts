@@ -2,6 +2,9 @@
  * What the paper sells (spec sections 1 and 9): the tiers, what each holds, and what it costs. Prices come from the payment
  * provider's catalogue; the amounts printed here stand in for them where there is none, and then nothing can be bought.
  */
+
+import { productSlugs, productsByRank } from '../accounts/session.ts';
+import { type VisitorKind, visitorKinds } from '../accounts/visitor.ts';
 import { currencies, priceIn } from '../billing/currency.ts';
 import type { Price } from '../billing/wire.ts';
 import { formatMoney, formatSum } from '../money.ts';
@@ -150,8 +153,7 @@ export function textsIn(offer: Offer, textOf: (offer: Offer) => string): readonl
 function planOf(price: Price): Plan | null {
   const tier = tiers.find(({ id }) => id === price.product.metadata.zephr_product_id)?.id;
   if (!tier) return null;
-  const { interval, interval_count: count } = price.recurring;
-  const plain = { id: price.zephrPlanId, tier, interval, count, amount: price.unit_amount, currency: price.currency };
+  const plain = { id: price.zephrPlanId, tier, ...rateOf(price) };
   const { promotion } = price;
   return {
     ...plain,
@@ -197,41 +199,95 @@ export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', pri
 /** "$120", and "$0.60" where there are cents (spec section 9). */
 export const money = formatSum;
 
+/** What is billed, and how often. */
+export type Rate = Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>;
+
+export const rateOf = ({ unit_amount: amount, currency, recurring }: Price): Rate => ({
+  amount,
+  currency,
+  interval: recurring.interval,
+  count: recurring.interval_count,
+});
+
 /** "year", "3 months". */
-export const intervalName = ({ interval, count }: Pick<Plan, 'interval' | 'count'>): string =>
+export const intervalName = ({ interval, count }: Pick<Rate, 'interval' | 'count'>): string =>
   count === 1 ? interval : `${count} ${interval}s`;
 
 /** "$12/month". */
-export const priceLabel = (plan: Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>): string =>
-  `${money(plan.amount, plan.currency)}/${intervalName(plan)}`;
+export const priceLabel = (rate: Rate): string => `${money(rate.amount, rate.currency)}/${intervalName(rate)}`;
+
+/** "$120 a year", "$30 every 3 months". */
+export const priceInWords = (rate: Rate): string =>
+  `${money(rate.amount, rate.currency)} ${rate.count === 1 ? 'a' : 'every'} ${intervalName(rate)}`;
 
 /** "Sun Member with the print edition". */
 export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
   `${tier(plan.tier).name}${plan.print ? ' with the print edition' : ''}`;
 
 /** "$0.01/Day". */
-export const dailyRate = (plan: Pick<Plan, 'currency'>, { amount, days }: Promotion): string =>
+export const dailyRate = (plan: Pick<Plan, 'currency'>, { amount, days }: Pick<Promotion, 'amount' | 'days'>): string =>
   `${formatMoney(amount / days, { currency: plan.currency, cents: true })}/Day`;
 
 /** "Full dues ($120/year) billed after 60 days", where the price says nothing itself. */
-const promotionTerms = (plan: Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>, after: number): string =>
+const promotionTerms = (plan: Rate, after: number): string =>
   `Full dues (${priceLabel(plan)}) billed after ${after} days`;
 
 /** Minor units that are charged on the day of joining. */
 export const dueOnJoining = ({ amount, promotion }: Plan): number => promotion?.amount ?? amount;
 
-/**
- * Minor units saved in a year by paying for it at once and not by the month; 0 when nothing is, or one of the two is missing.
- */
-export function yearlySaving(offer: Offer, of: TierId): number {
-  const month = planBy(offer, of, 'month');
-  const year = planBy(offer, of, 'year');
-  if (!month || !year || month.currency !== year.currency) return 0;
-  return Math.max(0, month.amount * 12 - year.amount);
-}
+/** Minor units saved by paying for a year at once instead of by the month; 0 if nothing is saved, or either rate is missing. */
+export const savingOf = (year: Rate | null | undefined, month: Rate | null | undefined): number =>
+  month && year && month.currency === year.currency ? Math.max(0, month.amount * 12 - year.amount) : 0;
+
+/** {@link savingOf} for the ordinary plans of a tier. */
+export const yearlySaving = (offer: Offer, of: TierId): number =>
+  savingOf(planBy(offer, of, 'year'), planBy(offer, of, 'month'));
 
 /** Minor units that the printed paper adds to a year of a tier; `null` when it is not sold with it and without it. */
 export function printSurcharge(offer: Offer, of: TierId): number | null {
   const [without, withPrint] = [planBy(offer, of, 'year'), planBy(offer, of, 'year', true)];
   return without && withPrint && without.currency === withPrint.currency ? withPrint.amount - without.amount : null;
+}
+
+/**
+ * What the way into a plan says to each kind of reader (spec section 6): who has less is asked to join or to upgrade, who has as
+ * much or more may change, and founders have everything. Every page carries all of it; `data-visitor` shows what fits.
+ */
+export interface PlanLink {
+  readonly words: 'Join Today' | 'Upgrade' | 'Change';
+  /** Value of `data-for`. */
+  readonly seenBy: string;
+  /** Hidden until the browser knows how this reader pays: it may be the plan they have. */
+  readonly waits: boolean;
+}
+
+/** Higher tiers have higher ranks. */
+const rankOf = (tier: TierId): number => -productsByRank.findIndex((product) => productSlugs[product] === tier);
+const own: Readonly<Partial<Record<VisitorKind, TierId>>> = {
+  reader: 'sun-reader',
+  member: 'sun-member',
+  founder: 'sun-founder',
+};
+
+/** Kind of reader that has a tier. */
+export const kindOf = (of: TierId): VisitorKind => of.replace('sun-', '') as VisitorKind;
+
+/** Kinds of reader that have more than a tier. */
+export const kindsAbove = (of: TierId): readonly VisitorKind[] =>
+  visitorKinds.filter((kind) => rankOf(own[kind] ?? of) > rankOf(of));
+
+/** The links into a plan, each for other kinds of readers; founders get none. */
+export function linksOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly PlanLink[] {
+  const links: PlanLink[] = [{ words: 'Join Today', seenBy: 'anonymous registered', waits: false }];
+  const isUpgrade = (kind: VisitorKind): boolean => {
+    const has = own[kind];
+    // A subscriber of an unknown plan: the quote says what it comes to.
+    if (!has) return kind === 'subscriber';
+    return rankOf(has) < rankOf(tier) || (has === tier && print);
+  };
+  const above = visitorKinds.filter((kind) => kind !== 'founder' && isUpgrade(kind));
+  if (above.length > 0) links.push({ words: 'Upgrade', seenBy: above.join(' '), waits: false });
+  const others = visitorKinds.filter((kind) => kind !== 'founder' && own[kind] && !isUpgrade(kind));
+  for (const kind of others) links.push({ words: 'Change', seenBy: kind, waits: own[kind] === tier });
+  return links;
 }

@@ -1,7 +1,15 @@
 import { describe, expect, it, test } from 'vitest';
 import { shippingBody } from '../billing/wire.ts';
-import { checkShipping, envelope, fieldsFrom, fieldsOf, noFields, type ShippingFields } from './shipping.ts';
-import { states } from './states.ts';
+import {
+  checkShipping,
+  envelope,
+  fieldsFrom,
+  fieldsOf,
+  noFields,
+  type ShippingFields,
+  shippingOf,
+  states,
+} from './shipping.ts';
 
 const good: ShippingFields = {
   name: 'Benjamin Day',
@@ -68,12 +76,12 @@ describe('what is wrong', () => {
     [{ postal_code: '10038-12' }, 'postal_code', /five digits/],
     [{ postal_code: 'SW1A 1AA' }, 'postal_code', /five digits/],
     [{ postal_code: '90210' }, 'postal_code', /^90210 is not in New York/],
-    [{ state: 'XX' }, 'state', /choose the state/],
-    [{ state: 'New York' }, 'state', /longer than 2/],
+    [{ state: 'XX' }, 'state', /choose your state/],
+    [{ state: 'New York' }, 'state', /2 characters or fewer/],
     [{ phone: '555' }, 'phone', /^Invalid phone number$/],
     [{ phone: '+44 20 7946 0000' }, 'phone', /^Invalid phone number$/],
     [{ phone: 'call me' }, 'phone', /^Invalid phone number$/],
-    [{ name: 'x'.repeat(201) }, 'name', /longer than 200/],
+    [{ name: 'x'.repeat(201) }, 'name', /200 characters or fewer/],
   ] as const)('%o', (part, field, words) => {
     const errors = errorsOf(part);
     expect(Object.keys(errors)).toEqual([field]);
@@ -105,4 +113,19 @@ test('there are fifty states, the District, five territories and the forces', ()
 test('a form that was sent is read with its spaces in order', () => {
   const form = new URLSearchParams({ name: '  Ann \n Smith ', city: 'New  York' });
   expect(fieldsFrom((name) => form.get(name))).toEqual({ ...noFields, name: 'Ann Smith', city: 'New York' });
+});
+
+describe('an address from Stripe’s fields', () => {
+  it('leaves out an empty second line and an empty phone', () => {
+    const address = { line1: '1 Pearl St', city: 'New York', state: 'NY', postal_code: '10004', country: 'US' };
+    expect(shippingOf({ name: 'Ada', address: { ...address, line2: null }, phone: '' })).toEqual({
+      name: 'Ada',
+      address,
+    });
+    expect(shippingOf({ name: 'Ada', address: { ...address, line2: '4B' }, phone: '+12125550183' })).toEqual({
+      name: 'Ada',
+      phone: '+12125550183',
+      address: { ...address, line2: '4B' },
+    });
+  });
 });

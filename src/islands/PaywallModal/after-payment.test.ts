@@ -2,7 +2,8 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fetchArticle, isCut, isWalled } from './open-article.ts';
+import { deviceType, fetchArticle, isCut, isWalled, metadataOf } from './after-payment.ts';
+import { granted, refusal } from './testing.ts';
 
 const opening = '<p>The first words.</p><p>And the second.</p>';
 const rest = '<p id="third">The third, which is paid for.</p><p>The last.</p>';
@@ -101,5 +102,31 @@ describe('an article that is paid for', () => {
     expect(document.querySelector<HTMLElement>('.meter-wall')?.hidden).toBe(true);
     expect(document.querySelectorAll('[data-joined]')).toHaveLength(1);
     expect(document.activeElement?.tagName).toBe('P');
+  });
+});
+
+describe('the metadata of a subscription', () => {
+  it('has the fields of spec section 3 and nothing that is empty', () => {
+    const page = new URL(
+      'https://paper.example/article/a?utm_campaign=autumn&utm_source=mail&recognized_email=b%40example.com#comments',
+    );
+    const geo = granted({ ip: '203.0.113.9', city: 'Albany', country: 'US' });
+    expect(metadataOf(page, 'a@example.com', 390, geo as never)).toEqual({
+      created_with: 'web',
+      customer_email: 'a@example.com',
+      query_url: 'https://paper.example/article/a?utm_campaign=autumn&utm_source=mail',
+      query_utm_campaign: 'autumn',
+      query_utm_source: 'mail',
+      device_type: 'mobile',
+      geo_city: 'Albany',
+      geo_country: 'US',
+    });
+    const none = metadataOf(new URL('https://paper.example/pricing'), null, 1280, refusal(0));
+    expect(none).toEqual({
+      created_with: 'web',
+      query_url: 'https://paper.example/pricing',
+      device_type: 'desktop',
+    });
+    expect([767, 768, 1023, 1024].map(deviceType)).toEqual(['mobile', 'tablet', 'tablet', 'desktop']);
   });
 });

@@ -1,5 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { publication } from '../../publication.ts';
+import { cardFieldOptions, cardOptions, elementsOptions, expressOptions } from './stripe.ts';
 
 const src = 'https://js.stripe.example/stripe.js';
 const tags = () => [...document.querySelectorAll<HTMLScriptElement>(`script[src="${src}"]`)];
@@ -8,10 +10,10 @@ const brings = (Stripe: unknown) => {
   tags().at(-1)?.dispatchEvent(new Event('load'));
 };
 
-let load: typeof import('./stripe-script.ts').loadStripe;
+let load: typeof import('./stripe.ts').loadStripe;
 beforeEach(async () => {
   vi.resetModules();
-  ({ loadStripe: load } = await import('./stripe-script.ts'));
+  ({ loadStripe: load } = await import('./stripe.ts'));
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -19,7 +21,7 @@ afterEach(() => {
   Reflect.deleteProperty(window, 'Stripe');
 });
 
-describe('the card company’s script', () => {
+describe('Stripe’s script', () => {
   it('is asked for once, and makes one object for a key', async () => {
     const make = vi.fn((key: string) => ({ key }));
     const [first, second] = [load(src, 'pk_test_1'), load(src, 'pk_test_1')];
@@ -45,14 +47,38 @@ describe('the card company’s script', () => {
   it('that brings nothing has failed', async () => {
     const first = load(src, 'pk_test_1');
     brings(undefined);
-    await expect(first).rejects.toThrow('brought nothing');
+    await expect(first).rejects.toThrow('defined nothing');
   });
 
   it('that never comes is given up', async () => {
     vi.useFakeTimers();
     const first = load(src, 'pk_test_1');
-    const end = expect(first).rejects.toThrow('takes too long');
+    const end = expect(first).rejects.toThrow('took too long');
     await vi.advanceTimersByTimeAsync(30_000);
     await end;
   });
+});
+
+const forms = [
+  ['a purchase', elementsOptions(1200, 'usd'), { mode: 'subscription', amount: 1200, paymentMethodCreation: 'manual' }],
+  ['a purchase for nothing now', elementsOptions(0, 'usd'), { mode: 'setup', paymentMethodCreation: 'manual' }],
+  ['another card', cardOptions('usd'), { mode: 'setup' }],
+] as const;
+
+it.each(forms)('%s: the form offers what Stripe is told to allow', (_what, options, rest) => {
+  expect(options).toMatchObject({
+    ...rest,
+    currency: 'usd',
+    allowedPaymentMethodTypes: publication.billing.paymentMethodTypes,
+  });
+  // Stripe.js of this release throws at it.
+  expect(options).not.toHaveProperty('paymentMethodTypes');
+});
+
+it('wallets have one button each, above the card, and none needs more than a card', () => {
+  expect(cardFieldOptions.wallets).toEqual({ applePay: 'never', googlePay: 'never' });
+  const { paymentMethods = {} } = expressOptions;
+  const shown = Object.entries(paymentMethods).filter(([, when]) => when !== 'never');
+  expect(shown.map(([name]) => name)).toEqual(['applePay', 'googlePay', 'link']);
+  expect(expressOptions).toMatchObject({ billingAddressRequired: true, emailRequired: false });
 });

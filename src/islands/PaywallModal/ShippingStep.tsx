@@ -1,13 +1,13 @@
-/** Where the printed paper goes: the card company's address fields (spec section 5: "only when the address element reports complete"). */
+/** The shipping step: Stripe's address fields (spec section 5: "only when the address element reports complete"). */
 import { AddressElement, Elements } from '@stripe/react-stripe-js';
 import type { StripeAddressElementOptions } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
 import type { Shipping } from '../../lib/billing/wire.ts';
+import { shippingOf } from '../../lib/plans/shipping.ts';
 import { Notice } from '../shared/form.tsx';
-import { appearance } from './appearance.ts';
 import styles from './PaywallModal.module.css';
-import { ScriptWait } from './ScriptWait.tsx';
-import type { StripeScript } from './use-stripe-script.ts';
+import { ScriptPlaceholder, type StripeScript } from './StripeForm.tsx';
+import { appearance } from './stripe.ts';
 
 interface Props {
   script: StripeScript;
@@ -17,20 +17,6 @@ interface Props {
   error: string | null;
   onTyped(address: Partial<Shipping>): void;
   onSave(address: Shipping): void;
-}
-
-/** What the fields hold, in our form; `line2` is left out when it is empty (spec section 5). */
-export function shippingOf(value: {
-  name: string;
-  address: { line1: string; line2?: string | null; city: string; state: string; postal_code: string; country: string };
-  phone?: string | undefined;
-}): Shipping {
-  const { line2, ...address } = value.address;
-  return {
-    name: value.name,
-    address: { ...address, ...(line2 && { line2 }) },
-    ...(value.phone && { phone: value.phone }),
-  };
 }
 
 export function ShippingBody({ script, known, busy, error, onTyped, onSave }: Props) {
@@ -51,7 +37,7 @@ export function ShippingBody({ script, known, busy, error, onTyped, onSave }: Pr
     };
   }, []);
   const look = useMemo(() => ({ appearance: appearance() }), []);
-  if (!script.stripe) return <ScriptWait script={script} />;
+  if (!script.stripe) return <ScriptPlaceholder script={script} />;
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();

@@ -1,8 +1,92 @@
-/**
- * Opens the article of this page in place once it is paid for: the same address is asked again, which is the full variant now, and
- * its body takes the place of the opening. Header, comments, scroll and the page's frame stay as they are.
- */
+/** After the payment (spec section 4): the session refreshes, the metadata goes, and the reader goes on. */
+import { geo } from '../../lib/accounts/client.ts';
+import type { GeoAnswer } from '../../lib/accounts/wire.ts';
+import { saveMetadata } from '../../lib/billing/client.ts';
+import type { Subscription } from '../../lib/billing/wire.ts';
+import type { Answer } from '../../lib/http/ask.ts';
+import { $printPromoLastSeen } from '../../stores/persisted.ts';
+import { refreshSession } from '../../stores/session.ts';
+import { closePaywall } from '../../stores/ui.ts';
 import styles from './PaywallModal.module.css';
+
+/** Milliseconds that a reader may be kept for what they do not see. */
+const most = 3000;
+
+const nextFrame = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
+const atMost = (work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, new Promise((resolve) => setTimeout(resolve, most))]);
+
+/**
+ * Closes the paywall and leads on: the article of this page opens in place, from anywhere else it is /thankyou.
+ *
+ * @param kind of the quote that was paid
+ */
+export async function complete(subscription: Subscription | null, email: string | null, kind: string): Promise<void> {
+  // Who has just paid is not asked for more on the same day.
+  if (kind === 'new') $printPromoLastSeen.set(Date.now());
+  const [article] = await Promise.all([
+    isWalled() && kind !== 'downgrade'
+      ? refreshSession().then(() => fetchArticle())
+      : refreshSession().then(() => null),
+    subscription && kind === 'new' ? atMost(note(subscription.id, email)) : null,
+  ]);
+  closePaywall();
+  if (!article) return location.assign(kind === 'downgrade' ? '/dashboard/account' : '/thankyou');
+  // The sheet gives the focus back first.
+  await nextFrame();
+  article();
+}
+
+async function note(subscriptionId: string, email: string | null): Promise<void> {
+  const place = await geo();
+  await saveMetadata(subscriptionId, metadataOf(new URL(location.href), email, window.innerWidth, place));
+}
+
+/** Longest value that is sent. */
+const longest = 500;
+
+/** `mobile`, `tablet` or `desktop`, by the width of the window (spec section 9, breakpoints). */
+export const deviceType = (width: number): string => (width < 768 ? 'mobile' : width < 1024 ? 'tablet' : 'desktop');
+
+/**
+ * What is known, without what is empty.
+ *
+ * @param page address of the page that was joined on
+ */
+export function metadataOf(
+  page: URL,
+  email: string | null,
+  width: number,
+  geo: Answer<GeoAnswer>,
+): Record<string, string> {
+  const utm = (name: string) => page.searchParams.get(`utm_${name}`) ?? '';
+  const place = geo.ok ? geo.value : null;
+  const all: Record<string, string> = {
+    created_with: 'web',
+    customer_email: email ?? '',
+    // Without the fragment, and without a newsletter's address of its reader.
+    query_url: withoutReader(page),
+    query_utm_campaign: utm('campaign'),
+    query_utm_content: utm('content'),
+    query_utm_medium: utm('medium'),
+    query_utm_source: utm('source'),
+    device_type: deviceType(width),
+    geo_city: place?.city ?? '',
+    geo_country: place?.country ?? '',
+  };
+  return Object.fromEntries(
+    Object.entries(all)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => [name, value.slice(0, longest)]),
+  );
+}
+
+function withoutReader(page: URL): string {
+  const url = new URL(page);
+  url.hash = '';
+  url.searchParams.delete('recognized_email');
+  return url.href;
+}
 
 /** Where an article ends for those who may not read on. */
 const cut = '.story .body > .prose[data-cut]';

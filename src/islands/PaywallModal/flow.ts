@@ -5,14 +5,13 @@ import type { Session } from '../../lib/accounts/session.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
 import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../../lib/billing/wire.ts';
+import { formatSum } from '../../lib/money.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { wordsFor } from '../shared/messages.ts';
 import { type AccountStep, createAccountStep } from './account-step.ts';
-import { choices, chosenPrice } from './choice.ts';
-import { messages } from './messages.ts';
-import { sum } from './money.ts';
-import { createOrder, type Order, type OrderCalls } from './order.ts';
+import { choices, chosenPrice, createOrder, type Order, type OrderCalls } from './order.ts';
 import { createPayment, type Payment, type PaymentCalls } from './payment.ts';
 import {
   change,
@@ -152,7 +151,7 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
 
   function noteSum(due: number): void {
     const currency = order?.$state.get().price.currency ?? 'usd';
-    set({ sumNotice: messages.sumChanged(sum(due, currency)) });
+    set({ sumNotice: messages.sumChanged(formatSum(due, currency)) });
   }
 
   /** What is sent by mail is taxed where it goes. @returns whether the sum is asked for by this */

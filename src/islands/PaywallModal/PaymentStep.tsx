@@ -1,28 +1,34 @@
-/** The payment step of a new subscription: wallets' buttons, card fields, coupon, sums, and the pay button. */
+/** The payment step: of a new subscription, and of a change of plan. */
 import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
 import type { TaxAddress } from '../../lib/billing/wire.ts';
+import { longDayInZone } from '../../lib/day-in-zone.ts';
+import { formatSum } from '../../lib/money.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
 import { Notice } from '../shared/form.tsx';
-import { CardFields } from './CardFields.tsx';
-import { Coupon } from './Coupon.tsx';
-import { cardForm } from './card-form.ts';
-import { Express } from './Express.tsx';
-import { cardFieldOptions, cardFieldsFor, cardFieldsWithoutPlace, elementsOptions } from './elements-options.ts';
-import { FormVeil } from './FormVeil.tsx';
-import { messages } from './messages.ts';
-import { sum } from './money.ts';
+import { Coupon, PayButton, TaxPlace, Totals } from './Order.tsx';
 import { type Order, type OrderState, purchaseOf, quotedPurchase } from './order.ts';
-import { PayButton } from './PayButton.tsx';
 import styles from './PaywallModal.module.css';
-import type { Payment, PaymentState, Purchase } from './payment.ts';
-import { ScriptWait } from './ScriptWait.tsx';
-import { TaxPlace } from './TaxPlace.tsx';
-import { Totals } from './Totals.tsx';
-import { useFormSettled } from './use-form-settled.ts';
-import type { StripeScript } from './use-stripe-script.ts';
-import { payByWallet } from './wallet-payment.ts';
-import { walletDetails } from './wallet-sheet.ts';
+import type { CardForm, Payment, PaymentState, Purchase } from './payment.ts';
+import {
+  CardFields,
+  Express,
+  FormPlaceholder,
+  ScriptPlaceholder,
+  type StripeScript,
+  useFormSettled,
+} from './StripeForm.tsx';
+import {
+  authenticate,
+  cardFieldOptions,
+  cardFieldsFor,
+  cardFieldsWithoutPlace,
+  cardForm,
+  elementsOptions,
+  loadStripe,
+} from './stripe.ts';
+import { payByWallet, walletDetails } from './wallets.ts';
 
 export interface PaymentBodyProps {
   script: StripeScript;
@@ -51,7 +57,7 @@ export function PaymentBody(props: PaymentBodyProps) {
   if (!script.stripe)
     return (
       <div className={script.failed ? undefined : styles.awaited}>
-        <ScriptWait script={script} />
+        <ScriptPlaceholder script={script} />
       </div>
     );
   return (
@@ -82,7 +88,7 @@ function Form(props: PaymentBodyProps) {
       void payment.buy(purchase, cardForm(stripe, elements, { email, address }));
   }
 
-  // Who is at work in the form has no sheet before it any more, whether a wallet said so or not.
+  // A reader who uses the form has no wallet sheet open, whether or not the wallet said so.
   const atWork = () => onWalletSheet(false);
   return (
     <form
@@ -93,7 +99,7 @@ function Form(props: PaymentBodyProps) {
       onPointerDownCapture={atWork}
       onKeyDownCapture={atWork}
     >
-      <FormVeil isSettled={isSettled}>
+      <FormPlaceholder isSettled={isSettled}>
         {hasButtons && <Wallets {...props} onSettled={onButtons} />}
         {asksPlace && (
           <TaxPlace
@@ -127,16 +133,16 @@ function Form(props: PaymentBodyProps) {
         <PayButton
           state={paying}
           label="Join the Sun"
-          sum={purchase ? sum(purchase.expected, price.currency) : null}
+          sum={purchase ? formatSum(purchase.expected, price.currency) : null}
           disabled={!able}
           notice={sumNotice}
         />
-      </FormVeil>
+      </FormPlaceholder>
     </form>
   );
 }
 
-/** Options that the fields are made with. An address that is corrected later fills in nothing over what was typed. */
+/** Options for the fields' creation. Correcting the address later doesn't overwrite what was typed. */
 function useFieldOptions(asksPlace: boolean, sentTo: TaxAddress | null) {
   const first = useRef(sentTo);
   return useMemo(() => {
@@ -149,7 +155,7 @@ interface WalletsProps extends PaymentBodyProps {
   onSettled(hasButtons: boolean): void;
 }
 
-/** The wallets' buttons, with the order of the moment on their sheets. */
+/** The wallet buttons, with the current order on their sheets. */
 function Wallets(props: WalletsProps) {
   const { order, state, payment, paying, email, ready, tax, onSettled, onWalletSheet, onSumChanged } = props;
   const stripe = useStripe();
@@ -189,7 +195,7 @@ function Wallets(props: WalletsProps) {
   );
 }
 
-/** The sum could not be found out; without it nothing is paid. */
+/** There is no sum; without one nothing can be paid. */
 export function NoSum({ error, onRetry }: { error: string | null; onRetry(): void }) {
   return (
     <div className={styles.noSum}>
@@ -200,5 +206,70 @@ export function NoSum({ error, onRetry }: { error: string | null; onRetry(): voi
         </button>
       )}
     </div>
+  );
+}
+
+interface SwitchBodyProps {
+  plans: { readonly scriptUrl: string; readonly publishableKey: string };
+  order: Order;
+  state: OrderState;
+  payment: Payment;
+  paying: PaymentState;
+  ready: boolean;
+  sumNotice: string | null;
+}
+
+/** The payment step of a subscriber: what changes, what is credited, what is due. The card on file is charged. */
+export function SwitchBody({ plans, order, state, payment, paying, ready, sumNotice }: SwitchBodyProps) {
+  const { price, quote, error } = state;
+  const purchase = purchaseOf(state);
+  const name = price.product.name;
+
+  // Stripe.js is loaded only when a bank asks for confirmation.
+  const bank: Pick<CardForm, 'authenticate'> = {
+    async authenticate(clientSecret) {
+      try {
+        return await authenticate(await loadStripe(plans.scriptUrl, plans.publishableKey))(clientSecret);
+      } catch {
+        return { ok: false, message: messages.scriptFailed, shown: false };
+      }
+    },
+  };
+  function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    if (purchase && ready) void payment.change(purchase, bank);
+  }
+
+  if (quote?.kind === 'same')
+    return (
+      <div className={styles.stack}>
+        <p className={styles.explain}>This is your current plan.</p>
+        <a className={`button button-plain ${styles.wide}`} href="/dashboard/account">
+          Your account
+        </a>
+      </div>
+    );
+  const later = quote?.kind === 'downgrade';
+  return (
+    <form className={styles.stack} noValidate aria-busy={paying.busy !== null} onSubmit={submit}>
+      <p className={styles.explain}>
+        {later && quote ? messages.changesLater(longDayInZone(quote.renewalDate), name) : messages.changesNow(name)}
+      </p>
+      <Totals price={price} quote={quote} asking={state.asking} />
+      <NoSum error={error} onRetry={order.refresh} />
+      {paying.error && (
+        <p className={styles.hint}>
+          {paying.error.detail && `${paying.error.detail} `}
+          <a href="/account/card">Update your card</a>
+        </p>
+      )}
+      <PayButton
+        state={paying}
+        label={later ? 'Change at renewal' : 'Upgrade'}
+        sum={purchase && !later ? formatSum(purchase.expected, price.currency) : null}
+        disabled={!(purchase && ready)}
+        notice={sumNotice}
+      />
+    </form>
   );
 }

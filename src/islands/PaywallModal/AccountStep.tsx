@@ -1,8 +1,8 @@
-/** What step 1 holds: an address, or who is signed in, or the sign-in of an address that has an account already. */
-import { type SyntheticEvent, useEffect, useId, useRef } from 'react';
+/** Step 1: the email field, the account that is signed in, or the sign-in of a known address. */
+import { useId } from 'react';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
-import { Consent, Notice } from '../shared/form.tsx';
+import { Consent, EmailField, Notice, useEmailField } from '../shared/form.tsx';
 import parts from '../shared/shared.module.css';
 import type { AccountState, AccountStep } from './account-step.ts';
 import styles from './PaywallModal.module.css';
@@ -10,7 +10,7 @@ import styles from './PaywallModal.module.css';
 interface Props {
   state: AccountState;
   step: AccountStep;
-  /** Of whoever is signed in; `null` is nobody. */
+  /** The signed-in account's address; `null` if nobody is signed in. */
   email: string | null;
   leaving: boolean;
   /** Path to come back to by a link. */
@@ -44,19 +44,7 @@ export function AccountBody({ state, step, email, leaving, returnTo, onLogout, o
 function Address({ state, step }: Pick<Props, 'state' | 'step'>) {
   const { email, busy, error, exists } = state;
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (error !== null) input.current?.focus();
-  }, [error]);
-
-  function submit(event: SyntheticEvent) {
-    event.preventDefault();
-    void step.submit(input.current?.value ?? '');
-  }
-  function take(suggestion: string) {
-    if (input.current) input.current.value = suggestion;
-    void step.submit(suggestion);
-  }
+  const { input, submit, take } = useEmailField(error, (typed) => void step.submit(typed));
 
   return (
     <form className={styles.stack} noValidate aria-busy={busy} onSubmit={submit}>
@@ -64,20 +52,13 @@ function Address({ state, step }: Pick<Props, 'state' | 'step'>) {
         <label className={styles.label} htmlFor={`${id}-email`}>
           Email address
         </label>
-        <input
-          ref={input}
-          className="field"
+        <EmailField
+          field={input}
           id={`${id}-email`}
-          name="email"
-          type="email"
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          readOnly={busy}
-          defaultValue={email}
-          aria-describedby={`${id}-note ${id}-error`}
-          aria-invalid={error !== null || undefined}
+          errorId={`${id}-note ${id}-error`}
+          email={email}
+          wrong={error !== null}
+          busy={busy}
         />
         <Notice id={`${id}-error`} text={error} onSuggestion={take} />
         {exists && (
@@ -88,7 +69,7 @@ function Address({ state, step }: Pick<Props, 'state' | 'step'>) {
           </p>
         )}
         <p className={styles.hint} id={`${id}-note`}>
-          Your receipt and your sign-in links go there.
+          We’ll send your receipt and sign-in links there.
         </p>
       </div>
       <button className={`button ${styles.wide}`} type="submit" aria-disabled={busy}>

@@ -1,0 +1,214 @@
+/** Stripe.js: loading it, the options of its forms, and its answers as values. */
+import type {
+  Appearance,
+  PaymentMethodCreateParams,
+  Stripe,
+  StripeConstructor,
+  StripeElements,
+  StripeElementsOptionsMode,
+  StripeError,
+  StripeExpressCheckoutElementOptions,
+  StripePaymentElementOptions,
+} from '@stripe/stripe-js';
+import type { TaxAddress } from '../../lib/billing/wire.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
+import { publication } from '../../publication.ts';
+import type { CardForm, Made } from './payment.ts';
+
+/** How long to wait for the script, milliseconds. */
+const patience = 30_000;
+
+const scripts = new Map<string, Promise<StripeConstructor>>();
+const objects = new Map<string, Promise<Stripe>>();
+
+/**
+ * Stripe's object for a key, one per page. Stripe.js may be neither bundled nor self-hosted, and `loadStripe` of @stripe/stripe-js
+ * knows one address only; this one takes the address.
+ *
+ * @throws when the script can't be loaded; the next call fetches it again
+ */
+export function loadStripe(scriptUrl: string, publishableKey: string): Promise<Stripe> {
+  const name = `${scriptUrl} ${publishableKey}`;
+  let stripe = objects.get(name);
+  if (!stripe) {
+    stripe = script(scriptUrl).then((Stripe) => Stripe(publishableKey));
+    objects.set(name, stripe);
+    stripe.catch(() => objects.delete(name));
+  }
+  return stripe;
+}
+
+function script(src: string): Promise<StripeConstructor> {
+  let loaded = scripts.get(src);
+  if (!loaded) {
+    loaded = inject(src);
+    scripts.set(src, loaded);
+    loaded.catch(() => scripts.delete(src));
+  }
+  return loaded;
+}
+
+function inject(src: string): Promise<StripeConstructor> {
+  return new Promise((resolve, reject) => {
+    const tag = document.createElement('script');
+    tag.src = src;
+    tag.async = true;
+    const give = (why: string) => {
+      clearTimeout(timer);
+      // A tag that failed is never tried again by the browser.
+      tag.remove();
+      reject(new Error(why));
+    };
+    const timer = setTimeout(() => give('Stripe.js took too long to load.'), patience);
+    tag.addEventListener('error', () => give('Stripe.js could not be loaded.'));
+    tag.addEventListener('load', () => {
+      const { Stripe } = window as { Stripe?: StripeConstructor };
+      if (!Stripe) return give('Stripe.js defined nothing.');
+      clearTimeout(timer);
+      resolve(Stripe);
+    });
+    document.head.append(tag);
+  });
+}
+
+/**
+ * What Stripe.js is told when a card form is made. Stripe.js throws at an option that it doesn't know, and Stripe compares the ways to
+ * pay with those of the payment: both come from `publication.billing.paymentMethodTypes`.
+ */
+const common = (currency: string) =>
+  ({
+    currency,
+    paymentMethodCreation: 'manual',
+    allowedPaymentMethodTypes: [...publication.billing.paymentMethodTypes],
+    appearance: typeof document === 'undefined' ? {} : appearance(),
+  }) satisfies Partial<StripeElementsOptionsMode>;
+
+/**
+ * For a purchase. Nothing due: the card is only kept.
+ *
+ * @param due minor units
+ */
+export const elementsOptions = (due: number, currency: string): StripeElementsOptionsMode =>
+  due > 0 ? { ...common(currency), mode: 'subscription', amount: due } : { ...common(currency), mode: 'setup' };
+
+/** For a card that replaces another: the setup intent makes its payment method. */
+export const cardOptions = (currency: string): StripeElementsOptionsMode => ({
+  mode: 'setup',
+  currency,
+  allowedPaymentMethodTypes: [...publication.billing.paymentMethodTypes],
+  appearance: typeof document === 'undefined' ? {} : appearance(),
+});
+
+/** Wallets' buttons: those that pay with a card, which is all that `paymentMethodTypes` allows. */
+export const expressOptions: StripeExpressCheckoutElementOptions = {
+  billingAddressRequired: true,
+  // The account's address is known.
+  emailRequired: false,
+  buttonHeight: 48,
+  buttonTheme: { applePay: 'black', googlePay: 'black' },
+  buttonType: { applePay: 'plain', googlePay: 'plain' },
+  layout: { maxColumns: 3, maxRows: 0, overflow: 'never' },
+  paymentMethods: {
+    applePay: 'auto',
+    googlePay: 'auto',
+    link: 'auto',
+    amazonPay: 'never',
+    klarna: 'never',
+    paypal: 'never',
+  },
+};
+
+/** The card's own fields. Apple Pay and Google Pay have their buttons above them. */
+export const cardFieldOptions: StripePaymentElementOptions = {
+  layout: { type: 'tabs' },
+  wallets: { applePay: 'never', googlePay: 'never' },
+};
+
+/** Country and postal code are asked for above the card, where tax depends on them. */
+export const cardFieldsWithoutPlace: StripePaymentElementOptions = {
+  ...cardFieldOptions,
+  fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
+};
+
+/** Filled in with what is known already: most cards' bills go where the printed paper goes. */
+export const cardFieldsFor = ({ country, postal_code }: TaxAddress): StripePaymentElementOptions => ({
+  ...cardFieldOptions,
+  defaultValues: { billingDetails: { address: { country, postal_code: postal_code ?? '' } } },
+});
+
+/** The paper's colours for fields that the card company draws in frames of its own, where no style of ours reaches. */
+export function appearance(root: HTMLElement = document.documentElement): Appearance {
+  const style = getComputedStyle(root);
+  const token = (name: string, otherwise: string) => style.getPropertyValue(name).trim() || otherwise;
+  const ink = token('--ink', '#16140f');
+  const faint = token('--ink-faint', '#66625a');
+  const focus = token('--focus', '#0b57a4');
+  return {
+    theme: 'flat',
+    variables: {
+      colorPrimary: ink,
+      colorBackground: token('--paper-raised', '#fffefa'),
+      colorText: ink,
+      colorTextSecondary: token('--ink-soft', '#45423a'),
+      colorTextPlaceholder: faint,
+      colorDanger: token('--red', '#a4141e'),
+      fontFamily: 'Libre Franklin, Helvetica Neue, Arial, sans-serif',
+      fontSizeBase: '16px',
+      borderRadius: '2px',
+      spacingUnit: '4px',
+      focusBoxShadow: `0 0 0 3px ${focus}`,
+    },
+    rules: {
+      '.Input': { border: `1px solid ${faint}`, padding: '12px' },
+      '.Input:focus': { borderColor: ink },
+      '.Label': { fontWeight: '600', fontSize: '15px', marginBottom: '6px' },
+      '.Tab': { border: `1px solid ${token('--rule', '#d9d4c6')}` },
+      '.Tab--selected': { borderColor: ink, color: ink },
+    },
+  };
+}
+
+/** What is not filled in rightly, the fields say themselves. */
+const no = (error: StripeError): Made<never> => ({
+  ok: false,
+  message: error.message ?? messages.paymentFailed,
+  shown: error.type === 'validation_error',
+});
+
+/** A line that is cut throws in the midst of a call. */
+async function guarded<T>(action: () => Promise<Made<T>>): Promise<Made<T>> {
+  try {
+    return await action();
+  } catch {
+    return { ok: false, message: messages.offline, shown: false };
+  }
+}
+
+/** Lets the reader prove to the bank who they are: for a payment, and for a card that is only kept. */
+export const authenticate =
+  (stripe: Stripe) =>
+  (clientSecret: string): Promise<Made<null>> =>
+    guarded<null>(async () => {
+      const { error } = await stripe.handleNextAction({ clientSecret });
+      return error ? no(error) : { ok: true, value: null };
+    });
+
+/** What the form doesn't ask for, since it is known. */
+export interface KnownBuyer {
+  readonly email: string | null;
+  readonly address: TaxAddress | null;
+}
+
+export const cardForm = (stripe: Stripe, elements: StripeElements, { email, address }: KnownBuyer): CardForm => ({
+  authenticate: authenticate(stripe),
+  paymentMethod: () =>
+    guarded<string>(async () => {
+      const checked = await elements.submit();
+      if (checked.error) return no(checked.error);
+      const details: PaymentMethodCreateParams.BillingDetails = {};
+      if (email) details.email = email;
+      if (address) details.address = { country: address.country, postal_code: address.postal_code ?? '' };
+      const made = await stripe.createPaymentMethod({ elements, params: { billing_details: details } });
+      return made.error ? no(made.error) : { ok: true, value: made.paymentMethod.id };
+    }),
+});

@@ -1,0 +1,122 @@
+/**
+ * Paying with a wallet, without a screen. The reader has agreed to a sum on the wallet's sheet; it is charged, or nothing is. Where
+ * tax depends on an address that is not known yet, the wallet's billing address says it, and a sum that has changed by it is shown
+ * before it is charged.
+ */
+import type { ClickResolveDetails, LineItem, StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
+import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import { formatSum } from '../../lib/money.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
+import { publication } from '../../publication.ts';
+import { type Order, type OrderState, purchaseOf } from './order.ts';
+import type { CardForm, Made, Payment, Purchase } from './payment.ts';
+
+export type WalletEvent = Pick<StripeExpressCheckoutElementConfirmEvent, 'billingDetails' | 'paymentFailed'>;
+
+export interface WalletPayment {
+  /** What the sheet showed. */
+  readonly agreed: Purchase;
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly form: CardForm;
+  /** Whether tax depends on where the buyer lives. */
+  readonly taxed: boolean;
+  /** The sum is another one now: the reader is asked again. */
+  onSum(due: number): void;
+}
+
+/** As much of a wallet's address as tax depends on. */
+export function placeOf(event: WalletEvent): TaxAddress | null {
+  const { country, postal_code: code } = event.billingDetails?.address ?? {};
+  if (!country) return null;
+  return code ? { country, postal_code: code } : { country };
+}
+
+/** @returns whether the sheet still stands: it ends when it has given its card, else the reader dismisses it */
+export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Promise<boolean> {
+  const { agreed, order, payment, form, taxed, onSum } = wallet;
+  const fail = (message: string) => {
+    event.paymentFailed({ reason: 'fail', message });
+    return true;
+  };
+  const place = taxed && agreed.address === null ? placeOf(event) : null;
+  if (place) await order.live(place);
+  const now = order.$state.get();
+  const purchase = purchaseOf(now);
+  if (!purchase) return fail(now.error ?? messages.wrong);
+  if (!isSameSum(purchase, agreed)) {
+    onSum(purchase.expected);
+    return fail(messages.sumChanged(formatSum(purchase.expected, purchase.currency)));
+  }
+  const card: { made: Made<string> | null } = { made: null };
+  await payment.buy(purchase, {
+    ...form,
+    async paymentMethod() {
+      card.made = await form.paymentMethod();
+      return card.made;
+    },
+  });
+  const { made } = card;
+  const { error } = payment.$state.get();
+  if (error) fail(error.detail ?? error.text);
+  // The form shows this problem beside its fields, or nothing was begun: without an answer the sheet would wait forever.
+  else if (!made?.ok) fail(made?.message ?? messages.wrong);
+  return !made?.ok;
+}
+
+const isSameSum = (one: Purchase, other: Purchase): boolean =>
+  one.planId === other.planId && one.expected === other.expected && one.currency === other.currency;
+
+/** What a wallet's sheet shows before the reader agrees to it: the sum of the button, what it is made of, and what comes later. Pure. */
+type RecurringPayment = NonNullable<NonNullable<ClickResolveDetails['applePay']>['recurringPaymentRequest']>;
+
+/** Stripe's lines, tax, and what a coupon or a credit takes off: together exactly what is due. */
+export function lineItems({ dueToday, lines, tax }: QuoteAnswer, coupon: string | null): LineItem[] {
+  // Where nothing is due the card is only kept, and a sheet without a sum lists nothing.
+  if (dueToday === 0) return [];
+  const items = lines
+    .filter(({ amount }) => amount !== 0)
+    .map(({ description, amount }) => ({ name: description, amount }));
+  const today = tax?.today;
+  if (today && !today.included && today.amount > 0) items.push({ name: 'Tax', amount: today.amount });
+  const rest = dueToday - items.reduce((sum, { amount }) => sum + amount, 0);
+  if (rest < 0) items.push({ name: coupon === null ? 'Discount' : `Discount (${coupon})`, amount: rest });
+  if (rest > 0) items.push({ name: 'Balance', amount: rest });
+  return items;
+}
+
+/** Apple Pay knows no weeks. */
+function appleInterval({ interval, interval_count: count }: Price['recurring']) {
+  return interval === 'week'
+    ? { recurringPaymentIntervalUnit: 'day' as const, recurringPaymentIntervalCount: 7 * count }
+    : { recurringPaymentIntervalUnit: interval, recurringPaymentIntervalCount: count };
+}
+
+/** @param origin of the site */
+export function walletDetails({ price, coupon }: OrderState, quote: QuoteAnswer, origin: string): ClickResolveDetails {
+  const label = price.product.name;
+  const renewal = new Date(quote.renewalDate);
+  const isOtherLater = quote.dueToday !== quote.dueAfterRenewal;
+  const regularBilling: RecurringPayment['regularBilling'] = {
+    label,
+    amount: quote.dueAfterRenewal,
+    ...appleInterval(price.recurring),
+  };
+  // Apple's word for a first time at another price.
+  const trialBilling: RecurringPayment['trialBilling'] = {
+    label,
+    amount: quote.dueToday,
+    recurringPaymentEndDate: renewal,
+  };
+  if (isOtherLater) regularBilling.recurringPaymentStartDate = renewal;
+  const recurringPaymentRequest: RecurringPayment = {
+    paymentDescription: `${publication.name}: ${label}`,
+    managementURL: new URL('/dashboard/account', origin).href,
+    regularBilling,
+  };
+  if (isOtherLater) recurringPaymentRequest.trialBilling = trialBilling;
+  return {
+    lineItems: lineItems(quote, coupon.kind === 'applied' ? coupon.code : null),
+    applePay: { recurringPaymentRequest },
+  };
+}

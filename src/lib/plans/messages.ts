@@ -1,0 +1,72 @@
+/**
+ * What the paywall, the subscription panels of the account and their forms say to readers. Texts of spec sections 2 and 8 stand word
+ * for word.
+ */
+
+import { common } from '../http/messages.ts';
+
+export const paywall = {
+  ...common,
+  exists: 'A user with this email already exists.',
+  paymentFailed: 'Payment has failed - please check your card details, or try another payment method.',
+  /** Shown with `offline` while a payment is under way. */
+  safe: 'What you typed is saved. You can try again: you won’t be charged twice.',
+  unfinished: 'Your payment hasn’t gone through yet.',
+  pending: 'Your bank is still processing the payment. Your subscription starts when it’s done, and we’ll email you.',
+  couponFailed: 'This coupon can’t be used.',
+  plansFailed: 'We can’t show the subscriptions right now.',
+  noPlans: 'Nothing is for sale right now. Please try again later.',
+  walletTax:
+    'Sales tax depends on your wallet’s billing address. If there is any, you’ll see the total before you pay.',
+  scriptFailed: 'The card form didn’t load.',
+  signedOut: 'You’ve been signed out. Please sign in again; everything you typed is still here.',
+  offlineNote: 'You’re offline. Everything you typed is saved.',
+  changesLater: (day: string, plan: string) => `You keep your current plan until ${day}. Then it changes to ${plan}.`,
+  changesNow: (plan: string) =>
+    `${plan} starts right away. We credit the time you’ve already paid for and charge the rest to your card on file.`,
+  sumChanged: (sum: string) => `The total is now ${sum}. Please check it, then press the button again if you agree.`,
+} as const;
+
+/** A card that replaces another (/account/card). */
+export const card = {
+  saved: 'Thank you. We’ll charge this card from now on, and any unpaid invoice is being paid with it.',
+} as const;
+
+/** The reader's subscription in the account. */
+export const subscription = {
+  /** Spec section 8. */
+  failed: 'Failed to fetch subscriptions',
+  resumed: 'Done. Your subscription continues.',
+  free: 'You have free stories, the newsletters and the crossword. Subscribers read every story.',
+  noInvoices: 'You have no invoices yet. Your first will appear here after your first charge.',
+  invoicesFailed: 'We couldn’t load your invoices.',
+  unknownPlan: 'You’ll find your plan, renewal date and details in your account.',
+} as const;
+
+/** The address of the print edition. */
+export const shipping = {
+  saved: 'Your shipping address has been saved.',
+  signedOut: 'You’re signed out. Sign in in another tab, then save again.',
+  unavailable: 'We can’t show your address right now. Please try again in a minute.',
+  name: 'Please enter your name.',
+  line1: 'Please enter your street address.',
+  city: 'Please enter your city.',
+  state: 'Please choose your state.',
+  zip: 'Please enter your ZIP code.',
+  zipForm: 'A ZIP code has five digits, or nine: 10007 or 10007-1234.',
+  /** Spec section 8. */
+  phone: 'Invalid phone number',
+  tooLong: (most: number) => `Please use ${most} characters or fewer.`,
+  zipElsewhere: (zip: string, state: string) => `${zip} is not in ${state}. Please check the ZIP code and the state.`,
+} as const;
+
+/** A change of plan without JavaScript. */
+export const planSwitch = {
+  asksBank:
+    'Your bank needs to confirm this payment, and that takes JavaScript. You haven’t been charged. Please turn on JavaScript and change your plan again, or try another card.',
+  remedies: {
+    shipping: { href: '/shipping?edit', words: 'Tell us where to deliver your paper' },
+    unpaid: { href: '/account/card', words: 'Update your card' },
+    otherCard: { href: '/account/card', words: 'Try another card' },
+  },
+} as const;
