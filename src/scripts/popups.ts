@@ -11,7 +11,7 @@ let asked = false;
 
 async function fetchPopups(place: HTMLElement): Promise<void> {
   try {
-    const { mount } = await import('../islands/AuthPopup/AuthPopup.island.tsx');
+    const { mount } = await import('../islands/HeaderAuth/AuthPopup.island.tsx');
     mount(place, (place.dataset.popups ?? '').split(' ').filter(Boolean) as Provider[]);
   } catch {
     asked = false;

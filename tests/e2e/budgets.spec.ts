@@ -82,7 +82,7 @@ test('a reader’s article with its islands at work costs at most 85 kB of it, a
   await page.goto(discussed, { waitUntil: 'networkidle' });
   await touchAll(page, 'body > header');
   const { bytes, of } = await costOf(page, scripts, { inside: false });
-  expect(Object.keys(of).some((name) => name.includes('UserMenu.island'))).toBe(true);
+  expect(Object.keys(of).some((name) => name.includes('HeaderAuth.island'))).toBe(true);
   expect(bytes, listed(of)).toBeLessThanOrEqual(85 * kilo);
   await touchAll(page, 'main');
   const all = await costOf(page, scripts, { inside: false });

@@ -209,7 +209,7 @@ test.describe('the reader’s menu', () => {
 test.describe('without the island', () => {
   test('the menu opens all the same, and signing out is a form', async ({ context, page }) => {
     await pretend(context, 'registered');
-    await context.route(/UserMenu\.island/, (route) => route.abort());
+    await context.route(/HeaderAuth\.island/, (route) => route.abort());
     const posted = context.waitForEvent('request', (request) => request.url().endsWith('/account/sign-out'));
     await context.route('**/account/sign-out', (route) => route.fulfill({ body: 'Signed out' }));
     await page.goto(article);
@@ -252,7 +252,7 @@ test.describe('what an article loads', () => {
     await page.mouse.move(640, 20);
     await page.evaluate(() => window.scrollTo(0, 900));
     await page.waitForLoadState('networkidle');
-    expect(loaded.filter((name) => /UserMenu|session-page/.test(name))).toEqual([]);
+    expect(loaded.filter((name) => /HeaderAuth|session-page/.test(name))).toEqual([]);
     await bar(page).getByRole('link', { name: 'Sign In' }).click();
     await expect(page.getByRole('dialog')).toBeVisible();
     expect(loaded.some((name) => name.includes('island'))).toBe(true);
@@ -262,7 +262,7 @@ test.describe('what an article loads', () => {
     await pretend(context, 'registered');
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });
-    await expect.poll(() => loaded.some((name) => name.includes('UserMenu.island'))).toBe(true);
+    await expect.poll(() => loaded.some((name) => name.includes('HeaderAuth.island'))).toBe(true);
     expect(loaded.some((name) => name.includes('session-page'))).toBe(true);
     expect(loaded.some((name) => name.includes('/client.'))).toBe(true);
   });

@@ -176,7 +176,7 @@ test.describe('two tabs', () => {
     await signIn(context);
     const [there, here] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
-    await context.route(/UserMenu\.island/, (route) => route.abort());
+    await context.route(/HeaderAuth\.island/, (route) => route.abort());
     await here.reload({ waitUntil: 'networkidle' });
     await accountButton(here).click();
     await here.getByRole('menuitem', { name: 'Sign out' }).click();

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import Sessions from '../Sessions/Sessions.island.tsx';
 import { type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
 import DeleteAccount from './DeleteAccount.island.tsx';
+import Sessions from './Sessions.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
 const went = vi.fn();

@@ -7,7 +7,7 @@ import { renderToString } from 'react-dom/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepDraft, readDraft } from '../../lib/comments/drafts.ts';
 import { $ui } from '../../stores/ui.ts';
-import UserMenu from './UserMenu.island.tsx';
+import HeaderAuth from './HeaderAuth.island.tsx';
 
 const items = [
   { name: 'Dashboard', href: '/dashboard/account' },
@@ -60,10 +60,10 @@ beforeEach(() => {
   status = 200;
   complaints.mockClear();
   host = document.createElement('div');
-  host.innerHTML = renderToString(<UserMenu items={items} />);
+  host.innerHTML = renderToString(<HeaderAuth items={items} />);
   document.body.replaceChildren(host);
   act(() => {
-    root = hydrateRoot(host, <UserMenu items={items} />, { onRecoverableError: complaints });
+    root = hydrateRoot(host, <HeaderAuth items={items} />, { onRecoverableError: complaints });
   });
 });
 afterEach(() => act(() => root.unmount()));

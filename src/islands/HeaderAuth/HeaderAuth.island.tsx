@@ -10,8 +10,8 @@ import { type VisitorKind, visitorKinds } from '../../lib/accounts/visitor.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
+import styles from './HeaderAuth.module.css';
 import { useMenuKeys } from './menu-keys.ts';
-import styles from './UserMenu.module.css';
 
 /** What a reader's standing is called (spec section 4, "Membership label"). */
 const standing: Record<VisitorKind, string> = {
@@ -32,7 +32,7 @@ interface Props {
   items: readonly Item[];
 }
 
-export default function UserMenu({ items }: Props) {
+export default function HeaderAuth({ items }: Props) {
   const [leaving, setLeaving] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
