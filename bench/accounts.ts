@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createAccounts } from '../src/lib/accounts/engine/accounts.server.ts';
+import { createAccounts } from '../src/lib/accounts/service.server.ts';
 import type { Accounts, Caller } from '../src/lib/accounts/service.ts';
 import type { AccountsTransaction, Database } from '../src/lib/database.ts';
 import { defaultLimits, type LimitName, type Limits } from '../src/lib/http/limits.ts';

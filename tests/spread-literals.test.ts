@@ -28,7 +28,7 @@ const towardVendors = [
   'search/algolia.server.ts',
   'search/record.ts',
   'third-party',
-  'accounts/engine/social-providers.server.ts',
+  'accounts/social-providers.server.ts',
 ];
 
 /** Whether an expression is an object literal, or may come out as one. */

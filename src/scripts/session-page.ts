@@ -1,5 +1,5 @@
 /** What a page does about its reader: settles who it is. */
-import { forgetRepair, recogniseFromAddress, repairOnce } from '../lib/accounts/chores.ts';
+import { forgetRepair, recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 
 $session.subscribe((session) => {

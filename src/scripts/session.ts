@@ -3,8 +3,7 @@
  * last opened, or a newsletter says who is coming. Everybody else is anonymous and costs nothing, until another tab, or a popup in
  * this one, has news.
  */
-import { tabs } from '../lib/accounts/tabs.ts';
-import { readVisitor, sessionName } from '../lib/accounts/visitor.ts';
+import { readVisitor, sessionName, tabs } from '../lib/accounts/visitor.ts';
 
 let started = false;
 

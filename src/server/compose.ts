@@ -5,14 +5,14 @@
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { Content } from '../content/service.ts';
-import { createKeyed } from '../lib/accounts/engine/keyed.server.ts';
-import { tenantSessions } from '../lib/accounts/zephr-sessions.server.ts';
+import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
 import type { Database } from '../lib/database.ts';
 import { createExternalCheck } from '../lib/email-verification/external.server.ts';
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
 import { createGeo } from '../lib/geo/geo.server.ts';
+import { createKeyed } from '../lib/hmacs.server.ts';
 import { createLimiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';

@@ -5,8 +5,8 @@ import { bench, browser, caller, elsewhere, got } from '../../tests/world/accoun
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
 import { accessData } from '../lib/access/personal-data.server.ts';
-import type { AccountsOptions } from '../lib/accounts/engine/accounts.server.ts';
-import { accountTables } from '../lib/accounts/engine/accounts.server.ts';
+import type { AccountsOptions } from '../lib/accounts/service.server.ts';
+import { accountTables } from '../lib/accounts/service.server.ts';
 import { forgetLeaving } from '../lib/billing/engine/leaving.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import { createComments } from '../lib/comments/engine/comments.server.ts';

@@ -3,7 +3,7 @@
 import { createAccess } from '../lib/access/access.server.ts';
 import { accessData } from '../lib/access/personal-data.server.ts';
 import type { Access } from '../lib/access/service.ts';
-import { createAccounts, defaultKeeping } from '../lib/accounts/engine/accounts.server.ts';
+import { createAccounts, defaultKeeping } from '../lib/accounts/service.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';

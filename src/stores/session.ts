@@ -3,7 +3,8 @@
  * one for a page at most, and none where another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
-import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
+import { forgetProfileCopies } from '../lib/accounts/profile.ts';
+import type { LogoutBody, MessageAnswer } from '../lib/accounts/schema.ts';
 import {
   type AccessFacts,
   anonymousSession,
@@ -12,11 +13,15 @@ import {
   sessionOf,
   visitorOf,
 } from '../lib/accounts/session.ts';
-import { featureDecisions, logout } from '../lib/accounts/session-client.ts';
-import { dropShared, oneTabAtATime, putShared, takeShared } from '../lib/accounts/shared-answer.ts';
-import { tabs } from '../lib/accounts/tabs.ts';
-import { readVisitor, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
-import type { LogoutBody, MessageAnswer } from '../lib/accounts/wire.ts';
+import {
+  dropShared,
+  featureDecisions,
+  logout,
+  oneTabAtATime,
+  putShared,
+  takeShared,
+} from '../lib/accounts/session-client.ts';
+import { readVisitor, tabs, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';
 import { publication } from '../publication.ts';
 

@@ -3,7 +3,7 @@
  * over HTTP, with the real account service and the sandbox's consent pages.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { badEmailMessage } from '../../src/lib/accounts/engine/parts.ts';
+import { badEmailMessage } from '../../src/lib/accounts/dependencies.server.ts';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { type AccountSite, type Answer, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { formOf } from './fixtures/accounts.ts';

@@ -13,8 +13,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openTenant, type Tenant } from '../../src/lib/accounts/zephr.server.ts';
-import { tenantSessions } from '../../src/lib/accounts/zephr-sessions.server.ts';
+import { openTenant, type Tenant, tenantSessions } from '../../src/lib/accounts/zephr.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { noThirdParties } from '../../src/lib/third-party/settings.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { createAccounts } from '../../src/lib/accounts/engine/accounts.server.ts';
+import { createAccounts } from '../../src/lib/accounts/service.server.ts';
 import type { AccountsTransaction } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Outbox } from '../../src/lib/mail/model.ts';

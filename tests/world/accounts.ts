@@ -1,6 +1,6 @@
 /** An account service over a fresh database for tests: with a clock that is set by hand, and mail that is read at once. */
 
-import { type AccountsOptions, createAccounts } from '../../src/lib/accounts/engine/accounts.server.ts';
+import { type AccountsOptions, createAccounts } from '../../src/lib/accounts/service.server.ts';
 import type { Accounts, Caller, SignedIn } from '../../src/lib/accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';

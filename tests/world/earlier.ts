@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createKeyed } from '../../src/lib/accounts/engine/keyed.server.ts';
+import { createKeyed } from '../../src/lib/hmacs.server.ts';
 import { siteData } from './world.ts';
 
 /**

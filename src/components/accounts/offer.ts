@@ -1,5 +1,5 @@
 /** What this installation offers to somebody who is not signed in: the same for every reader, so that pages can be stored. */
-import { providers } from '../../lib/accounts/names.ts';
+import { providers } from '../../lib/accounts/model.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 
 export interface SignInOffer {

@@ -1,5 +1,5 @@
 /** Who sees which slot, and what the house says in one that stays empty. */
-import { seenBy } from '../../lib/accounts/audiences.ts';
+import { seenBy } from '../../lib/accounts/visitor.ts';
 import type { Publication } from '../../publication.ts';
 
 /** What the paper says about itself (HousePromo.astro). */

@@ -6,7 +6,7 @@
 import { type SyntheticEvent, useId, useRef, useState } from 'react';
 import { saveProfile } from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { keepProfileCopies } from '../../lib/accounts/profile-copies.ts';
+import { keepProfileCopies } from '../../lib/accounts/profile.ts';
 import { usPhoneDigits } from '../../lib/us-phone.ts';
 import { Notice, useScripted } from '../shared/form.tsx';
 import { PhoneField } from './PhoneField.tsx';

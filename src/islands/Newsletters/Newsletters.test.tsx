@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Granted } from '../../lib/http/ask.ts';
 import { button, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
 import Newsletters from './Newsletters.island.tsx';

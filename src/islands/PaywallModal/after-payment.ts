@@ -1,6 +1,6 @@
 /** After the payment (spec section 4): the session refreshes, the metadata goes, and the reader goes on. */
 import { geo } from '../../lib/accounts/client.ts';
-import type { GeoAnswer } from '../../lib/accounts/wire.ts';
+import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { saveMetadata } from '../../lib/billing/client.ts';
 import type { Subscription } from '../../lib/billing/wire.ts';
 import type { Answer } from '../../lib/http/ask.ts';

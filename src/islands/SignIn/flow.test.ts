@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { type Calls, createFlow, type Flow, type FlowOptions } from './flow.ts';
 

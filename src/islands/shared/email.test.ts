@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 import { complaintAbout, emailInText } from './email.ts';
 

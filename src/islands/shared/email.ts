@@ -1,5 +1,5 @@
 /** Whether an address can be used: what every form that asks for one does first (spec section 5). */
-import type { VerificationAnswer } from '../../lib/accounts/wire.ts';
+import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 import { messages, wordsFor } from './messages.ts';
 

@@ -2,7 +2,7 @@
  * Social sign-in in a window of its own (spec section 7; vendors.md 1.8): the window goes to /blaize/oauth/{provider} and says
  * with a message how it ended. A message counts only when it comes from this site and from that window.
  */
-import { popupFeatures } from '../../lib/accounts/names.ts';
+import { popupFeatures } from '../../lib/accounts/model.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 
 export type SocialEnd =

@@ -2,8 +2,9 @@
  * A decision as `/zephr/feature-decisions` and `/zephr/decision-engine` say it (vendors.md 1.9 and 1.10). Pure: the same view gets
  * the same answer.
  */
+
+import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/schema.ts';
 import { productSlugs } from '../accounts/session.ts';
-import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/wire.ts';
 import { decide, type Rule, type Subject } from './decide.ts';
 import type { MeterReading } from './meter.server.ts';
 import type { Standing, Trial } from './standing.ts';

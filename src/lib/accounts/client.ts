@@ -4,7 +4,7 @@
  * session-client.ts.
  */
 import { type Answer, ask } from '../http/ask.ts';
-import { codeKeys, tokenExchangeKey } from './names.ts';
+import { codeKeys, tokenExchangeKey } from './model.ts';
 import type {
   AccountAnswer,
   CreateAnswer,
@@ -26,7 +26,7 @@ import type {
   SignedInAnswer,
   SocialProvider,
   VerificationAnswer,
-} from './wire.ts';
+} from './schema.ts';
 
 /** What proves who signs in; exactly one is sent. */
 export type Proof =

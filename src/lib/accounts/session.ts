@@ -1,6 +1,7 @@
 /** Who is reading, as the browser knows it (spec sections 3 and 6): made from the access details of a decision. */
+
+import type { AccessDetails } from './schema.ts';
 import type { VisitorKind } from './visitor.ts';
-import type { AccessDetails } from './wire.ts';
 
 export type UserType = 'anonymous' | 'registered' | 'customer';
 /** Paid products, the highest first (spec section 4). The one order of tiers. */

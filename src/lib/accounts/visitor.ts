@@ -7,7 +7,7 @@
 export const visitorKinds = ['registered', 'subscriber', 'reader', 'member', 'founder'] as const;
 export type VisitorKind = (typeof visitorKinds)[number];
 
-/** Under this name tabs share what they know of their reader: storage, lock and channel (shared-answer.ts). */
+/** Under this name tabs share what they know of their reader: storage, lock and channel (session-client.ts). */
 export const sessionName = 'broadsheet-session';
 
 /** Name of the hint cookie. */
@@ -25,3 +25,58 @@ export function readVisitor(cookies: string): VisitorKind | null {
  * for the policy of a page names it by its hash.
  */
 export const visitorScript = `{const m=/${form}/.exec(document.cookie);if(m)document.documentElement.dataset.visitor=m[1]}`;
+
+/** Groups of readers that see the same furniture, as values of `data-for` (src/styles/visitor.css; spec section 6). */
+
+export const seenBy = {
+  /** Sign In. */
+  anonymous: 'anonymous',
+  /** User menu, dashboard. */
+  signedIn: 'registered subscriber reader member founder',
+  /** Join Today. */
+  joinable: 'anonymous registered',
+  /** Upgrade: who pays and is no founder. */
+  upgradable: 'subscriber reader member',
+  /** Who pays, for whatever it is. */
+  paying: 'subscriber reader member founder',
+} as const;
+
+/** A tab in which somebody signs in or out tells the browser's other tabs. */
+
+export interface Tabs {
+  tell(): void;
+  close(): void;
+}
+
+/** @param onChange called when another tab has told, or another part of this page that holds tabs of its own */
+export function tabs(onChange: () => void): Tabs {
+  if (typeof BroadcastChannel === 'undefined') {
+    // An answer that is kept or dropped is heard by the others as a change of storage.
+    const heard = ({ key }: StorageEvent) => {
+      if (key === sessionName) onChange();
+    };
+    addEventListener('storage', heard);
+    return { tell() {}, close: () => removeEventListener('storage', heard) };
+  }
+  let channel: BroadcastChannel | null = null;
+  const open = () => {
+    channel ??= new BroadcastChannel(sessionName);
+    channel.onmessage = () => onChange();
+  };
+  // A page with an open channel is not kept for the way back.
+  const shut = () => {
+    channel?.close();
+    channel = null;
+  };
+  open();
+  addEventListener('pagehide', shut);
+  addEventListener('pageshow', open);
+  return {
+    tell: () => channel?.postMessage('changed'),
+    close() {
+      removeEventListener('pagehide', shut);
+      removeEventListener('pageshow', open);
+      shut();
+    },
+  };
+}

@@ -2,8 +2,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { createKeyed } from '../accounts/engine/keyed.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
+import { createKeyed } from '../hmacs.server.ts';
 import { MemoryWindows } from './limit-windows.server.ts';
 import { createLimiter, type Limiter } from './limiter.server.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from './limits.ts';

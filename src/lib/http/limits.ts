@@ -75,7 +75,7 @@ export const defaultLimits: Limits = {
   },
   /**
    * Links mailed. The window of an e-mail is as long as a link lives: a reader over it has a link that still works in the
-   * mailbox, and is not refused (see accounts/engine/sending.server.ts).
+   * mailbox, and is not refused (see accounts/sending.server.ts).
    */
   link: {
     address: { most: 60, seconds: minutes(10) },

@@ -1,8 +1,8 @@
 /** Support messages: stored, mailed to the support inbox, and deleted after the retention time. */
 import { randomUUID } from 'node:crypto';
-import { normalEmail } from '../accounts/engine/email.ts';
-import { createKeyed } from '../accounts/engine/keyed.server.ts';
+import { normalEmail } from '../accounts/model.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
+import { createKeyed } from '../hmacs.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Logger } from '../logging.ts';

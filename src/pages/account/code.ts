@@ -1,10 +1,11 @@
 /** The code form's other end: signs in, or makes the account. */
-import { tidyCode } from '../../lib/accounts/bodies.ts';
+
 import { accountForm, type FormCall, problemOf, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { tidyCode } from '../../lib/accounts/schema.ts';
 import type { Credentials, Outcome, SignedIn } from '../../lib/accounts/service.ts';
-import { choiceOf, saveChoice } from '../../lib/accounts/subscribed.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
+import { choiceOf, saveChoice } from '../../lib/newsletters/subscribed.server.ts';
 
 export const POST = accountForm(async (call) => {
   const { form, state, stateCookie, caller, context } = call;

@@ -1,7 +1,8 @@
 /** Deletes the account of whoever is signed in, once its address has been typed to confirm. */
-import { normalEmail } from '../../lib/accounts/engine/email.ts';
+
 import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { normalEmail } from '../../lib/accounts/model.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
 const page = '/dashboard/privacy';

@@ -2,12 +2,12 @@
  * The newsletter form's other end. The choice travels in the address that the link comes back to, which is kept with the link:
  * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
  */
-import { normalEmail } from '../../lib/accounts/engine/email.ts';
-import { accountForm } from '../../lib/accounts/form.server.ts';
+
+import { accountForm, mailAndShow } from '../../lib/accounts/form.server.ts';
 import { formFields } from '../../lib/accounts/forms.ts';
-import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
-import { choiceOf, saveChoice, subscribedPath } from '../../lib/accounts/subscribed.server.ts';
+import { normalEmail } from '../../lib/accounts/model.ts';
 import { redirectGet } from '../../lib/http/form.server.ts';
+import { choiceOf, saveChoice, subscribedPath } from '../../lib/newsletters/subscribed.server.ts';
 
 export const POST = accountForm(async (call) => {
   const { accounts, form, caller, context } = call;

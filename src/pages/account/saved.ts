@@ -3,8 +3,7 @@
  * has to sign in first comes back here, where what they wanted to save is known from a cookie that their own form has set.
  */
 import type { APIRoute } from 'astro';
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
-import { saveLater } from '../../lib/accounts/state-cookies.server.ts';
+import { accountForm, saveLater, signInPage } from '../../lib/accounts/form.server.ts';
 import { withQuery } from '../../lib/http/form.server.ts';
 import { articleIdOf, isPublished } from '../../lib/saved/calls.server.ts';
 import type { Library } from '../../lib/saved/service.ts';

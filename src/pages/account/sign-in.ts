@@ -1,7 +1,6 @@
 /** The sign-in form's other end. */
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, mailAndShow, signInPage } from '../../lib/accounts/form.server.ts';
 import { formFields, formPages } from '../../lib/accounts/forms.ts';
-import { mailAndShow } from '../../lib/accounts/mail-form.server.ts';
 import { redirectGet } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm((call) =>

@@ -1,6 +1,6 @@
 /** Roughly where the browser is (spec section 7), and its network address as the site sees it. */
 
-import type { GeoAnswer } from '../../lib/accounts/wire.ts';
+import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { allowOnly, callerOf, getRoute } from '../../lib/http/routes.server.ts';
 
 export const GET = getRoute(async (context) => {

@@ -3,7 +3,7 @@
  * address may ask only so often.
  */
 
-import { emailBody, type VerificationAnswer } from '../../lib/accounts/wire.ts';
+import { emailBody, type VerificationAnswer } from '../../lib/accounts/schema.ts';
 import { tooManyRequests } from '../../lib/http/rate-limit.ts';
 import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 

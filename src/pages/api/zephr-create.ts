@@ -3,10 +3,10 @@
  * the link carries the same choice as the form's own one without scripts. At the paywall (`enter`) the new reader is signed in and
  * may pay before the mail is read.
  */
-import { answerFailure } from '../../lib/accounts/answers.ts';
-import { subscribedPath } from '../../lib/accounts/subscribed.server.ts';
-import { type CreateAnswer, createBody } from '../../lib/accounts/wire.ts';
+import { answerFailure } from '../../lib/accounts/answers.server.ts';
+import { type CreateAnswer, createBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
+import { subscribedPath } from '../../lib/newsletters/subscribed.server.ts';
 
 export const POST = accountRoute({ body: createBody }, async ({ accounts, body, caller }) => {
   const outcome = body.enter

@@ -1,6 +1,6 @@
 /** Who is signed in (spec section 7; vendors.md 1.6). */
 
-import type { AccountAnswer } from '../../lib/accounts/wire.ts';
+import type { AccountAnswer } from '../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';
 
 export const GET = signedInRoute({}, async ({ accounts, session }) => ({

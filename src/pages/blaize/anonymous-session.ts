@@ -1,8 +1,8 @@
 /** Gives a browser a number without an account (vendors.md 1.12); nothing is kept here. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { said, trackingCookie } from '../../lib/accounts/names.ts';
-import type { AnonymousAnswer } from '../../lib/accounts/wire.ts';
+import { said, trackingCookie } from '../../lib/accounts/model.ts';
+import type { AnonymousAnswer } from '../../lib/accounts/schema.ts';
 import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

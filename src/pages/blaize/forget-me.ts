@@ -3,11 +3,10 @@
  * may have signed in meanwhile.
  */
 
-import { normalEmail } from '../../lib/accounts/engine/email.ts';
+import { signIn } from '../../lib/accounts/form.server.ts';
 import { problemText } from '../../lib/accounts/forms.ts';
-import { said } from '../../lib/accounts/names.ts';
-import { signIn } from '../../lib/accounts/state-cookies.server.ts';
-import { forgetBody } from '../../lib/accounts/wire.ts';
+import { normalEmail, said } from '../../lib/accounts/model.ts';
+import { forgetBody } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';
 

@@ -1,8 +1,8 @@
 /** Signs out (spec section 7; vendors.md 1.7). Whoever is signed out already is told the same. */
 
-import { said } from '../../lib/accounts/names.ts';
-import { signIn } from '../../lib/accounts/state-cookies.server.ts';
-import { logoutBody } from '../../lib/accounts/wire.ts';
+import { signIn } from '../../lib/accounts/form.server.ts';
+import { said } from '../../lib/accounts/model.ts';
+import { logoutBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
 export const POST = accountRoute(

@@ -1,8 +1,7 @@
 /** Makes an account with a code or a state key (spec section 7; vendors.md 1.2): 409 where there is one already. */
-import { answerFailure, signedInAnswer } from '../../lib/accounts/answers.ts';
-import { credentialsOf } from '../../lib/accounts/bodies.ts';
-import { said } from '../../lib/accounts/names.ts';
-import { credentialsBody } from '../../lib/accounts/wire.ts';
+import { answerFailure, signedInAnswer } from '../../lib/accounts/answers.server.ts';
+import { said } from '../../lib/accounts/model.ts';
+import { credentialsBody, credentialsOf } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 

@@ -1,8 +1,7 @@
 /** Mails a six-digit code (spec section 7; vendors.md 1.4): 201, 404 unknown, 405 for any way but e-mail. */
-import { answerFailure } from '../../lib/accounts/answers.ts';
-import { deliveryOf } from '../../lib/accounts/bodies.ts';
-import { said } from '../../lib/accounts/names.ts';
-import { deliveryBody } from '../../lib/accounts/wire.ts';
+import { answerFailure } from '../../lib/accounts/answers.server.ts';
+import { said } from '../../lib/accounts/model.ts';
+import { deliveryBody, deliveryOf } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 

@@ -2,8 +2,8 @@
 import type { APIContext } from 'astro';
 import { featureValue } from '../../lib/access/answers.ts';
 import { viewFor } from '../../lib/access/asking.server.ts';
+import { type DecisionEngineBody, decisionEngineBody } from '../../lib/accounts/schema.ts';
 import type { Session } from '../../lib/accounts/service.ts';
-import { type DecisionEngineBody, decisionEngineBody } from '../../lib/accounts/wire.ts';
 import type { Answer } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 

@@ -1,7 +1,7 @@
 /** What the reader may see (spec section 7; vendors.md 1.9). Where accounts are off everybody is anonymous. */
 import { featureDecisions } from '../../lib/access/answers.ts';
 import { viewFor } from '../../lib/access/asking.server.ts';
-import { featureDecisionsBody } from '../../lib/accounts/wire.ts';
+import { featureDecisionsBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
 export const POST = accountRoute(

@@ -3,8 +3,8 @@
  * nobody is signed in for an address in a link, and the answer does not say whether it is known.
  */
 
-import { said } from '../../lib/accounts/names.ts';
-import { identifiersBody } from '../../lib/accounts/wire.ts';
+import { said } from '../../lib/accounts/model.ts';
+import { identifiersBody } from '../../lib/accounts/schema.ts';
 import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
 export const POST = jsonRoute(identifiersBody, async () => ({ status: 200, body: { message: said.recognised } }));

@@ -1,6 +1,6 @@
 /** Settings of the accounts: the secret, and the social providers. */
 import { z } from 'zod';
-import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/engine/social-providers.server.ts';
+import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
 import { type Limits, readLimits } from '../../lib/http/limits.ts';
 import { apiAddress, whole } from './fields.ts';
 

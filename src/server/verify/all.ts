@@ -1,5 +1,5 @@
 /** All checks of `npm run verify`, made from the settings. */
-import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
+import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';

@@ -6,7 +6,7 @@ import { startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { startGoogle } from '../../../sandbox/google/google.ts';
 import { startStripe } from '../../../sandbox/stripe/stripe.ts';
 import { startVerifier } from '../../../sandbox/verifier/verifier.ts';
-import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
+import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import { silent } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';

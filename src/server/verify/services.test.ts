@@ -7,7 +7,7 @@ import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
 import { startQuotes } from '../../../sandbox/quotes/quotes.ts';
 import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
 import { freePort } from '../../../scripts/setup/ports.mjs';
-import { graphVersion } from '../../lib/accounts/engine/social-providers.server.ts';
+import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { silent } from '../../lib/logging.ts';
 import type { MailSettings } from '../../lib/mail/smtp.server.ts';
 import { cdnCheck } from './cdn.ts';

@@ -1,5 +1,5 @@
 /** Google and Facebook: that their settings belong to an app, and that it takes this site's return address. */
-import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/engine/social-providers.server.ts';
+import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
 import { type Check, Trouble } from './checks.ts';
 import { fields, type Reply, request } from './http.ts';
 

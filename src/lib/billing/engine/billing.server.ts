@@ -1,7 +1,7 @@
 /** The billing service: puts its parts together over a database that somebody else opened. */
 import Stripe from 'stripe';
-import { createKeyed } from '../../accounts/engine/keyed.server.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
+import { createKeyed } from '../../hmacs.server.ts';
 import { createLimiter } from '../../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../http/limits.ts';
 import type { Logger } from '../../logging.ts';

@@ -3,8 +3,8 @@
  * address is kept for a while, so that leaving and coming back is not a way to have it again.
  */
 import type Stripe from 'stripe';
-import type { Keyed } from '../../accounts/engine/keyed.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
+import type { Keyed } from '../../hmacs.server.ts';
 import { awaitsCard, type StripeState } from '../state.ts';
 import { isUnpaid } from '../status.ts';
 import type { Price } from '../wire.ts';

@@ -1,6 +1,7 @@
 /** The comments service: puts its dependencies together over the accounts' database and WordPress. */
-import { createKeyed } from '../../accounts/engine/keyed.server.ts';
+
 import type { AccountsTransaction } from '../../database.ts';
+import { createKeyed } from '../../hmacs.server.ts';
 import { createLimiter } from '../../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../http/limits.ts';
 import type { Comments } from '../service.ts';

@@ -1,8 +1,8 @@
 /** Says, before the window opens, where a social sign-in is to end (vendors.md 1.8). */
 
-import { said } from '../../../lib/accounts/names.ts';
-import { socialStart } from '../../../lib/accounts/state-cookies.server.ts';
-import { oauthStateBody } from '../../../lib/accounts/wire.ts';
+import { socialStart } from '../../../lib/accounts/form.server.ts';
+import { said } from '../../../lib/accounts/model.ts';
+import { oauthStateBody } from '../../../lib/accounts/schema.ts';
 import { returnPath } from '../../../lib/http/return-path.ts';
 import { allowOnly, jsonRoute } from '../../../lib/http/routes.server.ts';
 

@@ -1,7 +1,7 @@
 /** Extended profiles, any JSON, one for each application (vendors.md 1.6). */
 import { z } from 'zod';
-import { answerFailure } from '../../../lib/accounts/answers.ts';
-import { said } from '../../../lib/accounts/names.ts';
+import { answerFailure } from '../../../lib/accounts/answers.server.ts';
+import { said } from '../../../lib/accounts/model.ts';
 import { refuse } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 

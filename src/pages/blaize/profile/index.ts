@@ -1,8 +1,7 @@
 /** The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep what they do not name, PUT does not. */
-import { answerFailure } from '../../../lib/accounts/answers.ts';
-import { profileOf } from '../../../lib/accounts/bodies.ts';
-import { said } from '../../../lib/accounts/names.ts';
-import { profileBody } from '../../../lib/accounts/wire.ts';
+import { answerFailure } from '../../../lib/accounts/answers.server.ts';
+import { said } from '../../../lib/accounts/model.ts';
+import { profileBody, profileOf } from '../../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 
 const save = (how: 'merge' | 'replace') =>

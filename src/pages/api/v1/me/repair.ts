@@ -1,6 +1,6 @@
 /** Puts a reader's cookies right, and what is known of the subscription; nobody looks at the answer (spec sections 4 and 7). */
 
-import type { RepairAnswer } from '../../../../lib/accounts/wire.ts';
+import type { RepairAnswer } from '../../../../lib/accounts/schema.ts';
 import { withAccess } from '../../../../lib/billing/http.server.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
 

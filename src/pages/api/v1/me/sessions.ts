@@ -1,6 +1,6 @@
 /** Where the reader is signed in. */
 
-import type { SessionsAnswer } from '../../../../lib/accounts/wire.ts';
+import type { SessionsAnswer } from '../../../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
 
 export const GET = signedInRoute({}, async ({ accounts, session }) => ({

@@ -1,7 +1,7 @@
 /** Sends the browser to a social provider (spec section 7; vendors.md 1.8). `return` names the path to come back to. */
 import type { APIRoute } from 'astro';
-import { providers } from '../../../../lib/accounts/names.ts';
-import { socialStart } from '../../../../lib/accounts/state-cookies.server.ts';
+import { socialStart } from '../../../../lib/accounts/form.server.ts';
+import { providers } from '../../../../lib/accounts/model.ts';
 import { withQuery } from '../../../../lib/http/form.server.ts';
 import { returnPath } from '../../../../lib/http/return-path.ts';
 

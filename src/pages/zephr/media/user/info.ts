@@ -1,7 +1,7 @@
 /** Whether there is a user with an address (spec section 7): 404 says no. Limited, for it tells strangers who reads the paper. */
-import { answerFailure } from '../../../../lib/accounts/answers.ts';
-import { said } from '../../../../lib/accounts/names.ts';
-import { identifiersBody } from '../../../../lib/accounts/wire.ts';
+import { answerFailure } from '../../../../lib/accounts/answers.server.ts';
+import { said } from '../../../../lib/accounts/model.ts';
+import { identifiersBody } from '../../../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = accountRoute({ body: identifiersBody }, async ({ accounts, body, caller }) => {

@@ -1,8 +1,7 @@
 /** Whether a code is right (spec section 7): 400 and above says no. A right one is not used up. */
-import { answerFailure } from '../../../../lib/accounts/answers.ts';
-import { tidyCode } from '../../../../lib/accounts/bodies.ts';
-import { said } from '../../../../lib/accounts/names.ts';
-import { otpCheckBody } from '../../../../lib/accounts/wire.ts';
+import { answerFailure } from '../../../../lib/accounts/answers.server.ts';
+import { said } from '../../../../lib/accounts/model.ts';
+import { otpCheckBody, tidyCode } from '../../../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = accountRoute({ body: otpCheckBody }, async ({ accounts, body, caller }) => {

@@ -1,6 +1,6 @@
 /** Who is signed in, in short (vendors.md 1.5). */
 
-import type { UserSessionAnswer } from '../../../../lib/accounts/wire.ts';
+import type { UserSessionAnswer } from '../../../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
 
 export const GET = signedInRoute({}, async ({ session }) => ({

@@ -1,6 +1,6 @@
 /** One article that the reader keeps for later, or not. */
 import type { APIContext } from 'astro';
-import { saveLater } from '../../../../../lib/accounts/state-cookies.server.ts';
+import { saveLater } from '../../../../../lib/accounts/form.server.ts';
 import { type Answer, signInFirst } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { isPublished, libraryCall, libraryFull, noSuchArticle } from '../../../../../lib/saved/calls.server.ts';

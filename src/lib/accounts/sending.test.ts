@@ -1,8 +1,8 @@
 /** An account that is made at the paywall and entered before its address is proved. */
 import { expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got } from '../../../../tests/world/accounts.ts';
-import { onBothEngines } from '../../../../tests/world/databases.ts';
-import { defaultLimits } from '../../http/limits.ts';
+import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { defaultLimits } from '../http/limits.ts';
 
 const email = 'ada@example.com';
 const exists = { ok: false, failure: { kind: 'exists' } };

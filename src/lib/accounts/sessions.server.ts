@@ -2,13 +2,12 @@
  * Sessions and the cookies of a reader's browser. Reading one is one indexed query; nothing is kept in memory, so a session
  * that was ended anywhere is over with the next request.
  */
-import type { Grant } from '../../access/grant.ts';
-import type { AccountsTransaction, Database } from '../../database.ts';
-import { readCookies, setCookie } from '../../http/cookies.ts';
-import type { Caller, Session, SessionSummary } from '../service.ts';
-import { deviceOf } from './device.ts';
-import { type Keyed, newToken } from './keyed.server.ts';
-import type { People, User } from './people.server.ts';
+import type { Grant } from '../access/grant.ts';
+import type { AccountsTransaction, Database } from '../database.ts';
+import { type Keyed, newToken } from '../hmacs.server.ts';
+import { readCookies, setCookie } from '../http/cookies.ts';
+import type { Caller, Session, SessionSummary } from './service.ts';
+import type { People, User } from './users.server.ts';
 
 /** The signer of the access cookie; src/press/delivery/access-cookie.ts is one. */
 export interface AccessSigner {
@@ -219,4 +218,34 @@ export function createSessions({ database, people, keyed, access, grantFor, secu
       }));
     },
   };
+}
+
+/** What a reader recognises a device by, for the list of sessions. */
+
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/\bEdgA?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/\bFBAN\/|\bFBAV\//, 'Facebook'],
+  [/\bInstagram\b/, 'Instagram'],
+  [/\bChrome\/|\bCriOS\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'Mac'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** For instance `Chrome on Windows`; a list of what is known, so that nothing a browser sends is kept or shown as it is. */
+export function deviceOf(userAgent: string | null): string {
+  const find = (list: typeof browsers): string | undefined => list.find(([form]) => form.test(userAgent ?? ''))?.[1];
+  const [browser, system] = [find(browsers), find(systems)];
+  if (browser && system) return `${browser} on ${system}`;
+  return browser ?? system ?? 'Unknown device';
 }

@@ -1,12 +1,12 @@
 /** The account service on both engines: links, codes, accounts, sessions. */
 
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../../tests/world/accounts.ts';
-import { onBothEngines } from '../../../../tests/world/databases.ts';
-import { type Grant, registeredGrant } from '../../access/grant.ts';
-import type { Purpose } from '../service.ts';
-import { createKeyed } from './keyed.server.ts';
+import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { type Grant, registeredGrant } from '../access/grant.ts';
+import { createKeyed } from '../hmacs.server.ts';
 import { createProofs } from './proofs.server.ts';
+import type { Purpose } from './service.ts';
 
 const email = 'ada@example.com';
 const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });

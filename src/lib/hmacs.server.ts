@@ -1,6 +1,6 @@
 /** Everything of the accounts that depends on the secret: what is kept is an HMAC, so that a copy of the database opens nothing. */
 import { createHmac, hkdfSync, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
-import { blockOf, networkOf } from '../../http/network.ts';
+import { blockOf, networkOf } from './http/network.ts';
 
 export interface Keyed {
   /** Of a token that a browser or a mail carries. */

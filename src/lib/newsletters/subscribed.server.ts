@@ -1,8 +1,8 @@
 /** Newsletters that a reader has chosen: from a form, through the link that proves the address, to the choices that are kept. */
 
-import { newsletters } from '../newsletters/newsletters.ts';
-import type { Newsletters } from '../newsletters/service.ts';
-import type { Session } from './service.ts';
+import type { Session } from '../accounts/service.ts';
+import { newsletters } from './newsletters.ts';
+import type { Newsletters } from './service.ts';
 
 const page = '/account/subscribed';
 

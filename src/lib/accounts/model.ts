@@ -1,5 +1,7 @@
 /** Words that both ends of the account calls have to agree on. Free of imports: islands may use these values. */
 
+import { readEmail } from '../email-verification/model.ts';
+
 /** Keys of `validators` under which a six-digit code is taken; the first is the one that our own screens send. */
 export const codeKeys = ['code', 'email_otp', 'otp'] as const;
 
@@ -30,3 +32,24 @@ export const said = {
   anonymous: 'Anonymous session created successfully',
   recognised: 'Lookup complete',
 } as const;
+
+/** How long a proof of an e-mail address is good for, and how often a code may be guessed at. */
+
+/** Links and codes live this long, in seconds. */
+export const proofSeconds = 600;
+/** Wrong guesses at one code. */
+export const guessesPerCode = 5;
+
+/** E-mail addresses as the accounts know them. */
+
+/**
+ * The normal form: without white space around it, in lower case, with a domain in the letters that DNS knows, so that one mailbox is
+ * one reader however it was typed. What the address check takes has one. Neither spaces nor line breaks nor a second address get
+ * through, so that it may stand in the head of a mail.
+ *
+ * @returns `null` when it is none
+ */
+export function normalEmail(text: string): string | null {
+  const parts = readEmail(text);
+  return 'flaw' in parts ? null : `${parts.local.toLowerCase()}@${parts.asciiDomain}`;
+}

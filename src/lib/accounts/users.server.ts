@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { createInternalAdapter } from 'better-auth/db';
 import { getAdapter } from 'better-auth/db/adapter';
-import type { AccountsTransaction, Queries } from '../../database.ts';
-import type { Provider } from '../service.ts';
-import type { UsersTable } from '../tables.ts';
+import type { AccountsTransaction, Queries } from '../database.ts';
+import type { Provider } from './service.ts';
+import type { UsersTable } from './tables.ts';
 
 export type User = Pick<UsersTable, 'id' | 'email' | 'trackingId'> & { readonly emailVerified: boolean };
 

@@ -5,8 +5,8 @@
 import { createHmac } from 'node:crypto';
 import { authorizationCodeRequest, createAuthorizationURL } from 'better-auth/oauth2';
 import { z } from 'zod';
-import type { Provider } from '../service.ts';
-import { normalEmail } from './email.ts';
+import { normalEmail } from './model.ts';
+import type { Provider } from './service.ts';
 
 export interface GoogleSettings {
   /** Issuer; its discovery document is below it. */

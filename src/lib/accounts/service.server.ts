@@ -1,25 +1,25 @@
 /** The account service: puts its parts together over a database that somebody else opened. */
-import { registeredGrant } from '../../access/grant.ts';
-import type { AccountsTransaction, Database } from '../../database.ts';
-import type { EmailVerification } from '../../email-verification/model.ts';
-import { createLimiter } from '../../http/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../http/limits.ts';
-import type { Logger } from '../../logging.ts';
-import type { Outbox } from '../../mail/model.ts';
-import { noPersonalData, type PersonalData } from '../../personal-data.ts';
-import type { Accounts, Outcome, SignedIn } from '../service.ts';
-import { createAudit } from './audit.server.ts';
-import { createKeyed } from './keyed.server.ts';
-import type { Parts } from './parts.ts';
-import { createPeople } from './people.server.ts';
+import { registeredGrant } from '../access/grant.ts';
+import type { AccountsTransaction, Database } from '../database.ts';
+import type { EmailVerification } from '../email-verification/model.ts';
+import { createKeyed } from '../hmacs.server.ts';
+import { createLimiter } from '../http/limiter.server.ts';
+import { defaultLimits, type Limits } from '../http/limits.ts';
+import type { Logger } from '../logging.ts';
+import type { Outbox } from '../mail/model.ts';
+import { noPersonalData, type PersonalData } from '../personal-data.ts';
+import type { Parts } from './dependencies.server.ts';
+import { createAudit } from './dependencies.server.ts';
 import { createProfiles } from './profiles.server.ts';
 import { createProofs } from './proofs.server.ts';
 import { type Keeping, startPruning } from './pruning.server.ts';
 import { createSending } from './sending.server.ts';
+import type { Accounts, Outcome, SignedIn } from './service.ts';
 import { type AccessSigner, createSessions, type GrantFor } from './sessions.server.ts';
-import { createSigningIn } from './signing-in.server.ts';
+import { createSigningIn } from './sign-in.server.ts';
 import { createSocial } from './social.server.ts';
 import { type FacebookSettings, facebook, type GoogleSettings, google } from './social-providers.server.ts';
+import { createPeople } from './users.server.ts';
 
 export interface AccountsOptions {
   readonly database: Database;

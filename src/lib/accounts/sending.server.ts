@@ -1,10 +1,9 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail written down in the same transaction. */
 import { randomUUID } from 'node:crypto';
-import { returnPath } from '../../http/return-path.ts';
-import { proofSeconds } from '../proof-rules.ts';
-import type { Accounts, Delivery, Outcome } from '../service.ts';
-import { normalEmail } from './email.ts';
-import { badEmail, badEmailMessage, limited, no, ok, type Parts, within } from './parts.ts';
+import { returnPath } from '../http/return-path.ts';
+import { badEmail, badEmailMessage, limited, no, ok, type Parts, within } from './dependencies.server.ts';
+import { normalEmail, proofSeconds } from './model.ts';
+import type { Accounts, Delivery, Outcome } from './service.ts';
 
 const minutes = proofSeconds / 60;
 

@@ -3,10 +3,10 @@
  * Everything is decided by single statements that change a row, so that of many who come at once one wins.
  */
 import { sql } from 'kysely';
-import type { AccountsTransaction, Queries } from '../../database.ts';
-import { guessesPerCode, proofSeconds } from '../proof-rules.ts';
-import type { Provider, Purpose } from '../service.ts';
-import { type Keyed, newCode, newToken, same } from './keyed.server.ts';
+import type { AccountsTransaction, Queries } from '../database.ts';
+import { type Keyed, newCode, newToken, same } from '../hmacs.server.ts';
+import { guessesPerCode, proofSeconds } from './model.ts';
+import type { Provider, Purpose } from './service.ts';
 
 export interface LinkProof {
   readonly email: string;

@@ -1,9 +1,9 @@
 /** The limits of the accounts on both engines: no lever to lock others out. */
 import { expect, it, vi } from 'vitest';
-import { bench, browser, caller, elsewhere } from '../../../../tests/world/accounts.ts';
-import { onBothEngines } from '../../../../tests/world/databases.ts';
-import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../../http/limits.ts';
-import { silent } from '../../logging.ts';
+import { bench, browser, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../http/limits.ts';
+import { silent } from '../logging.ts';
 import { prune } from './pruning.server.ts';
 
 const email = 'ada@example.com';

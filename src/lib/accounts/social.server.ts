@@ -1,11 +1,11 @@
 /** Sign-in with Google and Facebook: sends the browser there, knows it again, and says how it ended (vendors.md 1.8). */
 
-import { readCookies, setCookie } from '../../http/cookies.ts';
-import { returnPath } from '../../http/return-path.ts';
-import type { Accounts, Provider, SocialEnd } from '../service.ts';
-import { newToken, same } from './keyed.server.ts';
-import { type Parts, within } from './parts.ts';
-import type { SigningIn } from './signing-in.server.ts';
+import { newToken, same } from '../hmacs.server.ts';
+import { readCookies, setCookie } from '../http/cookies.ts';
+import { returnPath } from '../http/return-path.ts';
+import { type Parts, within } from './dependencies.server.ts';
+import type { Accounts, Provider, SocialEnd } from './service.ts';
+import type { SigningIn } from './sign-in.server.ts';
 import type { Attempt, SocialProvider } from './social-providers.server.ts';
 
 type Social = Pick<Accounts, 'providers' | 'beginSocial' | 'finishSocial'>;

@@ -1,8 +1,8 @@
 /** Deletes what has had its time, in small steps, so that nobody waits for it. */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Database } from '../../database.ts';
-import type { Logger } from '../../logging.ts';
-import type { PersonalData } from '../../personal-data.ts';
+import type { Database } from '../database.ts';
+import type { Logger } from '../logging.ts';
+import type { PersonalData } from '../personal-data.ts';
 
 const day = 24 * 60 * 60 * 1000;
 

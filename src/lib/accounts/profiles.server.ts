@@ -1,9 +1,9 @@
 /** Readers' profiles, plain and extended (vendors.md 1.6). */
-import type { AccountsTransaction, Database, Queries } from '../../database.ts';
-import type { Outcome, Profile, Session } from '../service.ts';
-import type { Audit } from './audit.server.ts';
-import type { People } from './people.server.ts';
+import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import type { Audit } from './dependencies.server.ts';
 import { appProblem, extendedText, fits, mostApps, profileProblem } from './profile.ts';
+import type { Outcome, Profile, Session } from './service.ts';
+import type { People } from './users.server.ts';
 
 export interface Profiles {
   read(db: Queries, userId: string): Promise<Profile>;

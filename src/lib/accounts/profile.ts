@@ -1,5 +1,5 @@
 /** Rules of a reader's profile: one level of scalars (vendors.md 1.6; spec sections 3, 5 and 7). */
-import type { Profile } from '../service.ts';
+import type { Profile } from './service.ts';
 
 /** Longest values of the keys that the spec names; others may have {@link bounds.value}. */
 const known = new Map([
@@ -55,3 +55,39 @@ export function extendedText(value: unknown): { readonly text: string } | { read
 
 /** Extended profiles of one reader at most. */
 export const mostApps = bounds.apps;
+
+/**
+ * Copies of the profile in this browser (spec section 3, "Locally stored on profile save"), for the paper's own scripts and widgets. The
+ * tracking id is also the stored token, and the first name the stored username. They go when the reader does: a browser may be
+ * somebody else's next.
+ */
+
+export interface ProfileCopies {
+  readonly address: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+  readonly phone: string;
+  readonly birthday: string;
+  readonly trackingId: string;
+}
+
+const keys = ['address', 'firstName', 'lastName', 'email', 'username', 'phone', 'birthday', 'token', 'trackingId'];
+
+/** Storage that is full or blocked takes none; nothing depends on them. */
+export function keepProfileCopies(copies: ProfileCopies): void {
+  const all: Readonly<Record<string, string>> = { ...copies, username: copies.firstName, token: copies.trackingId };
+  try {
+    for (const key of keys) localStorage.setItem(key, all[key] ?? '');
+  } catch {
+    forgetProfileCopies();
+  }
+}
+
+export function forgetProfileCopies(): void {
+  try {
+    for (const key of keys) localStorage.removeItem(key);
+  } catch {
+    // What cannot be removed could not be written either.
+  }
+}

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readEmail } from '../../email-verification/model.ts';
-import { isAddress } from '../../mail/address.ts';
-import { normalEmail } from './email.ts';
+import { readEmail } from '../email-verification/model.ts';
+import { isAddress } from '../mail/address.ts';
+import { normalEmail } from './model.ts';
 
 describe('the normal form of an address', () => {
   it.each([

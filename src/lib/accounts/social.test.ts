@@ -1,11 +1,11 @@
 /** Sign-in with Google and Facebook against the sandbox's, on both engines; and what an unproven address is good for. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Facebook, startFacebook } from '../../../../sandbox/facebook/facebook.ts';
-import { type Google, startGoogle } from '../../../../sandbox/google/google.ts';
-import { type Bench, bench, browser, caller, got, siteUrl } from '../../../../tests/world/accounts.ts';
-import { onBothEngines } from '../../../../tests/world/databases.ts';
-import type { Caller, Provider, SocialEnd } from '../service.ts';
-import type { AccountsOptions } from './accounts.server.ts';
+import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
+import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
+import { type Bench, bench, browser, caller, got, siteUrl } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { AccountsOptions } from './service.server.ts';
+import type { Caller, Provider, SocialEnd } from './service.ts';
 
 const email = 'ada.whitlock@example.com';
 const yes = { account: email, decision: 'allow', share_email: 'on', email_verified: 'on' };

@@ -2,15 +2,14 @@
  * Turns proofs into sessions. Whoever proves an address for the first time gets the account without anything that somebody
  * put there before who had not, by the list of personal data (unless this very browser is signed in to it).
  */
-import type { AccountsTransaction } from '../../database.ts';
-import { proofSeconds } from '../proof-rules.ts';
-import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from '../service.ts';
-import { normalEmail } from './email.ts';
-import { badEmail, limited, no, ok, type Parts, within } from './parts.ts';
-import type { User } from './people.server.ts';
+import type { AccountsTransaction } from '../database.ts';
+import { badEmail, limited, no, ok, type Parts, within } from './dependencies.server.ts';
+import { normalEmail, proofSeconds } from './model.ts';
 import { profileProblem } from './profile.ts';
 import type { SocialProof } from './proofs.server.ts';
 import { linkUrl } from './sending.server.ts';
+import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from './service.ts';
+import type { User } from './users.server.ts';
 
 export interface SigningIn extends Pick<Accounts, 'checkCode' | 'login' | 'register' | 'peekLink' | 'useLink'> {
   /** Signs in whom a provider vouches for; `null` when there is no account that it may open. */
