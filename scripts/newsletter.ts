@@ -3,8 +3,8 @@
  * run that was broken off goes on where it was, and one too many does nothing. For cron, with `npm run serve` beside it.
  */
 
-import { newsletters } from '../src/lib/newsletters/newsletters.ts';
-import type { Addressed } from '../src/lib/newsletters/service.ts';
+import { newsletters } from '../src/lib/newsletters/model.ts';
+import type { Addressed } from '../src/lib/newsletters/service.server.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { whileRunning } from './setup/lifetime.mjs';

@@ -2,7 +2,7 @@
  * `npm run support`: shows the messages to the support inbox that were not mailed because they look as if no person had written them;
  * `npm run support -- release <number>` mails one after all. With `npm run serve` beside it, which sends.
  */
-import type { HeldMessage } from '../src/lib/support/service.ts';
+import type { HeldMessage } from '../src/lib/support/service.server.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 

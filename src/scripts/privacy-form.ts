@@ -1,6 +1,7 @@
 /** The banner's answer, in place: what is chosen counts at once, and the server is asked to keep it. */
-import { consentFields } from '../lib/consent/form.ts';
+
 import { grantedByForm } from '../lib/consent/model.ts';
+import { consentFields } from '../lib/consent/schema.ts';
 import { $consent, chooseConsent, refreshConsent, tellConsent } from '../stores/consent.ts';
 
 /** @param submitter the button that was pressed */

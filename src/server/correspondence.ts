@@ -4,10 +4,8 @@ import type { Database } from '../lib/database.ts';
 import type { Limits } from '../lib/http/limits.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { RunningOutbox } from '../lib/mail/outbox.server.ts';
-import { createNewsletters } from '../lib/newsletters/newsletters.server.ts';
-import type { Newsletters } from '../lib/newsletters/service.ts';
-import type { Support } from '../lib/support/service.ts';
-import { createSupport } from '../lib/support/support.server.ts';
+import { createNewsletters, type Newsletters } from '../lib/newsletters/service.server.ts';
+import { createSupport, type Support } from '../lib/support/service.server.ts';
 import { publication } from '../publication.ts';
 
 export interface Correspondence {

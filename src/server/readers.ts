@@ -7,9 +7,9 @@ import { createAccounts, defaultKeeping } from '../lib/accounts/service.server.t
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
-import { createComments, type RunningComments } from '../lib/comments/engine/comments.server.ts';
-import { createModeration } from '../lib/comments/engine/moderation.server.ts';
+import { createModeration } from '../lib/comments/moderation.server.ts';
 import { commentData } from '../lib/comments/personal-data.server.ts';
+import { createComments, type RunningComments } from '../lib/comments/service.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Logger } from '../lib/logging.ts';

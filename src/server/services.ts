@@ -10,11 +10,11 @@ import type { Limiter } from '../lib/http/limiter.server.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Popularity } from '../lib/most-read/service.ts';
-import type { Newsletters } from '../lib/newsletters/service.ts';
+import type { Newsletters } from '../lib/newsletters/service.server.ts';
 import type { Library } from '../lib/saved/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
 import type { Search } from '../lib/search/service.ts';
-import type { Support } from '../lib/support/service.ts';
+import type { Support } from '../lib/support/service.server.ts';
 import type { Market } from '../lib/ticker/service.ts';
 
 export interface Services {

@@ -3,8 +3,7 @@
  * out of them (RFC 8058), and the end of an account. Forms are posted as a browser posts them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { supportMessages } from '../../src/lib/support/messages.ts';
-import type { SupportBody } from '../../src/lib/support/wire.ts';
+import { type SupportFields, supportMessages } from '../../src/lib/support/schema.ts';
 import { type AccountSite, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { formOf } from './fixtures/accounts.ts';
 
@@ -31,7 +30,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     email: 'ada@example.com',
     phone: '212 555 0183',
     message: 'Where is my paper?',
-  } satisfies SupportBody;
+  } satisfies SupportFields;
   const mailed = (text: string) =>
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
 

@@ -6,10 +6,8 @@
 import { useStore } from '@nanostores/react';
 import { useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { myComments } from '../../lib/comments/client.ts';
-import { noteWaiting } from '../../lib/comments/drafts.ts';
-import { commentDone } from '../../lib/comments/messages.ts';
-import type { MineAnswer, OwnComment } from '../../lib/comments/wire.ts';
+import { myComments, noteWaiting } from '../../lib/comments/client.ts';
+import { commentDone, type MineAnswer, type OwnComment } from '../../lib/comments/schema.ts';
 import { $commentAct, type CommentAct } from '../../stores/comments.ts';
 import styles from './Comments.module.css';
 import { Composer } from './Composer.tsx';

@@ -2,16 +2,21 @@
 
 import { type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/forms.ts';
-import { postComment } from '../../lib/comments/client.ts';
-import { dropDraft, type KeptDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
-import { commentFailed, commentInvalid, commentLabels, tooLong } from '../../lib/comments/messages.ts';
-import { commentForm } from '../../lib/comments/paging.ts';
-import { cleanComment, lengthOf, longestName, nameProblem } from '../../lib/comments/text.ts';
-import type { OwnComment } from '../../lib/comments/wire.ts';
+import {
+  dropDraft,
+  type KeptDraft,
+  keepDraft,
+  newDraftKey,
+  postComment,
+  readDraft,
+  refusedField,
+  refusedMessage,
+} from '../../lib/comments/client.ts';
+import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
+import { commentFailed, commentInvalid, commentLabels, type OwnComment, tooLong } from '../../lib/comments/schema.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
 import styles from './Comments.module.css';
-import { refusedField, refusedMessage } from './refused.ts';
 
 interface Props {
   article: number;

@@ -1,13 +1,11 @@
 /** The reader's own comments that nobody else sees yet, or that may still be changed. */
 
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { editComment, removeComment } from '../../lib/comments/client.ts';
-import { commentStates } from '../../lib/comments/messages.ts';
-import type { OwnComment } from '../../lib/comments/wire.ts';
+import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';
+import { commentStates, type OwnComment } from '../../lib/comments/schema.ts';
 import { ago } from '../../lib/relative-time.ts';
 import { Notice } from '../shared/form.tsx';
 import styles from './Comments.module.css';
-import { refusedMessage } from './refused.ts';
 
 interface Props {
   comments: readonly OwnComment[];

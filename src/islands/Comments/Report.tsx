@@ -1,11 +1,10 @@
 /** Tells the editors of a comment: asked once more, then done. */
 
 import { useEffect, useId, useRef, useState } from 'react';
-import { reportComment } from '../../lib/comments/client.ts';
-import { commentLabels } from '../../lib/comments/messages.ts';
+import { refusedMessage, reportComment } from '../../lib/comments/client.ts';
+import { commentLabels } from '../../lib/comments/schema.ts';
 import { Notice } from '../shared/form.tsx';
 import styles from './Comments.module.css';
-import { refusedMessage } from './refused.ts';
 
 interface Props {
   comment: number;

@@ -4,9 +4,13 @@
  */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/http/ask.ts';
-import { choiceMessages } from '../../lib/newsletters/messages.ts';
-import { choicesCall, choicesPath, mailFields } from '../../lib/newsletters/paths.ts';
-import type { ChoicesAnswer } from '../../lib/newsletters/wire.ts';
+import {
+  type ChoicesAnswer,
+  choiceMessages,
+  choicesCall,
+  choicesPath,
+  mailFields,
+} from '../../lib/newsletters/schema.ts';
 import { Notice } from '../shared/form.tsx';
 import styles from './MailChoices.module.css';
 

@@ -1,18 +1,17 @@
-/**
- * Signing up by an address alone. The server draws a form that works by itself; touched, it goes on in place.
- */
+/** Signing up for newsletters with an email address. The server renders a form that posts by itself; once hydrated, it submits in place. */
 import { useStore } from '@nanostores/react';
-import { useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import * as calls from '../../lib/accounts/client.ts';
+import { formActions, formFields } from '../../lib/accounts/forms.ts';
+import { nextStep, thanks, webmail } from '../../lib/newsletters/schema.ts';
+import { $gaveAddress } from '../../stores/persisted.ts';
 import { useFlow } from '../SignIn/use-flow.ts';
 import { useSocialWindow } from '../SignIn/use-social-window.ts';
-import { useScripted } from '../shared/form.tsx';
+import { EmailField, Notice, useEmailField, useScripted } from '../shared/form.tsx';
 import { SocialButtons } from '../shared/SocialButtons.tsx';
 import type { Provider } from '../shared/social.ts';
-import { NewsletterForm } from './NewsletterForm.tsx';
 import styles from './Newsletters.module.css';
 import { createNewsletterFlow } from './newsletter-flow.ts';
-import { Subscribed } from './Subscribed.tsx';
 
 interface Props {
   /** `bar` is one line with the providers' marks behind it, `sheet` a form of a page. */
@@ -57,6 +56,86 @@ export default function Newsletters(props: Props) {
         compact={bar}
         onChoose={choose}
       />
+    </div>
+  );
+}
+
+export interface NewsletterFormProps {
+  email: string;
+  error: string | null;
+  busy: boolean;
+  label: string;
+  submit: string;
+  returnTo: string;
+  /** In one line, the label for assistive technology alone. */
+  inline?: boolean;
+  scripted: boolean;
+  /** Further fields above the address. */
+  children?: ReactNode;
+  onSubmit(email: string): void;
+}
+
+export function NewsletterForm(props: NewsletterFormProps) {
+  const { email, error, busy, label, submit, returnTo, inline = false, scripted, children, onSubmit } = props;
+  const id = useId();
+  const { input, submit: send, take } = useEmailField(error, onSubmit);
+
+  return (
+    <form
+      className={inline ? styles.inline : styles.form}
+      method="post"
+      action={formActions.newsletter}
+      noValidate={scripted}
+      aria-busy={busy}
+      onSubmit={send}
+    >
+      {children}
+      <label className={inline ? 'visually-hidden' : styles.label} htmlFor={`${id}-email`}>
+        {label}
+      </label>
+      <div className={styles.row}>
+        <EmailField
+          field={input}
+          id={`${id}-email`}
+          errorId={`${id}-error`}
+          email={email}
+          busy={busy}
+          wrong={error !== null}
+          placeholder={inline ? 'Email address' : undefined}
+        />
+        <button className="button" type="submit" aria-disabled={busy}>
+          {busy ? 'One moment…' : submit}
+        </button>
+      </div>
+      <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
+      <input type="hidden" name={formFields.return} value={returnTo} />
+    </form>
+  );
+}
+
+/** @param focused whether the thanks take the focus, which was in a form that is no longer there */
+export function Subscribed({ inline = false, focused = true }: { inline?: boolean; focused?: boolean }) {
+  const thanked = useRef<HTMLParagraphElement>(null);
+  useEffect(() => $gaveAddress.set(true), []);
+  useEffect(() => {
+    if (focused) thanked.current?.focus();
+  }, [focused]);
+
+  return (
+    <div className={inline ? styles.doneInline : styles.done} role="status" data-subscribed="">
+      <p className={styles.thanks} ref={thanked} tabIndex={-1}>
+        {thanks}
+      </p>
+      <p className={styles.next}>{nextStep}</p>
+      <ul className={styles.webmail}>
+        {webmail.map(({ name, href }) => (
+          <li key={name}>
+            <a href={href} target="_blank" rel="noopener noreferrer">
+              Open {name}
+            </a>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

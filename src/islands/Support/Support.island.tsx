@@ -1,24 +1,39 @@
 /**
- * Premium Support (spec section 2, "Contact tab"): a button that opens the form in a sheet, "How can we help?". Without a script the
- * button is a link to the page of the form, which draws the same form `inline`.
+ * Premium Support (spec section 2, "Contact tab"): a button that opens the form in a sheet, "How can we help?". Without JavaScript the
+ * button is a link to the page of the form, which renders the same form `inline`.
  */
 import { useEffect, useRef, useState } from 'react';
-import { contactPage, type SupportFields } from '../../lib/support/form.ts';
 import { supportHours } from '../../lib/support/hours.ts';
+import {
+  contactPage,
+  type SupportField,
+  type SupportFields,
+  supportFields,
+  supportMessages,
+  supportPath,
+} from '../../lib/support/schema.ts';
 import { Dialog } from '../shared/Dialog.tsx';
+import { FieldForm, type FieldFormState } from '../shared/FieldForm.tsx';
 import styles from './Support.module.css';
-import { SupportForm, type SupportFormProps } from './SupportForm.tsx';
 
-interface Props extends SupportFormProps {
+interface Props extends FieldFormState<SupportField> {
   /** In the page instead of behind the button. */
   inline?: boolean;
 }
 
-export default function Support({ inline = false, ...form }: Props) {
+const form = {
+  fields: supportFields,
+  page: contactPage,
+  route: supportPath,
+  messages: supportMessages,
+  label: 'Premium Support',
+};
+
+export default function Support({ inline = false, ...state }: Props) {
   const [open, setOpen] = useState(false);
-  // A sheet is closed by a slip of the hand; what was written waits for it.
+  // A sheet is easily closed by accident; what was typed is there when it opens again.
   const typed = useRef<Partial<SupportFields>>({});
-  if (inline) return <SupportForm {...form} />;
+  if (inline) return <FieldForm {...form} {...state} />;
   return (
     <>
       <a
@@ -38,9 +53,10 @@ export default function Support({ inline = false, ...form }: Props) {
           onClose={() => setOpen(false)}
         >
           <Presence />
-          <SupportForm
+          <FieldForm
             {...form}
-            fields={{ ...form.fields, ...typed.current }}
+            {...state}
+            values={{ ...state.values, ...typed.current }}
             onTyped={(now) => {
               typed.current = now;
             }}
@@ -51,7 +67,7 @@ export default function Support({ inline = false, ...form }: Props) {
   );
 }
 
-/** Whether somebody is there, said anew each minute. */
+/** Whether support is online; updated each minute. */
 function Presence() {
   const [hours, setHours] = useState(() => supportHours(Date.now()));
   useEffect(() => {

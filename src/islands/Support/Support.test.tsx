@@ -28,20 +28,20 @@ afterEach(async () => {
 });
 
 it('is a form of its own page without a script, with what was typed and what is wrong', async () => {
-  drawn = await draw(<Support inline stamp="s" fields={{ name: 'Ada' }} errors={{ email: 'Please.' }} problem="No." />);
+  drawn = await draw(<Support inline stamp="s" values={{ name: 'Ada' }} errors={{ email: 'Please.' }} problem="No." />);
   expect([form().getAttribute('action'), form().method]).toEqual(['/contact', 'post']);
   expect([...new FormData(form()).keys()]).toEqual(['name', 'email', 'phone', 'message', 'website', 'stamp']);
   expect([field('Name').value, field('Name').required, message().required]).toEqual(['Ada', true, true]);
   expect(alerts()).toEqual(['No.', 'Please.']);
   await drawn.remove();
-  drawn = await draw(<Support inline sent stamp="s" fields={{}} />);
+  drawn = await draw(<Support inline sent stamp="s" values={{}} />);
   expect(drawn.host.textContent).toBe('Thank you. We’ve received your message, and a person will answer it.');
 });
 
 it('opens in a sheet that says whether somebody is there, anew each minute', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
   vi.setSystemTime('2026-11-20T21:59:30Z');
-  drawn = await draw(<Support stamp="s" fields={known} />);
+  drawn = await draw(<Support stamp="s" values={known} />);
   expect(named('a', 'Premium Support').getAttribute('href')).toBe('/contact');
   await click(named('a', 'Premium Support'));
   const sheet = document.querySelector('dialog');
@@ -56,7 +56,7 @@ it('opens in a sheet that says whether somebody is there, anew each minute', asy
 });
 
 it('keeps what was written in a sheet that is closed before it was sent, and not after', async () => {
-  drawn = await draw(<Support stamp="s" fields={known} />);
+  drawn = await draw(<Support stamp="s" values={known} />);
   await click(named('a', 'Premium Support'));
   await type(field('Name'), 'Adele');
   await act(async () => {
@@ -77,7 +77,7 @@ it('keeps what was written in a sheet that is closed before it was sent, and not
 });
 
 it('asks for all four, then a message takes the place of the form', async () => {
-  drawn = await draw(<Support inline stamp="stamp-1" fields={known} />);
+  drawn = await draw(<Support inline stamp="stamp-1" values={known} />);
   await submit(form());
   expect(alerts()).toEqual(['Please tell us how we can help.']);
   expect(document.activeElement).toBe(message());
@@ -105,7 +105,7 @@ it.each([
   ['a server that is broken', 503],
   ['no line', 0],
 ])('says the words of spec section 8 over %s, and keeps every word', async (_what, status) => {
-  drawn = await draw(<Support inline stamp="s" fields={known} />);
+  drawn = await draw(<Support inline stamp="s" values={known} />);
   await type(field('Name'), 'Adele');
   await write('Where is my paper?');
   fetched.mockImplementation(async () => {

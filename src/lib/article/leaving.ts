@@ -2,7 +2,7 @@
  * What this browser has kept of a reader who signs out: what they were writing, and the stories that could be read without a network.
  * The browser may be somebody else's next. A session that only ran out leaves both, for then nobody has left.
  */
-import { forgetDrafts } from '../comments/drafts.ts';
+import { forgetDrafts } from '../comments/client.ts';
 
 /** Where the service worker keeps stories, and their pictures (src/client/story-worker.ts). */
 export const keptStories = 'broadsheet-stories';

@@ -1,6 +1,12 @@
-/** What readers do with comments, as routes see it. Failures that a reader can cause, or WordPress, are values. */
-import type { Caller, Session } from '../accounts/service.ts';
-import type { MineAnswer, OwnComment } from './wire.ts';
+/** The comments service as routes see it, what its modules depend on, and how WordPress's answers become outcomes. */
+import type { Accounts, Caller, Session } from '../accounts/service.ts';
+import type { WalledLevel } from '../content/model.ts';
+import type { Database } from '../database.ts';
+import type { Limiter } from '../http/limiter.server.ts';
+import type { Logger } from '../logging.ts';
+import type { Moderation, ModerationAnswer, ModerationStatus } from './moderation.server.ts';
+import { commentRefused, type MineAnswer, type OwnComment } from './schema.ts';
+import type { CommentPostsTable } from './tables.ts';
 
 export type CommentFailure =
   /** The words or the name are not as they should be; `field` says which. */
@@ -56,4 +62,89 @@ export interface Comments {
   exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Forgets a reader: the words stay with WordPress, without name and address. */
   forget(userId: string): Promise<void>;
+}
+
+/** The paper's rules, `publication.comments`. */
+export interface CommentRules {
+  readonly level: WalledLevel;
+  readonly longest: number;
+  readonly editMinutes: number;
+  readonly reportsToHold: number;
+  readonly showWaitingDays: number;
+}
+
+export interface CommentDependencies {
+  readonly database: Database;
+  readonly moderation: Moderation;
+  readonly limiter: Limiter;
+  readonly rules: CommentRules;
+  readonly accounts: Pick<Accounts, 'profile' | 'saveProfile'>;
+  /** Names that readers may not write under: those of the paper and its authors. */
+  readonly reservedNames?: () => readonly string[];
+  /** Whether a reader pays. */
+  readonly isPaying: (session: Session) => Promise<boolean>;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export const failed = (failure: CommentFailure): { readonly ok: false; readonly failure: CommentFailure } => ({
+  ok: false,
+  failure,
+});
+export const done = <T>(value: T): CommentOutcome<T> => ({ ok: true, value });
+
+/** What a state at WordPress is called here. Spam says nothing to who wrote it. */
+export const stateOf = (status: ModerationStatus): 'waiting' | 'published' | 'declined' =>
+  status === 'approved' ? 'published' : status === 'trash' ? 'declined' : 'waiting';
+
+/** WordPress's refusal as a failure; `away` where it is no reader's doing. */
+export function failureOf(refused: Extract<ModerationAnswer, { kind: 'refused' }>): CommentFailure {
+  const { code } = refused;
+  if (/duplicate/.test(code)) return { kind: 'duplicate' };
+  if (code === 'newsroom_busy') return { kind: 'busy' };
+  if (/flood/.test(code)) return { kind: 'limited', retryAfter: 15 };
+  if (/comment_closed$/.test(code)) return { kind: 'closed' };
+  if (/invalid_post_id|draft_post|trash_post|cannot_read_post|comment_invalid_id|already_trashed/.test(code)) {
+    return { kind: 'gone' };
+  }
+  if (/content_invalid|content_column_length/.test(code)) {
+    return {
+      kind: 'invalid',
+      field: 'content',
+      message: commentRefused.text,
+    };
+  }
+  if (/author_column_length|author_data_required/.test(code)) {
+    return { kind: 'invalid', field: 'name', message: commentRefused.anotherName };
+  }
+  return { kind: 'unavailable' };
+}
+
+/** End of the time in which its author may change a comment, epoch milliseconds. */
+export const changeableUntil = (created: number, rules: Pick<CommentRules, 'editMinutes'>): number =>
+  created + rules.editMinutes * 60_000;
+
+/** A row as its author sees it. */
+export function ownOf(
+  row: CommentPostsTable,
+  rules: Pick<CommentRules, 'editMinutes'>,
+  now: number,
+  isPublished?: (id: number) => boolean,
+): OwnComment {
+  const id = row.wordpress_id === null ? null : Number(row.wordpress_id);
+  const until = changeableUntil(Number(row.created), rules);
+  const published = id !== null && (isPublished ? isPublished(id) : row.state === 'published');
+  const status = published ? 'published' : row.state === 'declined' ? 'declined' : 'waiting';
+  return {
+    id: row.id,
+    commentId: id,
+    articleId: Number(row.article_id),
+    parentId: Number(row.parent_id),
+    author: row.name,
+    content: row.content,
+    status,
+    date: new Date(Number(row.created)).toISOString(),
+    changeableUntil: id !== null && status !== 'declined' && now < until ? new Date(until).toISOString() : null,
+  };
 }

@@ -34,6 +34,51 @@ export async function readOwnForm(
   return (await readForm(request, limit)) ?? plainText(415, 'This address takes a form.');
 }
 
+/** Why a form could not be handled: it comes from another site, it is no form or too long, or its handler failed. */
+export interface FormRefusal {
+  readonly status: 403 | 415 | 503;
+  /** A sentence for the reader. */
+  readonly problem: string;
+}
+
+const isNext = (result: object): result is Next => 'to' in result;
+
+interface FormRules {
+  /** Longest body, bytes. */
+  readonly limit?: number;
+  /** `Cache-Control` of the redirect. */
+  readonly cacheControl?: string;
+}
+
+/**
+ * Handles a form that a page posted: checks where it comes from, reads it, and turns the handler's exception into 503. Every route and
+ * page that takes a form goes through here.
+ *
+ * @param handle what it returns with `to` becomes a 303; anything else is returned for the page to show
+ */
+export async function postedForm<Result extends object>(
+  { request, locals, url }: Pick<APIContext, 'request' | 'locals' | 'url'>,
+  { limit, cacheControl }: FormRules,
+  handle: (form: URLSearchParams) => Promise<Result>,
+): Promise<Response | Exclude<Result, Next> | FormRefusal> {
+  const { siteUrl } = locals.config;
+  if (!isOwnForm(request, siteUrl)) {
+    return {
+      status: 403,
+      problem: `This form was sent from another site. Please open ${siteUrl} and try again.`,
+    };
+  }
+  const form = await readForm(request, limit);
+  if (!form) return { status: 415, problem: 'This address takes a form.' };
+  try {
+    const result = await handle(form);
+    return isNext(result) ? seeOther(result, cacheControl) : (result as Exclude<Result, Next>);
+  } catch (error) {
+    locals.services.log.error({ err: error, url: url.pathname }, 'A form could not be handled');
+    return { status: 503, problem: 'Something went wrong. Please try again.' };
+  }
+}
+
 /** 303 to a path, never cached. */
 export function seeOther({ to, cookies = [] }: Next, cacheControl = 'no-store'): Response {
   const headers = new Headers({ Location: to, 'Cache-Control': cacheControl });

@@ -1,6 +1,6 @@
 /** What the newsletters keep of a user. */
 import type { PersonalData } from '../personal-data.ts';
-import type { Newsletters } from './service.ts';
+import type { Newsletters } from './service.server.ts';
 
 export const newsletterData = (newsletters: Pick<Newsletters, 'exportData'>): PersonalData => ({
   tables: { mail_choices: 'gone' },

@@ -1,8 +1,8 @@
 /** Newsletters that a reader has chosen: from a form, through the link that proves the address, to the choices that are kept. */
 
 import type { Session } from '../accounts/service.ts';
-import { newsletters } from './newsletters.ts';
-import type { Newsletters } from './service.ts';
+import { newsletters } from './model.ts';
+import type { Newsletters } from './service.server.ts';
 
 const page = '/account/subscribed';
 

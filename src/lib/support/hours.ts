@@ -3,7 +3,7 @@
  * enough for a browser, which asks it every minute.
  */
 
-import { supportHoursMessages } from './messages.ts';
+import { supportHoursMessages } from './schema.ts';
 
 export interface Hours {
   /** Whether support is available now. */

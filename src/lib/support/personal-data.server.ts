@@ -1,6 +1,6 @@
 /** What the support inbox keeps of a user. */
 import type { PersonalData } from '../personal-data.ts';
-import type { Support } from './service.ts';
+import type { Support } from './service.server.ts';
 
 export const supportData = (support: Pick<Support, 'exportData' | 'forget'>): PersonalData => ({
   tables: { support_messages: 'gone' },

@@ -1,7 +1,7 @@
 /** The other end of the privacy form: writes the choice into a cookie of this browser, and nowhere else. */
 import type { APIRoute } from 'astro';
-import { consentFields, privacyPage } from '../../lib/consent/form.ts';
 import { consentCookieName, consentMaxAge, consentValue, grantedByForm } from '../../lib/consent/model.ts';
+import { consentFields, privacyPage } from '../../lib/consent/schema.ts';
 import { readForm } from '../../lib/http/body.server.ts';
 import { plainText, redirectGet, seeOther } from '../../lib/http/form.server.ts';
 import { comesFromHere } from '../../lib/http/origin.ts';

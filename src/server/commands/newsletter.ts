@@ -2,9 +2,8 @@
  * `npm run newsletter`: composes a day's letter of the newest stories of the content store, and hands it to the outbox for everybody who chose it.
  * It runs beside the serving process, on the same settings; that one sends what waits.
  */
-import { composeIssue } from '../../lib/newsletters/issue.ts';
-import { newsletters as letters } from '../../lib/newsletters/newsletters.ts';
-import type { Addressed, SendOptions } from '../../lib/newsletters/service.ts';
+import { composeIssue, newsletters as letters } from '../../lib/newsletters/model.ts';
+import type { Addressed, SendOptions } from '../../lib/newsletters/service.server.ts';
 import { compose } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
 import { createLog } from '../logging.ts';

@@ -2,7 +2,7 @@
  * `npm run support`: what readers wrote to the support inbox and what looked as if no person had written it. It runs beside the serving
  * process, on the same settings; that one mails what is released.
  */
-import type { HeldMessage, Support } from '../../lib/support/service.ts';
+import type { HeldMessage, Support } from '../../lib/support/service.server.ts';
 import { compose } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
 import { createLog } from '../logging.ts';

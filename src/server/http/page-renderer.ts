@@ -1,7 +1,7 @@
 /** From a request of Node's to a whole rendered answer: what the front serves now, and what a page store can keep. */
 import type { IncomingMessage } from 'node:http';
 import { pathToFileURL } from 'node:url';
-import { unsubscribePath } from '../../lib/newsletters/paths.ts';
+import { unsubscribePath } from '../../lib/newsletters/schema.ts';
 import { type Answer, exchange, type PageHandler } from '../../press/fast-path/in-memory-http.ts';
 import { callPaths } from './methods.ts';
 

@@ -9,7 +9,7 @@ import type { CspReportStats } from '../../lib/csp-reports/collector.server.ts';
 import type { IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { MailStats } from '../../lib/mail/outbox.server.ts';
-import type { SupportStats } from '../../lib/support/service.ts';
+import type { SupportStats } from '../../lib/support/service.server.ts';
 import type { WebhookBroadcastStats } from '../cluster/webhook-broadcast.ts';
 
 /** Responses since the start; each number only grows. */

@@ -1,8 +1,7 @@
 /** Writes a comment: WordPress keeps it, and its editors decide. */
 
-import { answerOf } from '../../../../lib/comments/answers.ts';
-import { commentCall, longestBody, placeOf } from '../../../../lib/comments/http.server.ts';
-import { type OwnAnswer, postBody } from '../../../../lib/comments/wire.ts';
+import { answerOf, commentCall, longestBody, placeOf, postBody } from '../../../../lib/comments/routes.server.ts';
+import type { OwnAnswer } from '../../../../lib/comments/schema.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = commentCall(

@@ -1,7 +1,11 @@
 /** What the reader who is signed in gets by mail; PUT says all of it. */
+import { z } from 'zod';
 import { unavailable } from '../../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
-import { type ChoicesAnswer, choicesBody } from '../../../../lib/newsletters/wire.ts';
+import type { ChoicesAnswer } from '../../../../lib/newsletters/schema.ts';
+
+/** Slugs; unknown ones are left out. */
+const choicesBody = z.looseObject({ choices: z.array(z.string().max(64)).max(50) });
 
 const retryWhenOff = 600;
 

@@ -1,8 +1,7 @@
 /** Tells the editors of a comment. */
 
-import { answerOf, refusalOf } from '../../../../../lib/comments/answers.ts';
-import { commentCall, isPublished } from '../../../../../lib/comments/http.server.ts';
-import { commentNumber } from '../../../../../lib/comments/paging.ts';
+import { commentNumber } from '../../../../../lib/comments/model.ts';
+import { answerOf, commentCall, isPublished, refusalOf } from '../../../../../lib/comments/routes.server.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = commentCall({}, async ({ comments, session, caller, context }) => {

@@ -1,8 +1,7 @@
 /** Changes a comment, or takes it back, while there is time (spec: an edit window of five minutes). */
 
-import { answerOf } from '../../../../../lib/comments/answers.ts';
-import { commentCall, longestBody } from '../../../../../lib/comments/http.server.ts';
-import { editBody, type OwnAnswer } from '../../../../../lib/comments/wire.ts';
+import { answerOf, commentCall, editBody, longestBody } from '../../../../../lib/comments/routes.server.ts';
+import type { OwnAnswer } from '../../../../../lib/comments/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const PATCH = commentCall(

@@ -1,8 +1,7 @@
 /** What the reader has written and reported under an article. */
 
-import { privateAnswer } from '../../../../../lib/comments/answers.ts';
-import { commentCall, isPublished } from '../../../../../lib/comments/http.server.ts';
-import { commentNumber } from '../../../../../lib/comments/paging.ts';
+import { commentNumber } from '../../../../../lib/comments/model.ts';
+import { commentCall, isPublished, privateAnswer } from '../../../../../lib/comments/routes.server.ts';
 import { refuse } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 

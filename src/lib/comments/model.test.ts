@@ -1,0 +1,97 @@
+import { describe, expect, it, test } from 'vitest';
+import {
+  asMarkup,
+  cleanComment,
+  cleanName,
+  commentNumber,
+  commentsPath,
+  counted,
+  initialsOf,
+  lengthOf,
+  longestName,
+  nameProblem,
+  threadPath,
+  tintOf,
+} from './model.ts';
+
+describe('a comment', () => {
+  it('keeps its paragraphs and loses what is not seen', () => {
+    expect(cleanComment('  One\t two \r\n three\r\n\r\n\r\n\r\nfour\u2028five  ')).toBe('One two\nthree\n\nfour\nfive');
+    expect(cleanComment('pass\u200bword \u202eevil\u202c \u2066x\u2069 \ufeff\u00ad\u0007y')).toBe('password evil x y');
+    expect(cleanComment('\u{e0041}flag')).toBe('flag');
+  });
+
+  it('keeps emoji, other scripts and combining marks, and heaps of marks no higher than a language has them', () => {
+    const family = '👩‍👩‍👧';
+    expect(cleanComment(`${family} שלום می‌خواهم é`)).toBe(`${family} שלום می‌خواهم é`.normalize('NFC'));
+    expect(cleanComment(`Z${'\u0301'.repeat(40)}`).length).toBeLessThan(8);
+    expect(cleanComment('a\u200d\u200d\u200db')).toBe('a\u200db');
+    expect(cleanComment('half \ud83d')).toBe('half \ufffd');
+  });
+
+  it('is sent as what it says', () => {
+    expect(asMarkup('<script>alert(1)</script> & "so"')).toBe('&lt;script&gt;alert(1)&lt;/script&gt; &amp; "so"');
+    expect(asMarkup('&amp; &lt;')).toBe('&amp;amp; &amp;lt;');
+  });
+
+  it('is as long as a reader counts', () => expect(lengthOf('👍🏽é')).toBe(3));
+});
+
+test.each([
+  ['Ada Lovelace', null],
+  ['  Jörg \u202eO’Neil ', null],
+  ['李小龍', null],
+  ['', /enter the name/],
+  ['A', /two letters/],
+  ['1234', /two letters/],
+  ['ada@example.com', /not an address/],
+  ['buy at www.example.com', /not an address/],
+  ['https://x.example', /not an address/],
+  ['x'.repeat(longestName + 1), /at most 50/],
+])('the name %j', (given, problem) => {
+  const found = nameProblem(cleanName(given));
+  if (problem === null) expect(found).toBeNull();
+  else expect(found).toMatch(problem);
+});
+
+test('a name has initials and a tint of its own', () => {
+  expect(['Ada Lovelace', 'cleo', 'Jean-Luc van der Berg', '李小龍', '🙂'].map(initialsOf)).toEqual([
+    'AL',
+    'C',
+    'JB',
+    '李',
+    '',
+  ]);
+  expect(tintOf('Ada', 4)).toBe(tintOf('Ada', 4));
+  const tints = new Set(['Ada', 'Ben', 'Cleo', 'Dan', 'Eve', 'Fay', 'Gus', 'Hal'].map((name) => tintOf(name, 4)));
+  expect(tints.size).toBeGreaterThan(2);
+});
+
+test('the first page has the plain address', () => {
+  expect(commentsPath('a-slug')).toBe('/article/a-slug/comments');
+  expect(commentsPath('a-slug', 3)).toBe('/article/a-slug/comments?page=3');
+  expect(threadPath('a-slug', 7)).toBe('/article/a-slug/comments/7');
+  expect(threadPath('a-slug', 7, 2)).toBe('/article/a-slug/comments/7?page=2');
+});
+
+test.each([
+  ['1', 1],
+  // An old newspaper has millions of comments.
+  ['12345678', 12_345_678],
+  ['', null],
+  ['0', null],
+  ['07', null],
+  ['-1', null],
+  ['1.5', null],
+  ['1e3', null],
+  ['9'.repeat(16), null],
+  ['x', null],
+])('comment %j is %j', (given, id) => expect(commentNumber(given)).toBe(id));
+
+test('counts', () => {
+  expect([counted(0, 'comment'), counted(1, 'reply', 'replies'), counted(1204, 'comment')]).toEqual([
+    '0 comments',
+    '1 reply',
+    '1,204 comments',
+  ]);
+});

@@ -1,0 +1,94 @@
+/** JSON routes of the comments: who may call, what the content store knows of an article, and outcomes as answers. */
+import type { APIRoute } from 'astro';
+import { z } from 'zod';
+import { unconfirmed } from '../accounts/forms.ts';
+import type { Session } from '../accounts/service.ts';
+import type { ContentReader } from '../content/model.ts';
+import { type Answer, refuse } from '../http/answer.ts';
+import { tooManyTries } from '../http/rate-limit.ts';
+import { type Call, signedInRoute } from '../http/routes.server.ts';
+import { commentRefused, draftPattern, type EditBody, type PostBody } from './schema.ts';
+import type { CommentFailure, CommentOutcome, Comments, Place } from './service.ts';
+
+/** Longer than any comment may be, so that the service's own message says by how much. */
+const content = z.string().max(20_000);
+
+export const postBody = z.looseObject({
+  articleId: z.int().positive(),
+  parentId: z.int().nonnegative().default(0),
+  content,
+  name: z.string().max(200).optional(),
+  draft: z.string().regex(draftPattern),
+} satisfies Record<keyof PostBody, z.ZodType>);
+
+export const editBody = z.looseObject({ content } satisfies Record<keyof EditBody, z.ZodType>);
+
+type Commenting<Body> = Call<Body> & { readonly session: Session; readonly comments: Comments };
+
+/** A call for readers who are signed in; others get 401. 503 where comments are off. */
+export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
+  rules: { readonly body?: Schema; readonly limit?: number },
+  handle: (call: Commenting<z.output<Schema>>) => Promise<Answer>,
+): APIRoute =>
+  signedInRoute(rules, async (call) => {
+    const { comments } = call.context.locals.services;
+    return comments ? handle({ ...call, comments }) : refusalOf({ kind: 'unavailable' });
+  });
+
+/** Bytes of a body with the longest comment, in whatever script. */
+export const longestBody = 32 * 1024;
+
+/** Where a comment is to stand; `null`: there is no such article, or no such comment under it. */
+export function placeOf(content: ContentReader, articleId: number, parentId: number): Place | null {
+  const card = content.articles({ ids: [articleId] }).items[0];
+  const article = card && content.article(card.slug);
+  if (!article) return null;
+  if (parentId !== 0 && content.comment(parentId)?.articleId !== articleId) return null;
+  return { articleId, open: article.commentsOpen, parentId };
+}
+
+/** Whether readers see a comment, by WordPress's number. */
+export const isPublished =
+  (content: ContentReader) =>
+  (id: number): boolean =>
+    content.comment(id) !== null;
+
+const answers: Readonly<Record<Exclude<CommentFailure['kind'], 'invalid' | 'limited'>, readonly [number, string]>> = {
+  closed: [403, commentRefused.closed],
+  gone: [404, commentRefused.gone],
+  duplicate: [409, commentRefused.duplicate],
+  'subscribers-only': [403, commentRefused.subscribersOnly],
+  unconfirmed: [403, commentRefused.unconfirmed],
+  'too-late': [403, commentRefused.tooLate],
+  busy: [409, commentRefused.busy],
+  own: [409, commentRefused.own],
+  unavailable: [503, commentRefused.unavailable],
+};
+
+/** The sentence for the reader. */
+export function messageOf(failure: CommentFailure): string {
+  if (failure.kind === 'invalid') return failure.message;
+  if (failure.kind === 'limited') return tooManyTries(failure.retryAfter);
+  return answers[failure.kind][1];
+}
+
+export function refusalOf(failure: CommentFailure): Answer {
+  const message = messageOf(failure);
+  if (failure.kind === 'invalid')
+    return privateAnswer({ ...refuse(400, message), body: { message, field: failure.field } });
+  if (failure.kind === 'limited') return privateAnswer(refuse(429, message, { retryAfter: failure.retryAfter }));
+  if (failure.kind === unconfirmed)
+    return privateAnswer(refuse(answers[unconfirmed][0], message, { code: unconfirmed }));
+  const retry = failure.kind === 'unavailable' ? { retryAfter: 60 } : failure.kind === 'busy' ? { retryAfter: 5 } : {};
+  return privateAnswer(refuse(answers[failure.kind][0], message, retry));
+}
+
+/** An answer for one reader alone. */
+export const privateAnswer = (answer: Answer): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, 'Cache-Control': 'no-store, private' },
+});
+
+export function answerOf<T>(outcome: CommentOutcome<T>, status: number, body: (value: T) => unknown): Answer {
+  return outcome.ok ? privateAnswer({ status, body: body(outcome.value) }) : refusalOf(outcome.failure);
+}

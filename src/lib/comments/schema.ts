@@ -1,0 +1,118 @@
+/** The comment forms and calls: bodies, answers and messages. The page, the islands and the routes use these. */
+
+/** POST /api/v1/comments; `postBody` in routes.server.ts checks it. */
+export interface PostBody {
+  articleId: number;
+  /** Comment that it answers; 0 or absent: none. */
+  parentId?: number;
+  content: string;
+  /** Name to show above it; the profile's name unless given. */
+  name?: string;
+  /** The browser's id of the draft: the same id again is the same comment. */
+  draft: string;
+}
+
+/** PATCH /api/v1/comments/mine/{id} */
+export interface EditBody {
+  content: string;
+}
+
+/** Ids of drafts. */
+export const draftPattern = /^[\w-]{8,64}$/;
+
+/** A comment of the reader who asks. */
+export interface OwnComment {
+  readonly id: string;
+  /** WordPress's number, by which the page knows it; `null` while that is not known. */
+  readonly commentId: number | null;
+  readonly articleId: number;
+  readonly parentId: number;
+  readonly author: string;
+  /** Plain text. */
+  readonly content: string;
+  /** `waiting` for the editors, `published`, or `declined` by them. */
+  readonly status: 'waiting' | 'published' | 'declined';
+  /** ISO 8601. */
+  readonly date: string;
+  /** Until when it may be changed and taken back, ISO 8601; `null`: not any more. */
+  readonly changeableUntil: string | null;
+}
+
+/** GET /api/v1/comments/mine?article= */
+export interface MineAnswer {
+  /** Name that stood above the last comment, or that of the profile; '' where there is none. */
+  readonly name: string;
+  /** Whether the reader may write comments; those who do not pay may not, where the paper says so. */
+  readonly mayWrite: boolean;
+  readonly comments: readonly OwnComment[];
+  /** Numbers of the comments under the article that the reader has reported. */
+  readonly reported: readonly number[];
+}
+
+/** 201 of a comment that was taken, 200 of one that was changed. */
+export interface OwnAnswer {
+  readonly comment: OwnComment;
+}
+
+/** State of the reader's own comments. */
+export const commentStates = {
+  waiting: 'Waiting for approval. Only you can see it.',
+  published: 'Published.',
+  declined: 'Our editors didn’t publish this comment.',
+} as const;
+
+/** After a form was sent. */
+export const commentDone = {
+  waiting: 'Thank you. Our editors will review your comment. Until then, only you can see it.',
+  published: 'Thank you. Your comment is published and will appear in a moment.',
+  changed: 'Your comment was updated.',
+  removed: 'Your comment was deleted.',
+  reported: 'Thank you. Our editors will look at the comment.',
+} as const;
+
+/** Why WordPress, or the rules, did not take a comment. */
+export const commentRefused = {
+  unavailable: 'We couldn’t send your comment to our editors. It’s saved here. Try again in a few minutes.',
+  closed: 'Comments on this article are closed.',
+  gone: 'That comment is no longer there.',
+  duplicate: 'You’ve already posted this comment.',
+  subscribersOnly: 'Only subscribers can comment.',
+  unconfirmed:
+    'Please confirm your email address first. Open the link we mailed you, or sign in with your email again.',
+  tooLate: 'You can no longer change this comment.',
+  busy: 'Your comment is being sent. Please wait a moment.',
+  own: 'You can’t report your own comment.',
+  text: 'We can’t accept this text. Please change it a little.',
+  anotherName: 'Please enter another name.',
+  reservedName: 'This name belongs to our newsroom or looks like it. Please use your own name.',
+} as const;
+
+/** What the form finds, in the browser and on the server. */
+export const commentInvalid = {
+  empty: 'Please write something first.',
+  noName: 'Please enter the name to show with your comment.',
+  shortName: 'Please enter a name of two letters or more.',
+  longName: (most: number): string => `Please enter a name of at most ${most} letters.`,
+  addressAsName: 'Please enter a name, not an address.',
+} as const;
+
+/** @param by characters over the limit */
+export const tooLong = (by: number): string =>
+  `Please shorten your comment by ${by.toLocaleString('en-US')} character${by === 1 ? '' : 's'}.`;
+
+/** Where no answer came that says more. The browser keeps what was typed. */
+export const commentFailed = {
+  offline: 'We couldn’t reach the server. Your comment is saved here. Check your connection and try again.',
+  signedOut: 'You’re signed out. Sign in in another tab, then send this again. Your comment is saved here.',
+  wrong: 'Something went wrong. Your comment is saved here. Please try again.',
+} as const;
+
+/** On the page and in the form. */
+export const commentLabels = {
+  subscribersOnly: 'Subscribers can comment. Everyone can read.',
+  freeAccount: 'An account is free. All it takes is an email address.',
+  reviewed: 'Editors read comments before they appear.',
+  displayName: 'Display name',
+  confirmReport: 'Report this comment to our editors?',
+  reported: 'You’ve reported this comment. Our editors will look at it.',
+} as const;

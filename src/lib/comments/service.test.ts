@@ -1,0 +1,462 @@
+/** The comments service on both engines, over the wire of a WordPress in memory. */
+import { expect, it } from 'vitest';
+import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
+import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
+import { bench, caller, elsewhere, got, secret } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { Session } from '../accounts/service.ts';
+import { defaultLimits } from '../http/limits.ts';
+import { silent } from '../logging.ts';
+import { createModeration } from './moderation.server.ts';
+import { createComments } from './service.server.ts';
+import type { CommentOutcome, CommentRules, Draft } from './service.ts';
+
+const usual: CommentRules = {
+  level: 'registered',
+  longest: 100,
+  editMinutes: 5,
+  reportsToHold: 2,
+  showWaitingDays: 14,
+};
+
+function value<T>(outcome: CommentOutcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw new Error(JSON.stringify(outcome.failure));
+}
+const failure = <T>(outcome: CommentOutcome<T>): unknown => (outcome.ok ? 'none' : outcome.failure.kind);
+
+onBothEngines('comments', (engines) => {
+  async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = []) {
+    const database = await engines.open();
+    const own = await bench(database);
+    const moderation = moderationStandIn(fakeWordPress());
+    const paying = new Set<string>();
+    /** What the way to WordPress waits for. */
+    const slow: { wait: (() => Promise<void>) | null } = { wait: null };
+    const way: typeof fetch = async (...asked) => {
+      await slow.wait?.();
+      return moderation.fetch(...asked);
+    };
+    const comments = createComments({
+      database,
+      secret,
+      log: silent,
+      rules: { ...usual, ...rules },
+      now: () => own.clock.now,
+      accounts: own.accounts,
+      moderation: createModeration({ url: 'https://moderation.example', user: 'site', password: 'x', fetch: way }),
+      isPaying: async ({ userId }) => paying.has(userId),
+      reservedNames: () => reserved,
+    });
+    const { session } = await own.join('ada@example.com');
+    const draft = (more: Partial<Draft> = {}): Draft => ({
+      place: { articleId: 7, open: true, parentId: 0 },
+      content: 'Well said.',
+      name: 'Ada Lovelace',
+      ...more,
+    });
+    const post = (more: Partial<Draft> = {}, who: Session = session) => comments.post(who, draft(more), caller());
+    const mine = async (who: Session = session) =>
+      comments.mine(who, 7, (id) => moderation.all().some((each) => each.id === id && each.status === 'approved'));
+    return { ...own, database, comments, moderation, session, post, mine, paying, slow };
+  }
+
+  it('hands a comment to WordPress as spec section 7 has it, and tells its author alone', async () => {
+    const { post, moderation, mine, clock, join } = await open();
+    const comment = value(
+      await post({ content: ' <b>Well</b> said.\n\n\nIndeed. ', place: { articleId: 7, open: true, parentId: 3 } }),
+    );
+    expect(moderation.all()).toMatchObject([
+      {
+        post: 7,
+        parent: 3,
+        author_name: 'Ada Lovelace',
+        author_email: 'ada@example.com',
+        author_ip: '203.0.113.1',
+        raw: '&lt;b&gt;Well&lt;/b&gt; said.\n\nIndeed.',
+        date: new Date(clock.now).toISOString().slice(0, 19),
+      },
+    ]);
+    expect(comment).toMatchObject({
+      status: 'waiting',
+      content: '<b>Well</b> said.\n\nIndeed.',
+      author: 'Ada Lovelace',
+      parentId: 3,
+    });
+    expect(JSON.stringify(comment)).not.toMatch(/@|203\.0/);
+    expect((await mine()).comments).toEqual([comment]);
+    const { session: ben } = await join('ben@example.com');
+    expect((await mine(ben)).comments).toEqual([]);
+  });
+
+  it('is one comment for one draft, however many send it', async () => {
+    const { post, moderation } = await open();
+    const all = await Promise.all([1, 2, 3, 4].map(() => post({ draft: 'draft-one' })));
+    expect(moderation.all()).toHaveLength(1);
+    expect(all.filter(({ ok }) => ok).length).toBeGreaterThan(0);
+    expect(all.filter(({ ok }) => !ok).map(failure)).toSatisfy((kinds: unknown[]) =>
+      kinds.every((kind) => kind === 'busy'),
+    );
+    expect(value(await post({ draft: 'draft-one' })).commentId).toBe(moderation.all()[0]?.id);
+    // Without a number of its own, the words in their place are the draft.
+    value(await post({ content: 'Again.' }));
+    value(await post({ content: 'Again.' }));
+    expect(moderation.all()).toHaveLength(2);
+    expect(failure(await post({ content: 'Again.', draft: 'draft-two' }))).toBe('duplicate');
+    expect(moderation.all()).toHaveLength(2);
+  });
+
+  it('loses nothing while WordPress is away, and posts nothing twice when its answer is lost', async () => {
+    const { post, moderation, mine } = await open();
+    moderation.trouble = 'down';
+    expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
+    expect((await mine()).comments).toEqual([]);
+    moderation.trouble = 'lost';
+    expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
+    moderation.trouble = 'none';
+    // Taken, and not known: the words may have been mended since.
+    const found = value(await post({ draft: 'draft-one', content: 'Well said, indeed.' }));
+    expect(moderation.all()).toHaveLength(1);
+    expect(moderation.all()[0]).toMatchObject({ id: found.commentId, raw: 'Well said, indeed.' });
+    expect(moderation.asked.filter((each) => each === 'POST /wp/v2/comments')).toHaveLength(1 + 1);
+    for (const trouble of [500, 503, 429]) {
+      moderation.trouble = () => new Response('<h1>Bad gateway</h1>', { status: trouble });
+      expect(failure(await post({ draft: `draft-${trouble}`, content: `Words ${trouble}` }))).toBe('unavailable');
+    }
+  });
+
+  it('finds out by itself what became of a draft whose author went away', async () => {
+    const { post, moderation, comments, clock, mine, database } = await open();
+    moderation.trouble = 'lost';
+    await post({ draft: 'draft-one' });
+    moderation.trouble = 'down';
+    await post({ draft: 'draft-two', content: 'Never taken.' });
+    moderation.trouble = 'none';
+    clock.pass(180);
+    await comments.tasks.round();
+    expect((await mine()).comments.map(({ content }) => content)).toEqual(['Well said.']);
+    clock.pass(2 * 86_400);
+    await comments.tasks.round();
+    await comments.stop();
+    expect(await database.db.selectFrom('comment_posts').select('content').execute()).toEqual([
+      { content: 'Well said.' },
+    ]);
+  });
+
+  it('keeps a draft that WordPress may have for as long as it does not say that it has not', async () => {
+    const { post, moderation, comments, clock, mine } = await open();
+    moderation.trouble = 'lost';
+    await post({ draft: 'draft-one' });
+    for (const [code, status] of [
+      ['rest_forbidden', 401],
+      ['rest_no_route', 404],
+    ] as const) {
+      moderation.trouble = () => Response.json({ code }, { status });
+      clock.pass(2 * 86_400);
+      await comments.tasks.round();
+    }
+    moderation.trouble = 'none';
+    clock.pass(180);
+    await comments.tasks.round();
+    expect((await mine()).comments).toHaveLength(1);
+    await comments.stop();
+  });
+
+  it('stops after the question that is under way, however many there are', async () => {
+    const { post, moderation, comments, clock, slow } = await open();
+    moderation.trouble = 'lost';
+    for (const one of ['one', 'two', 'three']) await post({ draft: `draft-${one}`, content: one });
+    clock.pass(180);
+    const before = moderation.asked.length;
+    let stopping: Promise<void> | undefined;
+    slow.wait = async () => {
+      stopping ??= comments.stop();
+    };
+    await comments.tasks.round();
+    await stopping;
+    expect(moderation.asked.slice(before)).toEqual(['GET /newsroom/v1/comments']);
+  });
+
+  it.each([
+    ['comment_duplicate', 409, 'duplicate'],
+    ['comment_flood', 400, 'limited'],
+    ['rest_comment_closed', 403, 'closed'],
+    ['rest_comment_invalid_post_id', 403, 'gone'],
+    ['rest_comment_content_invalid', 400, 'invalid'],
+    ['newsroom_busy', 409, 'busy'],
+    ['rest_comment_invalid_author_ip', 403, 'unavailable'],
+  ])('says what WordPress means by %s', async (code, status, kind) => {
+    const { post, moderation } = await open();
+    moderation.trouble = () => Response.json({ code, message: 'secret@example.com', data: { status } }, { status });
+    const outcome = await post({ draft: 'draft-one' });
+    expect(failure(outcome)).toBe(kind);
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+  });
+
+  it('checks words, name, place and standing before anything is sent', async () => {
+    const { post, moderation, paying, session } = await open({ level: 'subscriber' });
+    expect(failure(await post())).toBe('subscribers-only');
+    paying.add(session.userId);
+    expect(failure(await post({ place: null }))).toBe('gone');
+    expect(failure(await post({ place: { articleId: 7, open: false, parentId: 0 } }))).toBe('closed');
+    for (const content of ['', ' \n\u200b ', 'x'.repeat(101)])
+      expect(await post({ content })).toMatchObject({ failure: { kind: 'invalid', field: 'content' } });
+    for (const name of ['', 'ada@example.com', undefined])
+      expect(await post({ name })).toMatchObject({ failure: { kind: 'invalid', field: 'name' } });
+    expect(moderation.asked).toEqual([]);
+    expect((await post({ content: '👍' })).ok).toBe(true);
+  });
+
+  it('takes the name of the profile, and a chosen one before it; never the address', async () => {
+    const { post, accounts, session, mine, moderation } = await open();
+    expect((await mine()).name).toBe('');
+    await accounts.saveProfile(session, { first_name: 'Ada', last_name: 'King' }, 'merge');
+    expect((await mine()).name).toBe('Ada King');
+    value(await post({ name: undefined, content: 'One.' }));
+    value(await post({ name: 'Countess', content: 'Two.' }));
+    value(await post({ name: undefined, content: 'Three.' }));
+    expect(moderation.all().map((each) => each.author_name)).toEqual(['Ada King', 'Countess', 'Countess']);
+    expect((await accounts.profile(session)).display_name).toBe('Countess');
+  });
+
+  it('may be changed and taken back by its author for five minutes, and by nobody else', async () => {
+    const { post, comments, session, join, moderation, clock, mine } = await open();
+    const { id, commentId } = value(await post());
+    moderation.moderate(commentId ?? 0, 'approved');
+    expect((await mine()).comments[0]?.status).toBe('published');
+    const { session: ben } = await join('ben@example.com');
+    expect(failure(await comments.edit(ben, id, 'Mine now.', caller()))).toBe('gone');
+    expect(failure(await comments.remove(ben, id))).toBe('gone');
+    clock.pass(299);
+    expect(value(await comments.edit(session, id, 'Better & said.', caller()))).toMatchObject({
+      content: 'Better & said.',
+      status: 'waiting',
+    });
+    expect(moderation.all()[0]).toMatchObject({ raw: 'Better &amp; said.', status: 'hold' });
+    expect(failure(await comments.edit(session, id, '', caller()))).toBe('invalid');
+    moderation.trouble = 'down';
+    expect(failure(await comments.edit(session, id, 'Lost.', caller()))).toBe('unavailable');
+    expect((await mine()).comments[0]?.content).toBe('Better & said.');
+    moderation.trouble = 'none';
+    clock.pass(1);
+    expect(failure(await comments.edit(session, id, 'Too late.', caller()))).toBe('too-late');
+    expect(failure(await comments.remove(session, id))).toBe('too-late');
+    const second = value(await post({ content: 'Second.' }));
+    expect((await comments.remove(session, second.id)).ok).toBe(true);
+    expect(moderation.all()[1]?.status).toBe('trash');
+    expect((await mine()).comments.map(({ id: each }) => each)).toEqual([id]);
+  });
+
+  it('tells WordPress whose browser it was, and settles what a spam filter has dropped', async () => {
+    const { post, moderation, mine } = await open();
+    value(await post({ content: 'Kept.' }));
+    expect(moderation.all()[0]?.author_user_agent).toBe(caller().userAgent);
+    moderation.trouble = () => restError(403, 'newsroom_comment_discarded');
+    const dropped = { content: 'Buy now.', draft: 'draft-that-is-spam' };
+    expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
+    const before = moderation.asked.length;
+    // Sent again, nobody is asked again.
+    expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
+    expect(moderation.asked).toHaveLength(before);
+    expect((await mine()).comments.map(({ status }) => status).sort()).toEqual(['declined', 'waiting']);
+  });
+
+  it('learns what the editors did with what waits, and stops showing it after its days', async () => {
+    const { post, comments, moderation, clock, mine } = await open();
+    const { commentId } = value(await post());
+    moderation.moderate(commentId ?? 0, 'trash');
+    expect((await mine()).comments[0]?.status).toBe('waiting');
+    clock.pass(301);
+    await mine();
+    await comments.stop();
+    expect((await mine()).comments[0]).toMatchObject({ status: 'declined', changeableUntil: null });
+    clock.pass(14 * 86_400);
+    expect((await mine()).comments).toEqual([]);
+  });
+
+  it('asks for few at once, and for each in the end', async () => {
+    const { post, comments, moderation, clock, mine } = await open();
+    for (let index = 0; index < 7; index++) value(await post({ content: `Thought ${index}.` }));
+    clock.pass(301);
+    const looks = () => moderation.asked.filter((each) => /^GET \/wp\/v2\/comments\/\d+$/.test(each));
+    await mine();
+    expect(looks()).toHaveLength(5);
+    await comments.stop();
+    await mine();
+    await comments.stop();
+    expect(new Set(looks())).toHaveLength(7);
+  });
+
+  it('counts a reader’s report once, and tells the editors until they have heard', async () => {
+    const { post, comments, session, join, moderation, mine, clock, database } = await open();
+    const { commentId } = value(await post());
+    const id = commentId ?? 0;
+    moderation.moderate(id, 'approved');
+    expect(failure(await comments.report(session, id, caller()))).toBe('own');
+    const unconfirmed = { ...session, userId: 'made-by-the-dozen', emailVerified: false };
+    expect(failure(await comments.report(unconfirmed, id, caller()))).toBe('unconfirmed');
+    moderation.trouble = 'down';
+    const { session: ben } = await join('ben@example.com');
+    const { session: cleo } = await join('cleo@example.com');
+    for (const who of [ben, ben, cleo]) expect((await comments.report(who, id, caller())).ok).toBe(true);
+    await comments.tasks.round();
+    moderation.trouble = 'none';
+    clock.pass(3600);
+    await comments.tasks.round();
+    expect(moderation.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
+    expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
+    expect((await mine(ben)).reported).toEqual([id]);
+    await comments.stop();
+  });
+
+  it('takes words that were mended after all was settled for a change, and later for another comment', async () => {
+    const { post, comments, moderation, clock, mine } = await open();
+    const lose = async (draft: string, content: string) => {
+      moderation.trouble = 'lost';
+      expect(failure(await post({ draft, content }))).toBe('unavailable');
+      moderation.trouble = 'none';
+      clock.pass(180);
+      await comments.tasks.round();
+    };
+    await lose('draft-one', 'Well said.');
+    expect(value(await post({ draft: 'draft-one', content: 'Well said, indeed.' })).content).toBe('Well said, indeed.');
+    expect(moderation.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.']);
+    await lose('draft-two', 'Once more.');
+    clock.pass(300);
+    expect(value(await post({ draft: 'draft-two', content: 'Once more, please.' })).content).toBe('Once more, please.');
+    expect(moderation.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.', 'Once more.', 'Once more, please.']);
+    expect((await mine()).comments).toHaveLength(3);
+    await comments.stop();
+  });
+
+  it('that was taken back can be said again, and counts again', async () => {
+    const { post, comments, session, moderation, mine } = await open();
+    const first = value(await post());
+    expect((await comments.remove(session, first.id)).ok).toBe(true);
+    const again = value(await post());
+    expect(again.id).not.toBe(first.id);
+    expect(moderation.all().map(({ status }) => status)).toEqual(['trash', 'hold']);
+    expect((await mine()).comments.map(({ id }) => id)).toEqual([again.id]);
+    const most = defaultLimits.comment.email?.most ?? 0;
+    const kinds: unknown[] = [];
+    for (let index = 0; index < most; index++) {
+      const { comments: own } = await mine();
+      if (own[0]) await comments.remove(session, own[0].id);
+      kinds.push(failure(await post()));
+    }
+    expect(kinds.slice(-2)).toEqual(['limited', 'limited']);
+  });
+
+  it('is not taken before the address is confirmed, neither a new one nor a change', async () => {
+    const { post, comments, moderation, session } = await open();
+    const unconfirmed = { ...session, emailVerified: false };
+    expect(failure(await post({}, unconfirmed))).toBe('unconfirmed');
+    expect(moderation.all()).toEqual([]);
+    const { id } = value(await post());
+    expect(failure(await comments.edit(unconfirmed, id, 'Other words.', caller()))).toBe('unconfirmed');
+  });
+
+  it('is not taken under the name of the paper or of an author, however it is spelled', async () => {
+    const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller']);
+    for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
+      expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
+    }
+    // Nor where the profile has it already.
+    await accounts.saveProfile(session, { first_name: 'Grace', last_name: 'Miller' }, 'replace');
+    expect(failure(await post({ name: undefined }))).toBe('invalid');
+    expect(moderation.all()).toEqual([]);
+    expect(value(await post({ name: 'Grace Hopper' })).author).toBe('Grace Hopper');
+  });
+
+  it('that repeats another does not use up the limit', async () => {
+    const { post } = await open();
+    value(await post({ content: 'Said once.', draft: 'draft-first' }));
+    for (let time = 0; time < 20; time++) {
+      expect(failure(await post({ content: 'Said once.', draft: `draft-again-${time}` }))).toBe('duplicate');
+    }
+    value(await post({ content: 'Something new.', draft: 'draft-other' }));
+  });
+
+  it('counts no reports of accounts whose address nobody has shown to be theirs', async () => {
+    const { post, comments, accounts, moderation, database } = await open();
+    const { commentId } = value(await post());
+    moderation.moderate(commentId ?? 0, 'approved');
+    const before = moderation.asked.length;
+    for (const number of [1, 2, 3]) {
+      const made = got(await accounts.create(`made-up-${number}@example.com`, elsewhere(number), '/', 'enter'));
+      const stranger = made.signedIn?.session as Session;
+      expect(failure(await comments.report(stranger, commentId ?? 0, elsewhere(number)))).toBe('unconfirmed');
+    }
+    await comments.tasks.round();
+    expect(moderation.asked).toHaveLength(before);
+    expect(moderation.all()).toMatchObject([{ status: 'approved' }]);
+    expect(await database.db.selectFrom('comment_reports').selectAll().execute()).toEqual([]);
+    await comments.stop();
+  });
+
+  it('is limited for a reader wherever they are, atomically', async () => {
+    const { comments, session } = await open();
+    const most = defaultLimits.comment.email?.most ?? 0;
+    const place = { articleId: 7, open: true, parentId: 0 };
+    const all = await Promise.all(
+      Array.from({ length: most + 6 }, (_, index) =>
+        comments.post(session, { place, content: `Thought ${index}.`, name: 'Ada' }, caller(`203.0.113.${index}`)),
+      ),
+    );
+    expect(all.filter(({ ok }) => ok)).toHaveLength(most);
+    expect(all.filter(({ ok }) => !ok).map(failure)).toEqual(Array.from({ length: 6 }, () => 'limited'));
+  });
+
+  it('gives a reader everything, and forgets them at WordPress too, even when it is away at first', async () => {
+    const { post, comments, session, moderation, clock, database } = await open();
+    value(await post({ content: 'Kept words.' }));
+    moderation.trouble = 'lost';
+    await post({ content: 'Taken unseen.', draft: 'draft-two' });
+    await comments.report(session, 4711, caller());
+    const { written, reported } = await comments.exportData(session.userId);
+    expect(written).toMatchObject([
+      { text: 'Kept words.', article: 7, state: 'waiting' },
+      { text: 'Taken unseen.', state: 'sending' },
+    ]);
+    expect(reported).toMatchObject([{ comment: 4711 }]);
+    moderation.trouble = 'down';
+    await comments.forget(session.userId);
+    expect(await comments.exportData(session.userId)).toEqual({ written: [], reported: [] });
+    moderation.trouble = 'none';
+    for (let hour = 0; hour < 3; hour++) {
+      clock.pass(3600);
+      await comments.tasks.round();
+    }
+    expect(
+      moderation
+        .all()
+        .map(({ raw, author_name, author_email, author_ip }) => [raw, author_name, author_email, author_ip]),
+    ).toEqual([
+      ['Kept words.', 'A former reader', '', ''],
+      ['Taken unseen.', 'A former reader', '', ''],
+    ]);
+    expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
+    await comments.stop();
+  });
+
+  it('forgets them at WordPress too where a comment was still on its way when they left', async () => {
+    const { post, comments, session, moderation, clock, slow } = await open();
+    const arrived = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    slow.wait = async () => {
+      slow.wait = null;
+      arrived.resolve();
+      await held.promise;
+    };
+    const posting = post();
+    await arrived.promise;
+    await comments.forget(session.userId);
+    await comments.tasks.round();
+    held.resolve();
+    await posting;
+    clock.pass(3600);
+    await comments.tasks.round();
+    expect(moderation.all()).toMatchObject([{ author_name: 'A former reader', author_email: '', author_ip: '' }]);
+    await comments.stop();
+  });
+});

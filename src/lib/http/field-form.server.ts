@@ -1,0 +1,170 @@
+/**
+ * The route and the page of a form whose fields are declared with form-fields.ts. The route takes JSON from the island and a form
+ * from a browser without JavaScript; the page takes the form at its own address and shows it again with what is wrong.
+ */
+import type { APIContext, APIRoute, AstroGlobal } from 'astro';
+import { z } from 'zod';
+import type { Caller, Session } from '../accounts/service.ts';
+import { refuse } from './answer.ts';
+import { type Next, plainText, postedForm, seeOther } from './form.server.ts';
+import {
+  checkFields,
+  type FieldErrors,
+  type Fields,
+  fieldNames,
+  hiddenFields,
+  readFields,
+  type Values,
+} from './form-fields.ts';
+import { tooManyTries } from './rate-limit.ts';
+import { callerOf, jsonRoute } from './routes.server.ts';
+
+/** Who sent a form, and what came with it besides its fields. */
+export interface Sender {
+  readonly caller: Caller;
+  /** `null` when the sender is not signed in. */
+  readonly session: Session | null;
+  /** What the field that people don't see holds. */
+  readonly trap: string;
+  /** The sealed time at which the form was rendered; empty when there is none. */
+  readonly stamp: string;
+}
+
+/** Whether a form was taken; else seconds until the sender may try again. */
+export type Delivery = { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+
+export interface FieldForm<Name extends string> {
+  readonly fields: Fields<Name>;
+  /** Path of the page. */
+  readonly page: string;
+  readonly messages: { readonly sent: string; readonly failed: string };
+  /** Longest body, bytes. */
+  readonly limit: number;
+  /** Takes values without errors; `null` where the form is switched off. */
+  readonly take: (locals: App.Locals) => ((values: Values<Name>, sender: Sender) => Promise<Delivery>) | null;
+}
+
+/** A form as its page shows it: the props of `islands/shared/FieldForm.tsx`. */
+export interface FieldFormView<Name extends string> {
+  readonly values: Partial<Values<Name>>;
+  readonly errors: FieldErrors<Name> | undefined;
+  /** What is wrong with the whole, as a sentence. */
+  readonly problem: string | null;
+  readonly sent: boolean;
+  /** The stamp that was posted: what is sent again was rendered when it was first rendered. */
+  readonly stamp: string | null;
+}
+
+type Context = Pick<APIContext | AstroGlobal, 'request' | 'locals' | 'clientAddress' | 'url'>;
+
+interface Refused<Name extends string> {
+  readonly ok: false;
+  readonly status: 400 | 429 | 503;
+  readonly message: string;
+  readonly errors?: FieldErrors<Name>;
+  readonly retryAfter?: number;
+  readonly values: Values<Name>;
+}
+type Outcome<Name extends string> = { readonly ok: true } | Refused<Name>;
+
+const longestHidden = 1000;
+
+async function submit<Name extends string>(
+  form: FieldForm<Name>,
+  context: Context,
+  read: (name: string) => unknown,
+): Promise<Outcome<Name>> {
+  const { services } = context.locals;
+  const values = readFields(form.fields, read);
+  const errors = checkFields(form.fields, values);
+  const [first] = Object.values<string | undefined>(errors);
+  if (first !== undefined) return { ok: false, status: 400, message: first, errors, values };
+  const failed = { ok: false, status: 503, message: form.messages.failed, values } as const;
+  const take = form.take(context.locals);
+  if (!take) return failed;
+  const hidden = (name: string): string => {
+    const value = read(name);
+    return typeof value === 'string' ? value.slice(0, longestHidden) : '';
+  };
+  try {
+    const known = await services.sessions?.session(context.request.headers.get('cookie'));
+    const delivery = await take(values, {
+      caller: callerOf(context),
+      session: known?.session ?? null,
+      trap: hidden(hiddenFields.trap),
+      stamp: hidden(hiddenFields.stamp),
+    });
+    if (delivery.ok) return delivery;
+    const { retryAfter } = delivery;
+    return { ok: false, status: 429, message: tooManyTries(retryAfter), retryAfter, values };
+  } catch (error) {
+    services.log.error({ err: error, page: form.page }, 'A form could not be stored');
+    return failed;
+  }
+}
+
+/** Longer than any field, so that the field's own message says how long it may be. */
+const text = z.string().max(20_000);
+
+function bodyOf<Name extends string>(fields: Fields<Name>) {
+  const shape = fieldNames(fields).map((name) => [name, fields[name].missing === undefined ? text.optional() : text]);
+  const hidden = Object.values(hiddenFields).map((name) => [name, text.optional()]);
+  return z.looseObject(Object.fromEntries([...shape, ...hidden]) as Record<string, z.ZodType>);
+}
+
+/**
+ * POST for the island and for browsers without JavaScript: JSON is answered with `{ message }`, and with `errors` by field next to 400;
+ * a posted form with a redirect to the page.
+ */
+export function fieldFormRoute<Name extends string>(form: FieldForm<Name>): APIRoute {
+  const { page, messages, limit } = form;
+  const json = jsonRoute(
+    bodyOf(form.fields),
+    async ({ body, context }) => {
+      const outcome = await submit(form, context, (name) => body[name]);
+      if (outcome.ok) return { status: 200, body: { message: messages.sent } };
+      const { status, message, errors, retryAfter } = outcome;
+      const answer = refuse(status, message, retryAfter === undefined ? {} : { retryAfter });
+      return errors ? { ...answer, body: { message, errors } } : answer;
+    },
+    limit,
+  );
+  return async (context) => {
+    const type = context.request.headers.get('content-type') ?? '';
+    if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return json(context);
+    const answer = await postedForm(context, { limit }, async (posted): Promise<Next> => {
+      const outcome = await submit(form, context, (name) => posted.get(name));
+      return { to: page + (outcome.ok ? '?state=sent' : '?problem=failed') };
+    });
+    if (answer instanceof Response) return answer;
+    return answer.status === 403 ? plainText(403, answer.problem) : seeOther({ to: `${page}?problem=failed` });
+  };
+}
+
+/** Handles the post to the page, and says what the page shows. A response in its place once the form was taken. */
+export async function fieldFormPage<Name extends string>(
+  form: FieldForm<Name>,
+  page: Context & Pick<AstroGlobal, 'response'>,
+): Promise<Response | FieldFormView<Name>> {
+  const { messages, limit } = form;
+  if (page.request.method !== 'POST') {
+    const { searchParams } = page.url;
+    const problem = searchParams.get('problem') === 'failed' ? messages.failed : null;
+    return { values: {}, errors: undefined, problem, sent: searchParams.get('state') === 'sent', stamp: null };
+  }
+  let stamp: string | null = null;
+  const answer = await postedForm(
+    page,
+    { limit, cacheControl: 'private, no-store' },
+    async (posted): Promise<Next | Refused<Name>> => {
+      stamp = posted.get(hiddenFields.stamp) || null;
+      const outcome = await submit(form, page, (name) => posted.get(name));
+      return outcome.ok ? { to: `${form.page}?state=sent` } : outcome;
+    },
+  );
+  if (answer instanceof Response) return answer;
+  page.response.status = answer.status;
+  if (!('values' in answer)) return { values: {}, errors: undefined, problem: messages.failed, sent: false, stamp };
+  const { values, errors, message } = answer;
+  return { values, errors, problem: errors ? null : message, sent: false, stamp };
+}

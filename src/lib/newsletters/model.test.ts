@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { composeIssue, type IssueStory, newsletters } from './model.ts';
+
+const now = Date.parse('2026-11-20T11:30:00Z');
+const [morning, evening] = newsletters as [(typeof newsletters)[0], (typeof newsletters)[0]];
+/** @param hours before now */
+const story = (id: number, hours: number): IssueStory => ({
+  id,
+  slug: `story-${id}`,
+  title: `Story ${id}`,
+  excerpt: 'Why.',
+  minutes: 4,
+  section: { label: 'Politics' },
+  author: { name: 'Ada Whitlock' },
+  date: new Date(now - hours * 3_600_000).toISOString(),
+});
+const ids = (letter: typeof morning, stories: readonly IssueStory[], onTop: readonly number[] = []) =>
+  composeIssue(letter, stories, onTop, now)?.stories.map(({ path }) => Number(path.split('-')[1]));
+
+it('tells the last day’s stories, those first that the editors put on top, in their order', () => {
+  expect(ids(morning, [story(1, 1), story(2, 2), story(3, 20), story(4, 23), story(5, 30)], [3, 9, 2])).toEqual([
+    3, 2, 1, 4,
+  ]);
+});
+
+it('is filled up with older ones where the day had few', () => {
+  expect(ids(morning, [story(1, 1), story(2, 40), story(3, 50), story(4, 60)])).toEqual([1, 2, 3]);
+  expect(ids(morning, [story(1, 100)])).toEqual([1]);
+  expect(composeIssue(morning, [], [], now)).toBeNull();
+});
+
+it('is no longer than a letter', () => {
+  const many = Array.from({ length: 30 }, (_, number) => story(number + 1, 1));
+  expect(ids(morning, many)).toHaveLength(8);
+  expect(ids(evening, many)).toHaveLength(4);
+});
+
+it('says what a card says, and the day in New York', () => {
+  expect(composeIssue(morning, [story(1, 1)], [], now)).toEqual({
+    letter: 'Morning Sun',
+    slug: 'morning',
+    day: 'Friday, November 20, 2026',
+    stories: [
+      {
+        title: 'Story 1',
+        standfirst: 'Why.',
+        path: '/article/story-1',
+        kicker: 'Politics',
+        byline: 'Ada Whitlock',
+        minutes: 4,
+      },
+    ],
+  });
+});

@@ -1,0 +1,162 @@
+import { expect, it } from 'vitest';
+import { bench } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { AccountsTransaction } from '../database.ts';
+import type { Message, NewsletterIssue } from '../mail/model.ts';
+import { createNewsletters } from './service.server.ts';
+
+const secret = 'a secret of the newsletters that is long enough';
+const issue = (day: string): NewsletterIssue => ({
+  letter: 'Morning Sun',
+  slug: 'morning',
+  day,
+  stories: [{ title: 'A crack', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 3 }],
+});
+const morning = () => issue('today');
+type Letter = Extract<Message, { kind: 'newsletter' }>;
+
+onBothEngines('the newsletters', (engines) => {
+  async function open(full = () => 0) {
+    const database = await engines.open();
+    const house = await bench(database);
+    const clock = { now: Date.parse('2026-11-20T12:00:00Z') };
+    const mail: Letter[] = [];
+    const outbox = {
+      // As the outbox does: what is not committed was never written down.
+      enqueue: async (tx: AccountsTransaction, message: Message) => {
+        await tx
+          .insertInto('limits')
+          .values({ key: `mail ${mail.length}`, since: 0, until: 0, count: 0 })
+          .execute();
+        mail.push(message as Letter);
+      },
+      nudge: () => {},
+      waiting: async () => ({ count: full(), oldest: null }),
+    };
+    const create = () =>
+      createNewsletters({ database, outbox, secret, siteUrl: 'https://sun.example', now: () => clock.now });
+    const join = async (name: string, choices: readonly string[] = ['morning']) => {
+      const { session } = await house.join(`${name}@example.com`);
+      await letters.choose(session, choices);
+      return session;
+    };
+    const letters = create();
+    return { database, house, letters, create, mail, clock, join };
+  }
+
+  it('keeps what a reader chooses, and only what there is', async () => {
+    const { letters, join } = await open();
+    const ada = await join('ada', ['evening', 'made-up', 'offers']);
+    expect(await letters.choices(ada.userId)).toEqual(['evening', 'offers']);
+    await letters.add(ada, ['morning', 'evening', "'; drop table users"]);
+    expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening', 'offers']);
+    await letters.choose(ada, ['morning']);
+    expect(await letters.exportData(ada.userId)).toMatchObject({ mail_choices: [{ choice: 'morning' }] });
+    await letters.choose(ada, []);
+    expect(await letters.choices(ada.userId)).toEqual([]);
+  });
+
+  it('sends a day’s letter once to each who chose it and is known to read there', async () => {
+    const { database, letters, mail, clock, join } = await open();
+    for (const name of ['ada', 'ben', 'cleo']) await join(name);
+    await join('dora', ['evening']);
+    const eve = await join('eve');
+    await database.db.updateTable('users').set({ emailVerified: 0 }).where('id', '=', eve.userId).execute();
+    expect(await letters.send('morning', morning, { batch: 2 })).toEqual({ readers: 3, finished: true });
+    expect(mail.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'ben@example.com', 'cleo@example.com']);
+    expect(mail[0]).toMatchObject({ kind: 'newsletter', letter: 'Morning Sun', minutes: 720 });
+    expect(new Set(mail.map(({ unsubscribe }) => unsubscribe)).size).toBe(3);
+    // Once more on that day it is the same letter, and nobody gets it again.
+    expect(await letters.send('morning', () => issue('another'))).toEqual({ readers: 3, finished: true });
+    expect(mail).toHaveLength(3);
+    clock.now += 24 * 3_600_000;
+    expect(await letters.send('morning', morning)).toEqual({ readers: 3, finished: true });
+    expect(mail).toHaveLength(6);
+  });
+
+  it('goes on where it was broken off, and two that send at once share the readers', async () => {
+    const { letters, create, mail, join } = await open();
+    for (let count = 0; count < 7; count++) await join(`reader-${count}`);
+    const stopping = new AbortController();
+    const broken = await letters.send('morning', morning, {
+      batch: 2,
+      signal: stopping.signal,
+      onProgress: () => stopping.abort(),
+    });
+    expect(broken).toEqual({ readers: 2, finished: false });
+    const both = await Promise.all([
+      create().send('morning', () => issue('not composed again'), { batch: 1 }),
+      create().send('morning', morning, { batch: 1 }),
+    ]);
+    expect(both).toEqual([
+      { readers: 7, finished: true },
+      { readers: 7, finished: true },
+    ]);
+    expect(new Set(mail.map(({ to }) => to)).size).toBe(7);
+    expect(mail).toHaveLength(7);
+    expect(new Set(mail.map(({ day }) => day))).toEqual(new Set(['today']));
+  });
+
+  it('waits while the outbox is full, so that a code is never long in coming', async () => {
+    let count = 500;
+    const { letters, mail, join } = await open(() => count);
+    await join('ada');
+    const waited: boolean[] = [];
+    const done = await letters.send('morning', morning, {
+      onProgress: (_, waiting) => {
+        waited.push(waiting);
+        expect(mail.length).toBe(waiting ? 0 : 1);
+        count = 0;
+      },
+    });
+    expect([done?.finished, waited]).toEqual([true, [true, false]]);
+  });
+
+  it('has nothing to send where there is no story, and may have later that day', async () => {
+    const { letters, mail, join } = await open();
+    await join('ada');
+    expect(await letters.send('morning', () => null)).toBeNull();
+    expect(await letters.send('morning', morning)).toEqual({ readers: 1, finished: true });
+    expect(mail).toHaveLength(1);
+  });
+
+  it('is left by a token that is good for this reader and this letter, and comes back by it', async () => {
+    const { letters, mail, clock, join } = await open();
+    const ada = await join('ada', ['morning', 'evening']);
+    const ben = await join('ben');
+    await letters.send('morning', morning);
+    const link = new URL(mail.find(({ to }) => to.startsWith('ada'))?.unsubscribe ?? '');
+    expect(link.pathname).toBe('/account/unsubscribe');
+    // Short names alone stand in chance, too, now and then.
+    expect(link.href).not.toMatch(/ada%40|example\.com|@/);
+    const token = link.searchParams.get('t') ?? '';
+    expect(letters.peek(token)).toBe('morning');
+    expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening']);
+    expect(await letters.unsubscribe(token)).toBe('morning');
+    expect(await letters.unsubscribe(token)).toBe('morning');
+    expect([await letters.choices(ada.userId), await letters.choices(ben.userId)]).toEqual([['evening'], ['morning']]);
+    expect(await letters.resubscribe(token)).toBe('morning');
+    expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening']);
+    for (const forged of ['', 'x', `${token}A`, token.slice(1), link.href]) {
+      expect([letters.peek(forged), await letters.unsubscribe(forged), await letters.resubscribe(forged)]).toEqual([
+        null,
+        null,
+        null,
+      ]);
+    }
+    clock.now += 401 * 24 * 3_600_000;
+    expect(await letters.unsubscribe(token)).toBeNull();
+  });
+
+  it('forgets the choices with the reader, whose old link then does nothing and harms nobody', async () => {
+    const { database, house, letters, mail, join } = await open();
+    const ada = await join('ada');
+    await letters.send('morning', morning);
+    await house.accounts.forget(ada, { address: '203.0.113.1', userAgent: null });
+    expect(await database.db.selectFrom('mail_choices').selectAll().execute()).toEqual([]);
+    const token = new URL(mail[0]?.unsubscribe ?? '').searchParams.get('t') ?? '';
+    expect([await letters.unsubscribe(token), await letters.resubscribe(token)]).toEqual(['morning', 'morning']);
+    expect(await database.db.selectFrom('mail_choices').selectAll().execute()).toEqual([]);
+    await house.stop();
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it, test } from 'vitest';
+import { checkFields, readFields } from '../http/form-fields.ts';
+import { type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
+import { held, type Signs } from './service.server.ts';
+
+const checkSupport = (values: SupportFields) => checkFields(supportFields, values);
+const supportFrom = (read: (name: SupportField) => unknown) => readFields(supportFields, read);
+
+const good: SupportFields = {
+  name: 'Ada Whitlock',
+  email: 'ada@example.com',
+  phone: '+1 (212) 555-0183',
+  message: 'The paper did not come on Saturday.',
+};
+
+describe('the four fields', () => {
+  it('are right as they are', () => expect(checkSupport(good)).toEqual({}));
+
+  it('are all required (spec section 5)', () => {
+    expect(Object.keys(checkSupport(supportFrom(() => null)))).toEqual(['name', 'email', 'phone', 'message']);
+    expect(Object.keys(checkSupport(supportFrom(() => ' \n ')))).toEqual(['name', 'email', 'phone', 'message']);
+  });
+
+  it.each([
+    [{ email: 'ada' }, 'email'],
+    [{ email: 'ada@example' }, 'email'],
+    [{ email: 'ada@example.com, eve@example.com' }, 'email'],
+    [{ email: `${'a'.repeat(250)}@example.com` }, 'email'],
+    // The mail knows no way to answer these, and would drop the message that the reader was thanked for.
+    ...['.ada@example.com', 'ada.@example.com', 'ada..w@example.com', 'ada@-example.com', 'ada@example..com'].map(
+      (email) => [{ email }, 'email'] as const,
+    ),
+    [{ phone: '12' }, 'phone'],
+    [{ phone: 'call me at 2125550183' }, 'phone'],
+    [{ name: 'x'.repeat(201) }, 'name'],
+    [{ message: 'x'.repeat(5001) }, 'message'],
+  ] as const)('%o is wrong', (part, field) => expect(Object.keys(checkSupport({ ...good, ...part }))).toEqual([field]));
+
+  it('are put in order: no line break in a line, no sign that is none', () => {
+    const sent: Record<string, unknown> = {
+      name: ' Ada\r\nBcc: eve@example.com ',
+      email: 'ada@example.com\u0000',
+      phone: 12,
+      message: 'One\r\nTwo\rThree\u0007\u0000\tfour ',
+    };
+    expect(supportFrom((name) => sent[name])).toEqual({
+      name: 'Ada Bcc: eve@example.com',
+      email: 'ada@example.com',
+      phone: '',
+      message: 'One\nTwo\nThree\tfour',
+    });
+  });
+});
+
+describe('what looks as if no person had written it', () => {
+  const now = 1_000_000;
+  const signs: Signs = { trap: '', drawn: now - 60_000, known: false };
+  const of = (fields: Partial<SupportFields>, more: Partial<Signs> = {}) =>
+    held({ ...good, ...fields }, { ...signs, ...more }, now);
+
+  it('is not a letter with a link or two', () => {
+    expect(of({})).toBeNull();
+    expect(of({ message: 'See https://example.com/a and https://example.com/b' })).toBeNull();
+  });
+
+  it('filled in what nobody sees', () => {
+    expect(of({}, { trap: 'https://spam.example' })).toBe('trap');
+    expect(of({}, { trap: 'x', known: true })).toBe('trap');
+  });
+
+  it('was quicker than anybody can read', () => {
+    expect(of({}, { drawn: now - 2999 })).toBe('hasty');
+    expect(of({}, { drawn: now - 3000 })).toBeNull();
+    expect(of({}, { drawn: now - 10, known: true })).toBeNull();
+  });
+
+  it('is full of links; one alone is enough for those whose form we did not draw', () => {
+    const links = (count: number) => 'https://a.example '.repeat(count);
+    expect([of({ message: links(4) }), of({ message: links(5) })]).toEqual([null, 'links']);
+    expect([of({ message: links(1) }, { drawn: null }), of({ message: links(2) }, { drawn: null })]).toEqual([
+      null,
+      'links',
+    ]);
+    expect(of({ name: 'www.spam.example' })).toBe('links');
+    expect(of({ message: links(9) }, { known: true })).toBeNull();
+  });
+});
+
+test('what spec section 8 says of a failure, word for word', () => {
+  expect(supportMessages.failed).toBe('There was an error submitting your message. Please try again.');
+});

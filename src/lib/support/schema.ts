@@ -1,0 +1,59 @@
+/** The support form (spec sections 3, 5 and 8): its fields, checks and messages. The page, the island and the route use these. */
+import type { FieldErrors, Fields, Values } from '../http/form-fields.ts';
+import { isAddress } from '../mail/address.ts';
+
+export type SupportField = 'name' | 'email' | 'phone' | 'message';
+export type SupportFields = Values<SupportField>;
+export type SupportErrors = FieldErrors<SupportField>;
+
+export const supportPath = '/api/forms/support';
+/** The page of the form, for readers without JavaScript or an account. */
+export const contactPage = '/contact';
+
+/** The mail server's own check, so that it won't refuse the message later. */
+const emailProblem = (email: string): string | null =>
+  isAddress(email) && /@[^@]+\.[^@.]+$/u.test(email)
+    ? null
+    : 'Please enter a valid email address, such as name@example.com.';
+
+function phoneProblem(phone: string): string | null {
+  const digits = phone.replace(/\D/gu, '').length;
+  return digits < 7 || digits > 15 || !/^[\d\s().+x/-]+$/iu.test(phone) ? 'Invalid phone number' : null;
+}
+
+export const supportFields: Fields<SupportField> = {
+  name: { label: 'Name', autoComplete: 'name', longest: 200, missing: 'Please enter your name.' },
+  email: {
+    label: 'Email',
+    kind: 'email',
+    autoComplete: 'email',
+    half: true,
+    longest: 254,
+    missing: 'Please enter your email address.',
+    check: emailProblem,
+  },
+  phone: {
+    label: 'Phone',
+    kind: 'tel',
+    autoComplete: 'tel',
+    half: true,
+    longest: 40,
+    missing: 'Please enter a phone number.',
+    check: phoneProblem,
+  },
+  message: { label: 'Message', kind: 'lines', longest: 5000, missing: 'Please tell us how we can help.' },
+};
+
+/** About the whole form. `failed` is the specification's (section 8). */
+export const supportMessages = {
+  failed: 'There was an error submitting your message. Please try again.',
+  sent: 'Thank you. We’ve received your message, and a person will answer it.',
+} as const;
+
+/** Whether support is available. */
+export const supportHoursMessages = {
+  open: 'We’re online now, until 5 p.m. ET.',
+  opensToday: 'We’re offline until 9 a.m. ET today.',
+  /** @param when `tomorrow` or `Monday` */
+  opens: (when: string): string => `We’re offline until ${when} at 9 a.m. ET.`,
+} as const;

@@ -1,0 +1,299 @@
+/** The support inbox: messages are stored, mailed to the inbox unless they look like spam, and deleted after the retention time. */
+
+import { randomUUID } from 'node:crypto';
+import { normalEmail } from '../accounts/model.ts';
+import type { AccountsTransaction, Database } from '../database.ts';
+import { createKeyed } from '../hmacs.server.ts';
+import type { Delivery, Sender } from '../http/field-form.server.ts';
+import { createLimiter } from '../http/limiter.server.ts';
+import type { Limits } from '../http/limits.ts';
+import type { Logger } from '../logging.ts';
+import type { Outbox } from '../mail/model.ts';
+import type { Owner } from '../personal-data.ts';
+import { createSealer } from '../sealed.server.ts';
+import type { SupportFields } from './schema.ts';
+
+/** Why a message was stored and not mailed; the database holds these words. */
+export type Held = 'trap' | 'hasty' | 'links';
+
+/** A message that was stored and not mailed. */
+export interface HeldMessage extends SupportFields {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  readonly held: Held;
+}
+
+export interface SupportStats {
+  /** Messages that were not mailed; up to a minute old, `null` before they were counted. */
+  readonly held: number | null;
+}
+
+export interface Support {
+  /** For a form that is rendered now. */
+  stamp(): string;
+  /**
+   * Stores a message and hands it to the outbox in one transaction: a message that is answered with success is not lost.
+   *
+   * @param fields without errors (`checkFields`)
+   */
+  take(fields: SupportFields, sender: Sender): Promise<Delivery>;
+  /** What was not mailed, newest first. */
+  heldMessages(): Promise<readonly HeldMessage[]>;
+  /** Mails a message that was held. @returns `false` when no message of this id is held */
+  release(id: string): Promise<boolean>;
+  stats(): SupportStats;
+  /** What this user wrote. */
+  exportData(user: Owner): Promise<Readonly<Record<string, unknown>>>;
+  /** Deletes what this user wrote. */
+  forget(user: Owner): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface Signs {
+  /** What the field that people don't see holds. */
+  readonly trap: string;
+  /** When the form was rendered, epoch milliseconds; `null` when unknown: another client, or yesterday's page. */
+  readonly drawn: number | null;
+  /** Whether the sender is signed in. */
+  readonly known: boolean;
+}
+
+/** A person takes longer than this to fill in four fields, milliseconds. */
+const quickest = 3000;
+/** Links that a message may hold: when the form's stamp is known, and when it isn't. */
+const mostLinks = { drawn: 4, other: 1 };
+
+const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|<a\s/giu)?.length ?? 0;
+
+/**
+ * Whether a message looks like spam. Such a message is stored, its sender gets the usual answer, and it isn't mailed until an operator
+ * releases it. When in doubt it is mailed: spam in the inbox is better than a lost question.
+ *
+ * @param now epoch milliseconds
+ * @returns `null`: it is mailed
+ */
+export function held(fields: SupportFields, { trap, drawn, known }: Signs, now: number): Held | null {
+  if (trap !== '') return 'trap';
+  // A signed-in user has confirmed an address, and is subject to the rate limits.
+  if (known) return null;
+  if (drawn !== null && now - drawn < quickest) return 'hasty';
+  const links = linksIn(fields.message);
+  if (linksIn(fields.name) > 0 || links > (drawn === null ? mostLinks.other : mostLinks.drawn)) return 'links';
+  return null;
+}
+
+export interface SupportOptions {
+  readonly database: Database;
+  readonly outbox: Pick<Outbox<AccountsTransaction>, 'enqueue' | 'nudge'>;
+  readonly secret: string;
+  readonly limits: Limits;
+  /** Address that messages are mailed to. */
+  readonly inbox: string;
+  /** Days that messages are stored. */
+  readonly keepDays: number;
+  readonly log: Logger;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+const purpose = 'support form';
+/** A stamp older than this is ignored, seconds. */
+const stampSeconds = 24 * 60 * 60;
+const dayMs = 24 * 60 * 60 * 1000;
+const pruneEveryMs = 60 * 60 * 1000;
+/** The same text from the same address within this time is one message. */
+const sameMs = 10 * 60 * 1000;
+const countEveryMs = 60 * 1000;
+/** How long the outbox tries to mail a message, minutes; it is stored longer in any case. */
+const patienceMinutes = 30 * 24 * 60;
+
+type Inbox = Pick<SupportOptions, 'outbox' | 'inbox'>;
+
+/** @param known whether the sender is signed in with this address */
+const toInbox = (
+  { outbox, inbox }: Inbox,
+  tx: AccountsTransaction,
+  fields: SupportFields,
+  at: number,
+  known: boolean,
+): Promise<void> => outbox.enqueue(tx, { kind: 'support', to: inbox, ...fields, at, known, minutes: patienceMinutes });
+
+/** A message as it is stored. */
+interface NewMessage {
+  readonly fields: SupportFields;
+  /** `null` when the sender isn't signed in. */
+  readonly userId: string | null;
+  /** Whether the sender is signed in with this address. */
+  readonly known: boolean;
+  readonly held: Held | null;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Stores a message, and mails it unless it is held. @returns `false` when the same message came minutes ago */
+function store(database: Database, inbox: Inbox, { fields, userId, known, held: reason, at }: NewMessage) {
+  return database.transaction(async (tx) => {
+    // Pressed twice, or sent again because its answer was lost: it was mailed already.
+    const before = await tx
+      .selectFrom('support_messages')
+      .select('id')
+      .where('email', '=', fields.email)
+      .where('created', '>', at - sameMs)
+      .where('message', '=', fields.message)
+      .where('held', 'is not distinct from', reason)
+      .executeTakeFirst();
+    if (before) return false;
+    const { name, email, phone, message } = fields;
+    await tx
+      .insertInto('support_messages')
+      .values({ id: randomUUID(), created: at, user_id: userId, name, email, phone, message, held: reason })
+      .execute();
+    if (reason === null) await toInbox(inbox, tx, fields, at, known);
+    return true;
+  });
+}
+
+/** Mails a message that was held. @returns `false` when no message of this id is held */
+function releaseHeld(database: Database, inbox: Inbox, id: string): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    // Of two operators who release the same message one finds it held.
+    const row = await tx
+      .updateTable('support_messages')
+      .set({ held: null })
+      .where('id', '=', id)
+      .where('held', 'is not', null)
+      .returningAll()
+      .executeTakeFirst();
+    if (!row) return false;
+    const { name, email, phone, message, user_id: userId } = row;
+    const user =
+      userId === null
+        ? undefined
+        : await tx
+            .selectFrom('users')
+            .select('id')
+            .where('id', '=', userId)
+            .where('email', '=', email)
+            .where('emailVerified', '=', 1)
+            .executeTakeFirst();
+    await toInbox(inbox, tx, { name, email, phone, message }, row.created, user !== undefined);
+    return true;
+  });
+}
+
+const heldRows = (database: Database) => database.db.selectFrom('support_messages').where('held', 'is not', null);
+
+/** Messages of an account, and those from its address once it is confirmed. */
+const ownedBy = ({ userId, email, emailVerified }: Owner) => ({ userId, email: emailVerified ? email : null });
+
+async function exportMessages(database: Database, user: Owner): Promise<Readonly<Record<string, unknown>>> {
+  const { userId, email } = ownedBy(user);
+  const rows = await database.db
+    .selectFrom('support_messages')
+    .select(['created', 'name', 'email', 'phone', 'message'])
+    .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))
+    .orderBy('created')
+    .execute();
+  return {
+    support_messages: rows.map(({ created, ...row }) => ({ time: new Date(created).toISOString(), ...row })),
+  };
+}
+
+async function deleteMessages(database: Database, user: Owner): Promise<void> {
+  const { userId, email } = ownedBy(user);
+  await database.db
+    .deleteFrom('support_messages')
+    .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))
+    .execute();
+}
+
+export function createSupport(options: SupportOptions): Support {
+  const { database, keepDays, log, now = Date.now } = options;
+  const sealer = createSealer({ secrets: [options.secret], now });
+  const limiter = createLimiter(database, createKeyed(options.secret), options.limits, now);
+  const timers: NodeJS.Timeout[] = [];
+  let heldCount: number | null = null;
+  let counting: Promise<void> = Promise.resolve();
+  let pruning: Promise<void> = Promise.resolve();
+
+  function renderedAt(stamp: string): number | null {
+    const value = sealer.open(purpose, stamp);
+    return typeof value === 'number' ? value : null;
+  }
+
+  function prune(): void {
+    pruning = database.db
+      .deleteFrom('support_messages')
+      .where('created', '<', now() - keepDays * dayMs)
+      .executeTakeFirst()
+      .then(
+        () => {},
+        (error: unknown) => log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
+      );
+  }
+
+  function count(): void {
+    counting = heldRows(database)
+      .select((is) => is.fn.countAll<number | string | bigint>().as('count'))
+      .executeTakeFirstOrThrow()
+      .then(
+        (row) => {
+          heldCount = Number(row.count);
+        },
+        // The database reports its own faults.
+        () => {},
+      );
+  }
+
+  return {
+    stamp: () => sealer.seal(purpose, now(), stampSeconds),
+    async take(fields, { caller, session, trap, stamp }) {
+      const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
+      // Anyone can type any address, so a signed-in user is counted apart from what others write under that user's address.
+      const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
+      if (over) {
+        log.info({ limit: 'support', scope: over.scope }, 'A rate limit of the support form is reached');
+        return { ok: false, retryAfter: over.retryAfter };
+      }
+      const at = now();
+      const reason = held(fields, { trap, drawn: renderedAt(stamp), known: session !== null }, at);
+      const known = session?.emailVerified === true && session.email === email;
+      const userId = session?.userId ?? null;
+      const fresh = await store(database, options, { fields: { ...fields, email }, userId, known, held: reason, at });
+      if (!fresh) return { ok: true };
+      if (reason === null) options.outbox.nudge();
+      else {
+        log.info({ reason }, 'A support message looks like spam: it is stored and not mailed');
+        if (heldCount !== null) heldCount++;
+      }
+      return { ok: true };
+    },
+    async heldMessages() {
+      const columns = ['id', 'created', 'name', 'email', 'phone', 'message', 'held'] as const;
+      const rows = await heldRows(database).select(columns).orderBy('created', 'desc').execute();
+      return rows.map((row) => ({ ...row, held: row.held as Held }));
+    },
+    async release(id) {
+      if (!(await releaseHeld(database, options, id))) return false;
+      options.outbox.nudge();
+      count();
+      return true;
+    },
+    stats: () => ({ held: heldCount }),
+    exportData: (user) => exportMessages(database, user),
+    forget: (user) => deleteMessages(database, user),
+    start() {
+      prune();
+      count();
+      timers.push(setInterval(prune, pruneEveryMs), setInterval(count, countEveryMs));
+      for (const timer of timers) timer.unref();
+    },
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await pruning;
+      await counting;
+    },
+  };
+}

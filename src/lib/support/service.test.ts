@@ -1,0 +1,188 @@
+import { expect, it, vi } from 'vitest';
+import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { Database } from '../database.ts';
+import type { Sender } from '../http/field-form.server.ts';
+import { defaultLimits } from '../http/limits.ts';
+import { type Logger, silent } from '../logging.ts';
+import type { Message } from '../mail/model.ts';
+import { createSupport } from './service.server.ts';
+
+const fields = {
+  name: 'Ada Whitlock',
+  email: 'Ada@Example.com',
+  phone: '2125550183',
+  message: 'Where is my paper?',
+};
+const secret = 'a secret of the support inbox that is long enough';
+const inbox = 'desk@sun.example';
+
+onBothEngines('the support inbox', (engines) => {
+  async function open(change: { log?: Logger; failing?: boolean } = {}) {
+    const database = await engines.open();
+    const clock = { now: Date.UTC(2026, 10, 20, 12) };
+    const mail: Message[] = [];
+    const support = createSupport({
+      database,
+      secret,
+      inbox,
+      keepDays: 180,
+      limits: defaultLimits,
+      log: silent,
+      now: () => clock.now,
+      ...(change.log && { log: change.log }),
+      outbox: {
+        enqueue: async (_, message) => {
+          if (change.failing) throw new Error('the outbox is away');
+          mail.push(message);
+        },
+        nudge: () => {},
+      },
+    });
+    const sender = (more: Partial<Sender> = {}): Sender => ({
+      caller: caller(),
+      session: null,
+      trap: '',
+      stamp: '',
+      ...more,
+    });
+    return { database, support, mail, clock, sender };
+  }
+  const rows = ({ db }: Database) => db.selectFrom('support_messages').selectAll().orderBy('created').execute();
+
+  it('keeps a message and mails it to the support inbox, with the reader as the one to answer', async () => {
+    const { database, support, mail, sender } = await open();
+    expect(await support.take(fields, sender())).toEqual({ ok: true });
+    expect(await rows(database)).toMatchObject([
+      { name: 'Ada Whitlock', email: 'ada@example.com', message: 'Where is my paper?', user_id: null, held: null },
+    ]);
+    expect(mail).toMatchObject([{ kind: 'support', to: inbox, email: 'ada@example.com', known: false }]);
+  });
+
+  it('takes a message once that is sent twice, and again when it is written again later', async () => {
+    const { database, support, mail, clock, sender } = await open();
+    for (let press = 0; press < 2; press++) expect(await support.take(fields, sender())).toEqual({ ok: true });
+    expect([(await rows(database)).length, mail.length]).toEqual([1, 1]);
+    await support.take({ ...fields, message: 'It came after all.' }, sender());
+    clock.now += 10 * 60_000;
+    await support.take(fields, sender());
+    expect([(await rows(database)).length, mail.length]).toEqual([3, 3]);
+  });
+
+  it('keeps nothing of what it could not hand to the mail: who is told of an error may send it again', async () => {
+    const { database, support, sender } = await open({ failing: true });
+    await expect(support.take(fields, sender())).rejects.toThrow('away');
+    expect(await rows(database)).toEqual([]);
+  });
+
+  it('keeps and does not mail what no person wrote, and says so without saying who', async () => {
+    const said: unknown[] = [];
+    const { database, support, mail, clock, sender } = await open({
+      log: { ...silent, info: (...words) => void said.push(words) },
+    });
+    expect(await support.take(fields, sender({ trap: 'spam.example' }))).toEqual({ ok: true });
+    expect(await support.take(fields, sender({ stamp: support.stamp() }))).toEqual({ ok: true });
+    clock.now += 1;
+    expect(await support.take({ ...fields, message: 'https://a.example https://b.example' }, sender())).toEqual({
+      ok: true,
+    });
+    expect((await rows(database)).map(({ held }) => held)).toEqual(expect.arrayContaining(['trap', 'hasty', 'links']));
+    expect(mail).toEqual([]);
+    expect(said).toHaveLength(3);
+    expect(JSON.stringify(said)).not.toMatch(/ada@|whitlock|2125550183/i);
+  });
+
+  it('shows what is held, counts it, and mails it after all when it is told to, once', async () => {
+    const { database, support, mail, clock, sender } = await open();
+    const { session } = await (await bench(database)).join('ada@example.com');
+    await support.take(fields, sender({ session }));
+    await support.take({ ...fields, message: 'Hers, and in the trap' }, sender({ session, trap: 'x' }));
+    clock.now += 1;
+    await support.take({ ...fields, message: 'A stranger’s' }, sender({ trap: 'x', caller: elsewhere(1) }));
+    const held = await support.heldMessages();
+    expect(held).toMatchObject([
+      { message: 'A stranger’s', held: 'trap', created: clock.now },
+      { message: 'Hers, and in the trap', name: 'Ada Whitlock', email: 'ada@example.com', phone: '2125550183' },
+    ]);
+    support.start();
+    await vi.waitFor(() => expect(support.stats()).toEqual({ held: 2 }));
+    await support.take({ ...fields, message: 'One more' }, sender({ trap: 'x', caller: elsewhere(2) }));
+    expect(support.stats()).toEqual({ held: 3 });
+    const [stranger, hers] = held.map(({ id }) => id);
+    expect(await Promise.all([support.release(hers ?? ''), support.release(hers ?? '')])).toContain(false);
+    expect(await support.release(stranger ?? '')).toBe(true);
+    expect(await support.release('unknown')).toBe(false);
+    expect(mail.slice(1)).toMatchObject([
+      { to: inbox, message: 'Hers, and in the trap', at: clock.now - 1, known: true },
+      { to: inbox, message: 'A stranger’s', known: false },
+    ]);
+    await vi.waitFor(() => expect(support.stats()).toEqual({ held: 1 }));
+    await support.stop();
+  });
+
+  it('knows its own stamp: a minute later it is a person’s, a day later or forged it says nothing', async () => {
+    const { support, mail, clock, sender } = await open();
+    const stamp = support.stamp();
+    clock.now += 60_000;
+    const links = { ...fields, message: 'https://a.example https://b.example' };
+    await support.take(links, sender({ stamp }));
+    expect(mail).toHaveLength(1);
+    clock.now += 25 * 3_600_000;
+    await support.take(links, sender({ stamp }));
+    await support.take(links, sender({ stamp: 'made-up' }));
+    expect(mail).toHaveLength(1);
+  });
+
+  it('takes five from one address in ten minutes, ten of one reader in an hour, and others’ all the same', async () => {
+    const { support, clock, sender } = await open();
+    for (let count = 0; count < 5; count++) expect(await support.take(fields, sender())).toEqual({ ok: true });
+    expect(await support.take(fields, sender())).toMatchObject({ ok: false, retryAfter: 600 });
+    expect(await support.take({ ...fields, email: 'b@example.com' }, sender({ caller: elsewhere(1) }))).toEqual({
+      ok: true,
+    });
+    for (let count = 0; count < 5; count++) {
+      expect(await support.take(fields, sender({ caller: elsewhere(count + 2) }))).toEqual({ ok: true });
+    }
+    expect(await support.take(fields, sender({ caller: elsewhere(9) }))).toMatchObject({ ok: false });
+    clock.now += 3_600_000;
+    expect(await support.take(fields, sender())).toEqual({ ok: true });
+  });
+
+  it('takes a reader’s message however much others have written under their address', async () => {
+    const { database, support, sender } = await open();
+    const { session } = await (await bench(database)).join('ada@example.com');
+    for (let count = 0; count < 11; count++) await support.take(fields, sender({ caller: elsewhere(count) }));
+    expect(await support.take(fields, sender({ caller: elsewhere(50) }))).toMatchObject({ ok: false });
+    for (let count = 0; count < 10; count++) {
+      expect(await support.take(fields, sender({ session, caller: elsewhere(100 + count) }))).toEqual({ ok: true });
+    }
+    // Under whatever address, it is the same reader.
+    const other = { ...fields, email: 'work@example.com' };
+    expect(await support.take(other, sender({ session, caller: elsewhere(150) }))).toMatchObject({ ok: false });
+  });
+
+  it('gives a reader what is theirs, forgets it with them, and everything after its time', async () => {
+    const { database, support, clock, sender } = await open();
+    const house = await bench(database);
+    const { session } = await house.join('ada@example.com');
+    await support.take(fields, sender({ caller: elsewhere(1) }));
+    clock.now += 1;
+    await support.take({ ...fields, email: 'work@example.com', message: 'Mine too.' }, sender({ session }));
+    await support.take({ ...fields, email: 'eve@example.com', message: 'Not hers.' }, sender({ caller: elsewhere(2) }));
+    const own = JSON.stringify(await support.exportData(session));
+    expect(own).toMatch(/Where is my paper\?.*Mine too\./);
+    expect(own).not.toContain('Not hers');
+    // Whoever has not shown that the address is theirs gets nothing that was written under it.
+    const stranger = { ...session, userId: 'nobody', emailVerified: false };
+    expect(await support.exportData(stranger)).toEqual({ support_messages: [] });
+    await support.forget(stranger);
+    expect(await rows(database)).toHaveLength(3);
+    await support.forget(session);
+    expect((await rows(database)).map(({ message }) => message)).toEqual(['Not hers.']);
+    clock.now += 181 * 24 * 3_600_000;
+    support.start();
+    await support.stop();
+    expect(await rows(database)).toEqual([]);
+    await house.stop();
+  });
+});
