@@ -17,7 +17,7 @@ const towardVendors = [
   'billing/engine/payment-domains.server.ts',
   'billing/engine/stripe.server.ts',
   'cdn/vendors.server.ts',
-  'comments/engine/moderation.server.ts',
+  'comments/moderation.server.ts',
   'consent',
   'email-verification/external.server.ts',
   'indexnow',

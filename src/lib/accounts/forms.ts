@@ -21,7 +21,7 @@
  * Social sign-in is a plain link: `/blaize/oauth/google?return=/path`, `/blaize/oauth/facebook?return=/path`. Opened as a popup
  * its end is posted to the opener, opened in the page itself it ends at `return`; the address is the same.
  *
- * The form of all mail choices (/account/mail) and the way out of a newsletter (/account/unsubscribe) are in lib/newsletters/paths.ts.
+ * The form of all mail choices (/account/mail) and the way out of a newsletter (/account/unsubscribe) are in lib/newsletters/schema.ts.
  *
  * Pages (GET): /socialLogin and /account/confirm (`return`, `problem`), /account/link-sent and /account/enter-code (`state`, `problem`), and
  * /account/signed-out. None of them is stored. The reader's address travels in a sealed, HttpOnly cookie of fifteen minutes
