@@ -1,5 +1,5 @@
 /** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
-import { levelOf } from '../lib/access/level.ts';
+import { levelOf } from '../lib/access/article.ts';
 import type { Author, DocumentType } from '../lib/content/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
-import { accessData } from '../lib/access/personal-data.server.ts';
+import { accessData } from '../lib/access/access.server.ts';
 import type { AccountsOptions } from '../lib/accounts/service.server.ts';
 import { accountTables } from '../lib/accounts/service.server.ts';
 import { forgetLeaving } from '../lib/billing/engine/leaving.server.ts';

@@ -1,7 +1,6 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
 
-import { createAccess } from '../lib/access/access.server.ts';
-import { accessData } from '../lib/access/personal-data.server.ts';
+import { accessData, createAccess } from '../lib/access/access.server.ts';
 import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/service.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';

@@ -77,7 +77,7 @@ it('a free account has its label, and nothing to cancel', async () => {
   const said = await page(browser, '/dashboard/account');
   expect(said).toContain('Free Account');
   expect(said).not.toContain('Cancel your subscription');
-  expect(await page(browser, '/cancel')).toContain('You have no subscription that runs');
+  expect(await page(browser, '/cancel')).toContain('You have no active subscription');
 });
 
 it('bills are the reader’s own: others get 404', async () => {
@@ -96,8 +96,8 @@ it('without Stripe two panels say so, and the others stand', async () => {
   const { browser } = await reader();
   stripe.state.faults.add({ status: 500, times: 100 });
   const said = await page(browser, '/dashboard/account');
-  expect(said).toContain('Your invoices cannot be fetched just now.');
-  expect(said).toContain('Your payment method cannot be shown just now.');
+  expect(said).toContain('We can’t load your invoices right now.');
+  expect(said).toContain('We can’t show your payment method right now.');
   expect(said).toContain('Sun Reader');
   expect(said).toContain('Renewal date');
 });
@@ -116,12 +116,12 @@ it('leaving takes a question that may be skipped and one press, and is taken bac
   const asked = await browser.submit('/cancel', { step: 'why' });
   expect([asked.status, asked.headers.location]).toEqual([303, '/cancel?step=confirm']);
   const confirm = await page(browser, '/cancel?step=confirm');
-  expect(confirm).toMatch(/Everything stays open to you until/);
+  expect(confirm).toMatch(/You keep full access until/);
   expect(confirm).toContain('Stay for $6 instead of $12?');
   const done = await browser.submit('/cancel', { step: 'cancel' });
   expect(done.headers.location).toBe('/cancel?state=cancelled');
   expect((await browser.submit('/cancel', { step: 'cancel' })).headers.location).toBe('/cancel?state=cancelled');
-  expect(await page(browser, '/cancel?state=cancelled')).toContain('Nothing more is charged');
+  expect(await page(browser, '/cancel?state=cancelled')).toContain('You won’t be charged again');
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
   expect(await page(browser, '/dashboard/account')).toContain('Resume subscription');
   const back = await browser.submit('/account/subscription', {});

@@ -233,7 +233,7 @@ describe('the shipping tab (spec section 4)', () => {
     const browser = site.browser();
     await browser.signIn(site, someone());
     const page = await browser.get('/dashboard/shipping');
-    expect([page.status, page.text.includes('does not include the print edition')]).toEqual([200, true]);
+    expect([page.status, page.text.includes('doesn’t include the print edition')]).toEqual([200, true]);
     expect(page.text).not.toContain('href="/dashboard/shipping"');
   });
 });

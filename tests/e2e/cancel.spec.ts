@@ -45,7 +45,7 @@ test('the widget is opened with the reader’s own customer, and cancels through
   expect(await violationsOn(page, 'main')).toEqual([]);
   await page.getByRole('button', { name: 'Cancel subscription' }).click();
   await widget.getByRole('button', { name: 'Cancel for good' }).click();
-  await expect(widget.getByRole('status')).toContainText('Your subscription is cancelled.');
+  await expect(widget.getByRole('status')).toContainText('Your subscription is canceled.');
   await page.keyboard.press('Escape');
   await expect(page).toHaveURL(/\/dashboard\/account/);
   await expect(page.getByRole('button', { name: 'Resume subscription' })).toBeVisible();
@@ -57,7 +57,7 @@ test('a widget that is blocked leaves our own form', async ({ page, house }) => 
   await page.goto('/cancel');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('button', { name: 'Cancel subscription' }).click();
-  await expect(page.getByRole('heading', { name: 'Your subscription is cancelled' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Your subscription is canceled' })).toBeVisible();
 });
 
 test('where not even our own script comes, the form comes forward by itself', async ({ page, house }) => {
@@ -79,6 +79,6 @@ test.describe('without JavaScript', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Cancel subscription' }).click();
     await page.getByRole('button', { name: 'Resume subscription' }).click();
-    await expect(page.getByText('Done. Your subscription goes on.')).toBeVisible();
+    await expect(page.getByText('Done. Your subscription continues.')).toBeVisible();
   });
 });

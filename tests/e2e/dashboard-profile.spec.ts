@@ -75,7 +75,7 @@ test('shipping is there for plans with the printed paper alone: shown, changed i
   await expect(tabs.getByRole('link', { name: 'Newsletters' })).toBeVisible();
   await expect(tabs.getByRole('link', { name: 'Shipping' })).toHaveCount(0);
   await page.goto('/dashboard/shipping');
-  await expect(page.locator('main')).toContainText('does not include the print edition');
+  await expect(page.locator('main')).toContainText('doesn’t include the print edition');
 
   const headers = { origin: testSite() };
   const address = { line1: '222 William Street', city: 'New York', state: 'NY', postal_code: '10038', country: 'US' };

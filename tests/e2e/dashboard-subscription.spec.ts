@@ -38,7 +38,7 @@ test('a subscription is shown, left and taken up again, by keys alone', async ({
   await expect(page.getByRole('heading', { name: 'Stay for $10 instead of $20?' })).toBeVisible();
   expect(await violationsOn(page, 'main')).toEqual([]);
   await page.getByRole('button', { name: 'Cancel subscription' }).press('Enter');
-  await expect(page.getByRole('status').filter({ hasText: 'Nothing more is charged' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'You won’t be charged again' })).toBeVisible();
   expect(await violationsOn(page, 'main')).toEqual([]);
 
   // Back in the account a failure is said where it happened, and the next press goes on without leaving the page.

@@ -2,7 +2,7 @@
  * What is kept of a walled article where everybody may look: its excerpt and its words in the search index. The level that
  * counts may come from a section, so both are settled where the content store is written, which knows the sections.
  */
-import { isWalled, levelOf } from '../../lib/access/level.ts';
+import { isWalled, levelOf } from '../../lib/access/article.ts';
 import { plainText, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument } from '../ingest/document.ts';

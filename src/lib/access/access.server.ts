@@ -1,15 +1,27 @@
-/** The access service: puts standing, meter and gifts together over the accounts' database. */
+/** The access service: entitlements, meter and gifts together, over the accounts' database. */
 
+import type { APIContext } from 'astro';
+import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.ts';
+import type { PersonalData } from '../personal-data.ts';
 import { ruleFor, type View } from './answers.ts';
+import { articleAt } from './article.ts';
 import type { Subject } from './decide.ts';
+import {
+  anonymous,
+  type Entitlements,
+  entitlementsOf,
+  type Grant,
+  grantFrom,
+  type Paid,
+  runningProducts,
+  type Terms,
+} from './entitlements.ts';
 import { createGifts, type GiftRules } from './gifts.server.ts';
-import { type Grant, type Paid, runningProducts } from './grant.ts';
 import { createMeter, type MeterReading, type MeterRules } from './meter.server.ts';
 import type { Access, Question } from './service.ts';
-import { anonymous, grantFrom, type Standing, standingOf, type Terms } from './standing.ts';
 
 /** The signer of passes; src/press/delivery/pass-cookie.ts is one. */
 export interface PassSigner {
@@ -44,7 +56,7 @@ export interface RunningAccess extends Access {
   grantFor(userId: string, registeredAt: number): Promise<Grant>;
 }
 
-/** The meter of whoever has not signed in: their browser keeps it, and nothing is known of it here. */
+/** The meter of an anonymous reader: their browser keeps it, so the server always finds articles left. */
 export const anonymousMeter = (total: number): MeterReading => ({
   state: 'left',
   total,
@@ -70,11 +82,11 @@ export function createAccess(options: AccessOptions): RunningAccess {
     return user ? Date.parse(user.createdAt) : 0;
   }
 
-  async function standing({ userId }: Session): Promise<Standing> {
-    return standingOf(await paid(userId), await registeredAt(userId), terms(), now());
+  async function entitlements({ userId }: Session): Promise<Entitlements> {
+    return entitlementsOf(await paid(userId), await registeredAt(userId), terms(), now());
   }
 
-  /** A link that is known, as long as its giver subscribes. */
+  /** A known link whose giver still subscribes. */
   async function goodGift(token: string) {
     const gift = await gifts.look(token);
     return gift && runningProducts(await paid(gift.giver), now()).length > 0 ? gift : null;
@@ -92,12 +104,12 @@ export function createAccess(options: AccessOptions): RunningAccess {
 
     async view(question) {
       const { session, article, path, count } = question;
-      const who = session ? await standing(session) : anonymous;
+      const who = session ? await entitlements(session) : anonymous;
       const subject: Subject = article?.level ?? 'none';
       const gift = await hasGift(question);
       const paying = who.products.length > 0;
       const known = {
-        standing: who,
+        entitlements: who,
         path: path.split(/[?#]/, 1)[0] || '/',
         subject,
         gift,
@@ -115,7 +127,7 @@ export function createAccess(options: AccessOptions): RunningAccess {
     },
 
     async give(session, articleId) {
-      if ((await standing(session)).products.length === 0) return null;
+      if ((await entitlements(session)).products.length === 0) return null;
       if (!session.emailVerified) return { ok: false, why: 'unconfirmed' };
       return gifts.give(session.userId, articleId);
     },
@@ -140,8 +152,8 @@ export function createAccess(options: AccessOptions): RunningAccess {
         setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: page });
       const ends = Math.floor(gift.expires / 1000);
       // The article's pass is short, for nobody asks about its giver while it lasts; the link knows the browser until it ends.
-      const opening = cookie(path, Math.min(ends, at + rules.gifts.passMinutes * 60));
-      return { path, cookies: again ? [opening] : [opening, cookie(giftPath(token), ends)] };
+      const articlePass = cookie(path, Math.min(ends, at + rules.gifts.passMinutes * 60));
+      return { path, cookies: again ? [articlePass] : [articlePass, cookie(giftPath(token), ends)] };
     },
 
     exportData: async (userId) => ({
@@ -150,3 +162,47 @@ export function createAccess(options: AccessOptions): RunningAccess {
     }),
   };
 }
+
+/** What both decision routes take (vendors.md 1.9 and 1.10). */
+export interface DecisionBody {
+  readonly path?: string | undefined;
+  readonly giftToken?: string | undefined;
+  /** Decides without counting. */
+  readonly dryRunMode?: boolean | undefined;
+}
+
+/** What decides about a request; without local accounts every reader is anonymous and nothing is counted. */
+export async function viewFor(
+  { locals, request }: Pick<APIContext, 'locals' | 'request'>,
+  session: Session | null,
+  { path = '/', giftToken, dryRunMode = false }: DecisionBody,
+): Promise<View> {
+  const article = articleAt(locals.content, path);
+  const { access } = locals.services;
+  if (access) {
+    const cookies = request.headers.get('cookie');
+    return access.view({ session, path, article, cookies, giftToken, count: !dryRunMode });
+  }
+  return {
+    entitlements: anonymous,
+    path: path.split(/[?#]/, 1)[0] || '/',
+    subject: article?.level ?? 'none',
+    gift: false,
+    meter: anonymousMeter(publication.access.meter.anonymous),
+    gifts: null,
+    now: Date.now(),
+  };
+}
+
+/** What the meter and the gifts keep of a user. */
+export const accessData = (access: Pick<Access, 'exportData'>): PersonalData => ({
+  tables: { article_reads: 'gone', gifts: 'gone' },
+  export: ({ userId }) => access.exportData(userId),
+  // All of it hangs on the account's row.
+  erase: async () => {},
+  async disown(tx, userId) {
+    await tx.deleteFrom('article_reads').where('user_id', '=', userId).execute();
+    // Links that were given away open nothing any more, and the owner has the whole allowance.
+    await tx.deleteFrom('gifts').where('user_id', '=', userId).execute();
+  },
+});

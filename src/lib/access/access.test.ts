@@ -1,15 +1,19 @@
-/** The access service on both engines: standing, meter, gifts. */
+/** The access service on both engines: entitlements, meter, gifts. */
 import { describe, expect, it } from 'vitest';
 import { bench, browser } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createPassCookie } from '../../press/delivery/pass-cookie.ts';
 import { type AccessOptions, createAccess } from './access.server.ts';
 import { accessDetails, featureValue } from './answers.ts';
-import type { Paid } from './grant.ts';
-import type { Subjected } from './service.ts';
+import type { Paid } from './entitlements.ts';
+import type { ArticleSubject } from './service.ts';
 
 const day = 86_400;
-const article = (id: number, level: Subjected['level'] = 'default'): Subjected => ({ id, slug: `story-${id}`, level });
+const article = (id: number, level: ArticleSubject['level'] = 'default'): ArticleSubject => ({
+  id,
+  slug: `story-${id}`,
+  level,
+});
 const key = { id: 'k1', secret: 'a secret that is long enough for a test' };
 
 onBothEngines('access', (engines) => {
@@ -35,7 +39,7 @@ onBothEngines('access', (engines) => {
       promotionDays: () => 60,
     });
     const { session } = await own.join('ada@example.com');
-    const read = (id: number, count = true, level?: Subjected['level']) =>
+    const read = (id: number, count = true, level?: ArticleSubject['level']) =>
       access.view({ session, path: `/article/story-${id}?x=1`, article: article(id, level), cookies: null, count });
     const pay = (product: string, seconds: number, trialing = false) => {
       paid = [{ product, until: own.clock.now + seconds * 1000, trialing }];
@@ -111,7 +115,7 @@ onBothEngines('access', (engines) => {
     });
   });
 
-  describe('standing', () => {
+  describe('entitlements', () => {
     it('is told in the shapes of the wire', async () => {
       const { read, pay, clock } = await open();
       expect(accessDetails(await read(1, true, 'subscriber'))).toEqual({

@@ -6,12 +6,12 @@
 import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/schema.ts';
 import { productSlugs } from '../accounts/session.ts';
 import { decide, type Rule, type Subject } from './decide.ts';
+import type { Entitlements, Trial } from './entitlements.ts';
 import type { MeterReading } from './meter.server.ts';
-import type { Standing, Trial } from './standing.ts';
 
 /** What is seen of one request. */
 export interface View {
-  readonly standing: Standing;
+  readonly entitlements: Entitlements;
   /** Path that is read, without its query. */
   readonly path: string;
   readonly subject: Subject;
@@ -26,13 +26,13 @@ export interface View {
 }
 
 /** The rule that holds for what is seen. */
-export const ruleFor = ({ standing, subject, gift, meter }: Omit<View, 'path' | 'gifts' | 'now'>): Rule =>
+export const ruleFor = ({ entitlements, subject, gift, meter }: Omit<View, 'path' | 'gifts' | 'now'>): Rule =>
   decide({
     subject,
-    authenticated: standing.authenticated,
-    paying: standing.products.length > 0,
-    promotion: standing.promotion !== null,
-    timed: standing.timed !== null,
+    authenticated: entitlements.authenticated,
+    paying: entitlements.products.length > 0,
+    promotion: entitlements.promotion !== null,
+    timed: entitlements.timed !== null,
     gift,
     // Counted just now is counted: it does not change what the rule was.
     meter: meter.state,
@@ -40,7 +40,7 @@ export const ruleFor = ({ standing, subject, gift, meter }: Omit<View, 'path' | 
 
 const asks = { nothing: 'NONE', registration: 'REGISTER', subscription: 'SUBSCRIBE' } as const;
 const yesNo = (yes: boolean): string => (yes ? 'YES' : 'NO');
-const isPaying = ({ standing }: View): boolean => standing.products.length > 0;
+const isPaying = ({ entitlements }: View): boolean => entitlements.products.length > 0;
 
 /**
  * What the decision engine answers, by the name of the feature. Any other name says whether somebody is signed in.
@@ -57,11 +57,11 @@ const isPaying = ({ standing }: View): boolean => standing.products.length > 0;
 const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {
   'article-access': (_, { outcome }) => (outcome.body === 'whole' ? 'FULL' : 'OPENING'),
   paywall: (_, { outcome }) => `${outcome.wall === 'soft' ? 'SOFT_' : ''}${asks[outcome.ask]}`,
-  meter: (view) => (isPaying(view) || view.standing.timed ? 'UNLIMITED' : String(view.meter.remaining)),
-  'print-upsell': ({ standing, path }) =>
-    yesNo(standing.products[0] === 'reader' && (path === '/' || path.includes('/article'))),
+  meter: (view) => (isPaying(view) || view.entitlements.timed ? 'UNLIMITED' : String(view.meter.remaining)),
+  'print-upsell': ({ entitlements, path }) =>
+    yesNo(entitlements.products[0] === 'reader' && (path === '/' || path.includes('/article'))),
   ads: (view) => yesNo(!isPaying(view)),
-  join: (view) => (view.standing.products[0] === 'founder' ? 'NONE' : isPaying(view) ? 'UPGRADE' : 'JOIN'),
+  join: (view) => (view.entitlements.products[0] === 'founder' ? 'NONE' : isPaying(view) ? 'UPGRADE' : 'JOIN'),
   gift: (view) =>
     yesNo(isPaying(view) && (view.gifts?.left ?? 0) > 0 && !['none', 'free', 'default'].includes(view.subject)),
 };
@@ -72,7 +72,7 @@ export const featureValue = (view: View, sdkFeatureSlug: string): DecisionEngine
   outputType: 'ENUM',
   outputValue: Object.hasOwn(features, sdkFeatureSlug)
     ? (features[sdkFeatureSlug]?.(view, ruleFor(view)) ?? '')
-    : yesNo(view.standing.authenticated),
+    : yesNo(view.entitlements.authenticated),
 });
 
 const hour = 60 * 60 * 1000;
@@ -93,21 +93,21 @@ function timeTrial({ startedAt, endsAt }: Trial, now: number, used: boolean): Ac
 
 /** The whole of `accessDetails`; what does not apply is empty and never missing. */
 export function accessDetails(view: View): AccessDetails {
-  const { standing, meter, gifts, now } = view;
+  const { entitlements, meter, gifts, now } = view;
   const { by, body } = ruleFor(view).outcome;
   const isSubscriber = by === 'subscriber' || by === 'trialing';
-  const highest = standing.products[0];
+  const highest = entitlements.products[0];
   const use = (usedInDecision: boolean) => ({ usedInDecision, decrementedInDecision: false });
-  const metered = standing.products.length === 0 && standing.timed === null;
+  const metered = entitlements.products.length === 0 && entitlements.timed === null;
   const meterUsed = view.subject === 'default' && by === null;
   return {
-    authenticated: standing.authenticated,
+    authenticated: entitlements.authenticated,
     accessDecisions: view.subject === 'none' ? {} : { 'article-access': body === 'whole' },
     entitlements: {
       ...Object.fromEntries(
-        standing.products.map((product) => [productSlugs[product], use(isSubscriber && product === highest)]),
+        entitlements.products.map((product) => [productSlugs[product], use(isSubscriber && product === highest)]),
       ),
-      ...(standing.authenticated && { registered: use(by === 'registered') }),
+      ...(entitlements.authenticated && { registered: use(by === 'registered') }),
     },
     credits: gifts ? { gifts: { ...use(false), totalCredits: gifts.most, remainingCredits: gifts.left } } : {},
     meters: metered
@@ -124,11 +124,11 @@ export function accessDetails(view: View): AccessDetails {
     trials: {},
     // They run whether or not this page needed them: a trial is a reader's state (spec section 6, "Trialing").
     timeTrials: {
-      ...(standing.promotion && { promotion: timeTrial(standing.promotion, now, true) }),
-      ...(standing.timed && { registration: timeTrial(standing.timed, now, true) }),
+      ...(entitlements.promotion && { promotion: timeTrial(entitlements.promotion, now, true) }),
+      ...(entitlements.timed && { registration: timeTrial(entitlements.timed, now, true) }),
     },
     testGroups: {},
-    activeProducts: standing.products.map((product) => productSlugs[product]),
+    activeProducts: entitlements.products.map((product) => productSlugs[product]),
   };
 }
 

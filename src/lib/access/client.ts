@@ -1,6 +1,6 @@
 /** The calls of access that the browser makes. Values, never errors. */
 import { type Answer, ask } from '../http/ask.ts';
-import type { GiftAnswer, GiftBody, GiftsLeft } from './wire.ts';
+import type { GiftAnswer, GiftBody, GiftsLeft } from './schema.ts';
 
 /** A decision by the name of its feature (answers.ts lists them); `null` when there is none to be had. */
 export async function decision(sdkFeatureSlug: string, path: string): Promise<string | null> {

@@ -13,7 +13,7 @@ const nobody: Facts = {
 };
 const reader: Facts = { ...nobody, authenticated: true };
 const whole: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
-const opening = { ...whole, body: 'opening', wall: 'hard' } as const;
+const excerpt = { ...whole, body: 'excerpt', wall: 'hard' } as const;
 
 /** Rule to facts that meet it, and what must come of them, in words of the test's own. */
 const table: Record<string, [Partial<Facts>, Outcome]> = {
@@ -41,11 +41,11 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
   ],
   'an article for registered readers asks for an account': [
     { ...nobody, subject: 'registered' },
-    { ...opening, ask: 'registration' },
+    { ...excerpt, ask: 'registration' },
   ],
   'an article for subscribers asks for a subscription': [
     { ...reader, subject: 'subscriber' },
-    { ...opening, ask: 'subscription' },
+    { ...excerpt, ask: 'subscription' },
   ],
   'what was counted once is not counted again': [{ ...nobody, meter: 'counted' }, whole],
   'a metered article is counted': [nobody, { ...whole, count: true }],
@@ -103,8 +103,8 @@ describe('whatever the facts are', () => {
   test('nobody without an account, a gift or the time reads behind a wall', () =>
     holds((given, then) => {
       if (given.subject === 'subscriber' && !given.gift && !(given.authenticated && (given.paying || given.timed)))
-        expect(then.body).toBe('opening');
-      if (given.subject === 'registered' && !given.gift && !given.authenticated) expect(then.body).toBe('opening');
+        expect(then.body).toBe('excerpt');
+      if (given.subject === 'registered' && !given.gift && !given.authenticated) expect(then.body).toBe('excerpt');
     }));
   test('whoever pays is never asked for anything, nor counted', () =>
     holds((given, then) => {
@@ -119,9 +119,9 @@ describe('whatever the facts are', () => {
     holds((given, then) => {
       if (['none', 'free', 'default'].includes(given.subject)) expect(then.body).toBe('whole');
       expect(then.wall === 'none').toBe(then.ask === 'nothing');
-      expect(then.wall === 'hard').toBe(then.body === 'opening');
+      expect(then.wall === 'hard').toBe(then.body === 'excerpt');
     }));
-  test('more standing never opens less', () =>
+  test('more entitlements never opens less', () =>
     holds((given, then) => {
       const more = decide({ ...given, authenticated: true, paying: true }).outcome;
       if (then.body === 'whole') expect(more.body).toBe('whole');

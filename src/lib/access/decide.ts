@@ -1,22 +1,19 @@
-/**
- * What somebody may read of an article, and what they are asked for: one table of rules. Pure, and free of everything that is
- * not about access, so that the server and the tests mean the same by it.
- */
+/** The access rules: what a reader may read of an article, and what they are asked for. One table, pure. */
 import type { AccessLevel } from '../content/model.ts';
 
-/** As whom somebody reads this article; of several the first counts. */
+/** Kinds of reader of an article; the first that applies counts. */
 export const readers = ['subscriber', 'trialing', 'timed', 'gifted', 'registered', 'anonymous'] as const;
 /**
- * `subscriber` has a paid product; `trialing` has one in its first cheap time (the penny promotion); `timed` is in a time in
- * which everything may be read; `gifted` was given this article.
+ * `subscriber` has a paid product; `trialing` has one in its introductory period (the penny promotion); `timed` is in a
+ * trial after registering; `gifted` was given this article.
  */
 export type Reader = (typeof readers)[number];
 
-/** Where the meter stands: this article is `counted` already, there is at least one `left`, or there is none: `over`. */
+/** State of the meter: this article is `counted` already, at least one article is `left`, or none is (`over`). */
 export const meterStates = ['counted', 'left', 'over'] as const;
 export type MeterState = (typeof meterStates)[number];
 
-/** Levels, and `none` for what is no article. */
+/** Access levels, and `none` for pages that are not articles. */
 export const subjects = ['none', 'free', 'default', 'registered', 'subscriber'] as const;
 export type Subject = AccessLevel | 'none';
 
@@ -24,7 +21,7 @@ export type Subject = AccessLevel | 'none';
 export interface Facts {
   readonly subject: Subject;
   readonly authenticated: boolean;
-  /** Whether a paid product runs, and whether all that run are in their first cheap time. */
+  /** Whether a paid product is active, and whether all active ones are in their introductory period. */
   readonly paying: boolean;
   readonly promotion: boolean;
   /** Whether a timed trial runs. */
@@ -42,15 +39,15 @@ export interface Situation {
 }
 
 export interface Outcome {
-  /** `whole` is everything, `opening` the public part. */
-  readonly body: 'whole' | 'opening';
-  /** What stands over or behind it: nothing, an invitation over a public text, or the end of the public part. */
+  /** `whole` is all of it, `excerpt` the public part. */
+  readonly body: 'whole' | 'excerpt';
+  /** None, an overlay over the public text, or the end of the excerpt. */
   readonly wall: 'none' | 'soft' | 'hard';
-  /** What the wall asks for. */
+  /** What the paywall asks for. */
   readonly ask: 'nothing' | 'registration' | 'subscription';
   /** Whether this reading is to be counted. */
   readonly count: boolean;
-  /** What opened it, as it is named among the entitlements of an answer; `null`: it is open to all, or stays shut. */
+  /** Which entitlement opened it; `null`: it is open to all, or restricted. */
   readonly by: Exclude<Reader, 'anonymous'> | null;
 }
 
@@ -64,9 +61,9 @@ export interface Rule {
 const open: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
 const mostly: readonly Subject[] = ['default', 'registered', 'subscriber'];
 const over = (ask: Outcome['ask']): Outcome => ({ ...open, wall: 'soft', ask });
-const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'opening', wall: 'hard', ask });
+const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'excerpt', wall: 'hard', ask });
 
-/** Every situation is met by exactly one rule; a test holds the table to that. */
+/** Exactly one rule applies to every situation; a test checks that. */
 export const rules: readonly Rule[] = [
   { name: 'what is no article is open', when: { subject: ['none'] }, outcome: open },
   { name: 'a free article is open', when: { subject: ['free'] }, outcome: open },
@@ -127,7 +124,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
-/** @returns as whom somebody reads */
+/** The kind of reader for these facts. */
 export function readerOf({ authenticated, paying, promotion, timed, gift }: Omit<Facts, 'subject' | 'meter'>): Reader {
   if (authenticated && paying) return promotion ? 'trialing' : 'subscriber';
   if (authenticated && timed) return 'timed';
@@ -140,7 +137,7 @@ export const meets = (rule: Rule, { subject, reader, meter }: Situation): boolea
   (rule.when.reader?.includes(reader) ?? true) &&
   (rule.when.meter?.includes(meter) ?? true);
 
-/** Rules by situation, made once. */
+/** Rules by situation. */
 const decided = new Map(
   subjects.flatMap((subject) =>
     readers.flatMap((reader) =>
@@ -155,6 +152,6 @@ const decided = new Map(
 /** The rule for these facts; its `outcome` is the decision. */
 export function decide(facts: Facts): Rule {
   const rule = decided.get(`${facts.subject} ${readerOf(facts)} ${facts.meter}`);
-  if (!rule) throw new Error('The table of access rules has a hole.');
+  if (!rule) throw new Error('No access rule applies.');
   return rule;
 }

@@ -1,11 +1,11 @@
-/** What decides who may read, as routes see it. */
+/** The access service as routes see it. */
 import type { Session } from '../accounts/service.ts';
 import type { View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import type { Gift, Given } from './gifts.server.ts';
 
-/** An article as far as it is decided about; `null` in its place is any other page. */
-export interface Subjected {
+/** What access depends on about an article. */
+export interface ArticleSubject {
   readonly id: number;
   readonly slug: string;
   readonly level: Exclude<Subject, 'none'>;
@@ -16,7 +16,7 @@ export interface Question {
   readonly session: Session | null;
   /** Path that is read, with or without a query. */
   readonly path: string;
-  readonly article: Subjected | null;
+  readonly article: ArticleSubject | null;
   /** The request's `Cookie` header, for a gift. */
   readonly cookies: string | null;
   /** A gift's token that is shown instead. */

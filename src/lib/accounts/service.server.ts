@@ -1,5 +1,5 @@
 /** The account service: puts its parts together over a database that somebody else opened. */
-import { registeredGrant } from '../access/grant.ts';
+import { registeredGrant } from '../access/entitlements.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { EmailVerification } from '../email-verification/model.ts';
 import { createKeyed } from '../hmacs.server.ts';

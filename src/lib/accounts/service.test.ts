@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { type Grant, registeredGrant } from '../access/grant.ts';
+import { type Grant, registeredGrant } from '../access/entitlements.ts';
 import { createKeyed } from '../hmacs.server.ts';
 import { createProofs } from './proofs.server.ts';
 import type { Purpose } from './service.ts';

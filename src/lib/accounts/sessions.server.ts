@@ -2,7 +2,7 @@
  * Sessions and the cookies of a reader's browser. Reading one is one indexed query; nothing is kept in memory, so a session
  * that was ended anywhere is over with the next request.
  */
-import type { Grant } from '../access/grant.ts';
+import type { Grant } from '../access/entitlements.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { type Keyed, newToken } from '../hmacs.server.ts';
 import { readCookies, setCookie } from '../http/cookies.ts';

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { publication } from '../../publication.ts';
-import { type Grant, grantOf, registeredGrant } from '../access/grant.ts';
+import { type Grant, grantOf, registeredGrant } from '../access/entitlements.ts';
 import { readCookies, setCookie } from '../http/cookies.ts';
 import type { Logger } from '../logging.ts';
 import { trackingCookie } from './model.ts';

@@ -1,4 +1,4 @@
-import { isWalled } from '../access/level.ts';
+import { isWalled } from '../access/article.ts';
 import type { Card } from '../content/model.ts';
 
 /** True when nobody may be asked for an account before reading; `default` is public, and only metered. */

@@ -3,6 +3,7 @@
  * for it, and what it says of why is kept with it.
  */
 import { type Answer, ask } from '../http/ask.ts';
+import { common } from '../http/messages.ts';
 import type { ScriptOutcome } from '../third-party/load-script.ts';
 import type { ChurnAnswer } from './churnkey.server.ts';
 
@@ -40,7 +41,7 @@ interface Churnkey {
   init?: (what: 'show', options: ChurnkeyOptions) => void;
 }
 
-/** `opened`: it is up to the reader now. `missing`: there was nothing to open it with. `failed`: it could not be had. */
+/** `opened`: the widget is open. `missing`: there is no customer to open it for. `failed`: it could not be loaded. */
 export type Opened = 'opened' | 'missing' | 'failed';
 
 /**
@@ -76,9 +77,9 @@ export async function openWidget(
       async handleCancel(_customer, survey, words) {
         const said = [survey, words].filter((one): one is string => typeof one === 'string' && one !== '').join(': ');
         const cancelled = await calls.cancel(said);
-        if (!cancelled.ok) throw new Error(cancelled.message ?? 'Something went wrong. Please try again.');
+        if (!cancelled.ok) throw new Error(cancelled.message ?? common.wrong);
         onChange();
-        return { message: 'Your subscription is cancelled. What you have paid for stays open to its end.' };
+        return { message: 'Your subscription is canceled. You keep full access until the end of your paid period.' };
       },
       onPause: onChange,
       onDiscount: onChange,

@@ -1,6 +1,6 @@
 /** What a hosted engine is told of a story. Pure but for the reader that it asks. */
 
-import { isWalled } from '../access/level.ts';
+import { isWalled } from '../access/article.ts';
 import type { Article, ContentReader, Picture } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 import { cutToBytes, plainText } from '../text.ts';

@@ -3,7 +3,7 @@
  * shown as the content store has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
  */
 
-import { isWalled } from '../access/level.ts';
+import { isWalled } from '../access/article.ts';
 import type { ContentReader, SearchFilter } from '../content/model.ts';
 import type { Logger } from '../logging.ts';
 import type { HostedEngine } from './hosted.ts';

@@ -1,7 +1,7 @@
 /** One decision by the name of its feature (spec section 7; vendors.md 1.10); with `?raw=true` the value alone. */
 import type { APIContext } from 'astro';
+import { viewFor } from '../../lib/access/access.server.ts';
 import { featureValue } from '../../lib/access/answers.ts';
-import { viewFor } from '../../lib/access/asking.server.ts';
 import { type DecisionEngineBody, decisionEngineBody } from '../../lib/accounts/schema.ts';
 import type { Session } from '../../lib/accounts/service.ts';
 import type { Answer } from '../../lib/http/answer.ts';

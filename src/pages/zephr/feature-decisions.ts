@@ -1,6 +1,7 @@
 /** What the reader may see (spec section 7; vendors.md 1.9). Where accounts are off everybody is anonymous. */
+
+import { viewFor } from '../../lib/access/access.server.ts';
 import { featureDecisions } from '../../lib/access/answers.ts';
-import { viewFor } from '../../lib/access/asking.server.ts';
 import { featureDecisionsBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 

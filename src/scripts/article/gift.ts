@@ -1,6 +1,6 @@
 /** Gives a story away: from the menu to share by, and from the line beneath the story. */
 import { giftsLeft, giveArticle } from '../../lib/access/client.ts';
-import type { GiftsLeft } from '../../lib/access/wire.ts';
+import type { GiftsLeft } from '../../lib/access/schema.ts';
 import { confirmPage, unconfirmed } from '../../lib/accounts/forms.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { storyOf, troubleWords } from './bar.ts';

@@ -1,6 +1,6 @@
 /** A subscriber gives an article away: a link that opens it for some others. */
-import { isWalled } from '../../../lib/access/level.ts';
-import { type GiftAnswer, type GiftsLeft, giftBody } from '../../../lib/access/wire.ts';
+import { isWalled } from '../../../lib/access/article.ts';
+import { type GiftAnswer, type GiftsLeft, giftBody } from '../../../lib/access/schema.ts';
 import { unconfirmed } from '../../../lib/accounts/forms.ts';
 import { refuse, unavailable } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';

@@ -1,11 +1,11 @@
-/** What the calls of access take and give beside Zephr's. */
+/** Bodies and answers of the access routes other than Zephr's. */
 import { z } from 'zod';
 
 /** POST /api/v1/gifts: gives an article away. */
 export const giftBody = z.looseObject({ articleId: z.int().positive() });
 export type GiftBody = z.infer<typeof giftBody>;
 
-/** 201; 401 without a session, 403 for who does not pay, 404 for no such article, 409 for one that all may read, 429. */
+/** 201; 401 without a session, 403 without a subscription, 404 without such an article, 409 for an article open to all, 429. */
 export interface GiftAnswer {
   /** The link to hand on. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface GiftAnswer {
   readonly expires: string;
   /** Browsers that it opens the article for. */
   readonly readers: number;
-  /** Links that are left within these thirty days. */
+  /** Links left within these thirty days. */
   readonly left: number;
   /** Links of these thirty days in all. */
   readonly most: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { grantOf, registeredGrant, runningProducts } from './grant.ts';
+import { grantOf, registeredGrant, runningProducts } from './entitlements.ts';
 
 const now = Date.UTC(2026, 10, 21);
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AccessLevel } from '../content/model.ts';
-import { isWalled, levelOf, type SectionRules } from './level.ts';
+import { isWalled, levelOf, type SectionRules } from './article.ts';
 
 const rules: SectionRules = { columnists: 'subscriber', opinion: 'registered', community: 'free' };
 

@@ -1,0 +1,92 @@
+/** What a reader is entitled to read: paid products, trials, and what the access cookie says of them. */
+import { type Product, productSlugs, productsByRank } from '../accounts/session.ts';
+import type { VisitorKind } from '../accounts/visitor.ts';
+import type { Entitlement } from '../billing/service.ts';
+import type { WalledLevel } from '../content/model.ts';
+
+export interface Trial {
+  /** Epoch milliseconds; `null`: not known. */
+  readonly startedAt: number | null;
+  readonly endsAt: number;
+}
+
+export interface Entitlements {
+  readonly authenticated: boolean;
+  /** Paid products that are active, the highest first. */
+  readonly products: readonly Product[];
+  /** The introductory period of a product; `null` once any product is paid in full. */
+  readonly promotion: Trial | null;
+  /** A period after registering in which everything is open without paying. */
+  readonly timed: Trial | null;
+}
+
+/** A reader who has not signed in; also the fallback (spec section 4). */
+export const anonymous: Entitlements = { authenticated: false, products: [], promotion: null, timed: null };
+
+const hour = 60 * 60 * 1000;
+const day = 24 * hour;
+
+export interface Terms {
+  /** Hours after registering in which everything is open; 0: none. */
+  readonly trialHours: number;
+  /** Days of the introductory period in the catalog; `null`: not known. */
+  readonly promotionDays: number | null;
+}
+
+/** End of a reader's timed trial, epoch milliseconds; `null` where the paper has none. */
+export const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
+  trialHours > 0 ? registeredAt + trialHours * hour : null;
+
+/**
+ * A reader's entitlements at a time.
+ *
+ * @param registeredAt epoch milliseconds
+ * @param now epoch milliseconds
+ */
+export function entitlementsOf(paid: readonly Paid[], registeredAt: number, terms: Terms, now: number): Entitlements {
+  const products = runningProducts(paid, now);
+  const running = paid.filter(({ product, until }) => until > now && runningProducts([{ product, until }], now)[0]);
+  const endsAt = Math.max(...running.map(({ until }) => until));
+  const promotion =
+    running.length > 0 && running.every(({ trialing }) => trialing)
+      ? { startedAt: terms.promotionDays === null ? null : endsAt - terms.promotionDays * day, endsAt }
+      : null;
+  const ends = trialEnd(registeredAt, terms);
+  const timed = ends !== null && ends > now ? { startedAt: registeredAt, endsAt: ends } : null;
+  return { authenticated: true, products, promotion, timed };
+}
+
+/** What the access cookie and the hint say of a reader; see {@link entitlementsOf}. */
+export const grantFrom = (paid: readonly Paid[], registeredAt: number, terms: Terms, now: number): Grant =>
+  grantOf(paid, now, trialEnd(registeredAt, terms));
+
+/** A paid product, as far as it decides what may be read. */
+export type Paid = Pick<Entitlement, 'product' | 'until' | 'trialing'>;
+
+export interface Grant {
+  /** What the access cookie says. */
+  readonly level: WalledLevel;
+  /** Epoch milliseconds at which the level ends by itself; `Infinity`: with the session. */
+  readonly until: number;
+  /** Value of `data-visitor`, which pages are styled by. */
+  readonly visitor: VisitorKind;
+}
+
+/** A free account. */
+export const registeredGrant: Grant = { level: 'registered', until: Number.POSITIVE_INFINITY, visitor: 'registered' };
+
+/** The paid products that are active at a time, the highest first, each once. Unknown products open nothing. */
+export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: number): readonly Product[] =>
+  productsByRank.filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
+
+/**
+ * @param now epoch milliseconds
+ * @param trialUntil end of a time in which everything may be read, epoch milliseconds; `null`: there is none
+ */
+export function grantOf(paid: readonly Paid[], now: number, trialUntil: number | null = null): Grant {
+  const [highest] = runningProducts(paid, now);
+  const known = new Set(Object.values(productSlugs));
+  const ends = paid.filter(({ product }) => known.has(product)).map(({ until }) => until);
+  const until = Math.max(...ends, trialUntil ?? 0);
+  return until > now ? { level: 'subscriber', until, visitor: highest ?? 'registered' } : registeredGrant;
+}
