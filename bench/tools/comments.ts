@@ -1,5 +1,5 @@
 /** Part of `npm run bench:tools`: pages of a discussion of 5,000 comments, rendered and from the store, the first and the last. */
-import { storeComment } from '../../src/content/store/write-comments.server.ts';
+import { storeComment } from '../../src/content/store/comments.server.ts';
 import { publication } from '../../src/publication.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
 import { textOf } from '../support/http.ts';

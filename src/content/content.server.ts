@@ -1,9 +1,8 @@
 /** Puts the content service together: store, reader, sync, webhooks and previews. */
 import { warnOncePerHost } from '../lib/logging.ts';
-import { createLocalIngester, createThreadedIngester, IngestClosed } from './ingest/ingester.server.ts';
-import { warmUpIngest } from './ingest/warm-up.server.ts';
+import { createLocalIngester, createThreadedIngester, IngestClosed, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
-import { createReindexer } from './search/reindex.server.ts';
+import { createReindexer } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { snippetOf, snippetParts } from './snippet.ts';
+import { snippetOf, snippetParts } from './text.ts';
 
 describe('snippetParts', () => {
   it('tells matches from the text around them', () => {

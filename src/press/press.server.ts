@@ -3,17 +3,21 @@
  * until the new one is stored; withdrawn pages are gone before `invalidate` returns.
  */
 import type { Logger } from '../lib/logging.ts';
-import { createBoundedMap } from './cache/bounded-map.ts';
 import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
-import { createLru, type Lru } from './cache/lru.ts';
+import { createBoundedMap, createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import { createTagChanges, type TagChanges } from './cache/tag-changes.ts';
 import { type Invalidated, refreshPages } from './refresh.ts';
 import type { Render } from './scheduler/render.server.ts';
-import { createScheduler, PressBusy, type Scheduler } from './scheduler/scheduler.server.ts';
+import {
+  createScheduler,
+  createTimedChanges,
+  PressBusy,
+  type Scheduler,
+  type TimedChanges,
+} from './scheduler/scheduler.server.ts';
 import type { FreshPage, RetryWaits } from './scheduler/scheduler-state.ts';
-import { createTimedChanges, type TimedChanges } from './scheduler/timed-changes.ts';
 import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
 import { type Counters, createStats, type Failure, type PressEvent, type Publish, type Stats } from './stats.ts';
 import type { PageStore, StoreSize } from './store/page-store.server.ts';

@@ -34,10 +34,9 @@ import {
 import type { Config } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
-import { describeFeatures } from './features.ts';
 import { type KeepPictures, keepPictures } from './picture-prefetch.ts';
 import { accountsSecret, openReaders, type Readers, type ReadersState } from './readers.ts';
-import type { Services } from './services.ts';
+import { describeFeatures, type Services } from './services.ts';
 
 export interface Composition {
   readonly config: Config;

@@ -27,8 +27,7 @@ import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts
 import { shutDown } from './http/shutdown.ts';
 import { earlierFiles, openStatics } from './http/static-files.ts';
 import { createLog } from './logging.ts';
-import { metricSources } from './operators/metric-sources.ts';
-import { createMetrics, type Metrics, type ServerCounts } from './operators/metrics.ts';
+import { createMetrics, type Metrics, metricSources, type ServerCounts } from './operators/metrics.ts';
 import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';

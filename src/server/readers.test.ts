@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
 import { parseConfig } from './config/config.ts';
-import { describeFeatures } from './features.ts';
 import { openReaders, type Readers } from './readers.ts';
+import { describeFeatures } from './services.ts';
 
 const verification = { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) };
 const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'The Sun <news@example.com>' };

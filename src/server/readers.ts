@@ -26,9 +26,9 @@ import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts
 import type { Config } from './config/config.ts';
 import { type Correspondence, openCorrespondence } from './correspondence.ts';
 import { openDatabase } from './database/open.ts';
-import { describeFeatures } from './features.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 import { keptSecret } from './secret-file.ts';
+import { describeFeatures } from './services.ts';
 
 export interface ReadersState {
   /** Why the database cannot be used now; `null` when it can. */

@@ -6,8 +6,8 @@ import { silent } from '../../src/lib/logging.ts';
 import type { Answer } from '../../src/press/fast-path/in-memory-http.ts';
 import { publication } from '../../src/publication.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
-import { describeFeatures } from '../../src/server/features.ts';
 import { loadPages } from '../../src/server/http/page-renderer.ts';
+import { describeFeatures } from '../../src/server/services.ts';
 import { violationsOn } from '../world/axe.ts';
 
 const siteUrl = 'https://paper.example';

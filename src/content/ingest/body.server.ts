@@ -4,10 +4,7 @@
  */
 import { publication } from '../../publication.ts';
 import { originalOfLink } from '../store/body-links.ts';
-import { type BodyContext, unwrap } from './body-context.server.ts';
-import { embedBlocks } from './body-embeds.server.ts';
-import { settlePictures } from './body-pictures.server.ts';
-import { settlePlayers } from './body-players.server.ts';
+import { type BodyContext, embedBlocks, settlePictures, settlePlayers, unwrap } from './body-media.server.ts';
 import { linkTarget } from './links.ts';
 import { hasRightToLeft } from './plain-text.ts';
 import type { Sanitizer } from './sanitize.server.ts';

@@ -1,5 +1,5 @@
 /** Which frames an article may hold, and where their players and originals live. */
-import { isLoopback } from '../../lib/loopback.ts';
+import { isLoopback } from '../../lib/http/network.ts';
 
 export interface Embed {
   /** Lower-case word for a class name. */

@@ -7,12 +7,10 @@ import type { z } from 'zod';
 import type { Author, DocumentType, Picture } from '../../lib/content/model.ts';
 import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
-import { type Rejection, rejectionOf } from '../wire/rejection.ts';
 import * as wire from '../wire/schemas.ts';
-import { canonicalSlug } from '../wire/slugs.ts';
-import { instantOf } from '../wire/values.ts';
+import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
 import { shapeBody, shapeComment } from './body.server.ts';
-import type { BodyContext } from './body-context.server.ts';
+import type { BodyContext } from './body-media.server.ts';
 import {
   type DocumentFacts,
   type IngestedComment,

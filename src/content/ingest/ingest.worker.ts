@@ -2,8 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { askMainThread, serveTasks } from '../../lib/workers/thread.server.ts';
 import type { IngestContext } from './ingest.server.ts';
-import type { Request, Task } from './messages.ts';
-import { createLocalWorker } from './task.server.ts';
+import { createLocalWorker, type Request, type Task } from './task.server.ts';
 
 type Size = { width: number; height: number } | null;
 

@@ -1,6 +1,6 @@
 /** Links in bodies: WordPress's own addresses become the site's, everything else stays or goes. */
 
-import { canonicalSlug } from '../wire/slugs.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import { webAddress } from './embeds.ts';
 
 export interface Addresses {

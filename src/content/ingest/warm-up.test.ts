@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLocalIngester } from './ingester.server.ts';
-import { warmUpIngest } from './warm-up.server.ts';
+import { createLocalIngester, warmUpIngest } from './ingester.server.ts';
 
 it('takes in a whole story each time, and asks nobody for anything', async () => {
   const measured: string[] = [];

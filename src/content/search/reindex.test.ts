@@ -4,7 +4,7 @@ import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument } from '../store/write.server.ts';
-import { createReindexer } from './reindex.server.ts';
+import { createReindexer } from './index.server.ts';
 
 let store: ContentStore;
 beforeEach(() => {

@@ -5,7 +5,6 @@
 import type { Logger } from '../../lib/logging.ts';
 import { SearchBusy } from '../../lib/search/busy.ts';
 import { createWorkerPool, PoolBusy } from '../../lib/workers/pool.server.ts';
-import type { SearchTask } from './messages.ts';
 import type { FoundArticles, SearchFilter } from './search.server.ts';
 
 export type LookUp = (text: string, filter: SearchFilter) => FoundArticles;
@@ -52,4 +51,13 @@ export function createSearchThread(options: SearchThreadOptions): SearchThread {
       }),
     close: () => pool.close(),
   };
+}
+
+// A search as it is sent to the search thread.
+
+export interface SearchTask {
+  /** Of the content store: after a rebuild the file is another one. */
+  readonly generation: number;
+  readonly text: string;
+  readonly filter: SearchFilter;
 }

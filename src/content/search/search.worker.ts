@@ -2,8 +2,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from '../../lib/workers/thread.server.ts';
-import type { SearchTask } from './messages.ts';
 import { type FoundArticles, type Index, searchArticles } from './search.server.ts';
+import type { SearchTask } from './search-thread.server.ts';
 
 const { file } = workerData as { readonly file: string };
 

@@ -6,7 +6,7 @@
 import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { editorialSlugs } from '../../lib/static/builtin.ts';
-import { canonicalSlug } from '../wire/slugs.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';
 
 /** Attribute that holds WordPress's own address of a link; it never reaches a page. */

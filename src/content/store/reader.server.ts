@@ -28,13 +28,12 @@ import { tag } from '../../lib/content/tags.ts';
 import { answerAside, answerNow } from '../search/cache.server.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
-import { canonicalSlug } from '../wire/slugs.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import { resolveLinks } from './body-links.ts';
+import { readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { listIds, listTotal, pageBounds } from './lists.server.ts';
+import { besideIn, listIds, listTotal, pageBounds } from './lists.server.ts';
 import { storedTopStories } from './navigation.server.ts';
-import { besideIn } from './neighbors.server.ts';
-import { readComment, readComments } from './read-comments.server.ts';
 import {
   authorOf,
   cardOf,

@@ -2,11 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { fixtureDocument, fixtureStore } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { publication } from '../../publication.ts';
+import { storeComment, withdrawComment } from './comments.server.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeTopStories } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
-import { storeComment, withdrawComment } from './write-comments.server.ts';
 
 let store: ContentStore;
 afterEach(() => store.close());

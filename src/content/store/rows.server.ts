@@ -13,8 +13,7 @@ import type {
   Video,
 } from '../../lib/content/model.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { storedSections } from './navigation.server.ts';
-import { navigationSections } from './sections.ts';
+import { navigationSections, storedSections } from './navigation.server.ts';
 
 export type Row = Record<string, unknown>;
 

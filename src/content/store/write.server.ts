@@ -6,14 +6,13 @@ import { createHash } from 'node:crypto';
 import type { Author, DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
-import { indexStory, unindexStory } from '../search/index.server.ts';
-import { markForReindex } from '../search/reindex.server.ts';
-import { canonicalSlug } from '../wire/slugs.ts';
+import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import { behindItsWall } from './access.server.ts';
 import { type DocumentVersion, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
+import { besideWhich } from './lists.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
-import { besideWhich } from './neighbors.server.ts';
 
 /** When an answer of WordPress was asked for. */
 export interface Fetched {

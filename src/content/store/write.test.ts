@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
-import { reindexSome } from '../search/reindex.server.ts';
+import { reindexSome } from '../search/index.server.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeSections } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';

@@ -8,14 +8,12 @@ import { tag } from '../../lib/content/tags.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange } from '../service.ts';
+import { storeComment, withdrawComment } from '../store/comments.server.ts';
 import { type ContentStore, isDamage } from '../store/content-store.server.ts';
 import { storeTopStories } from '../store/navigation.server.ts';
 import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from '../store/write.server.ts';
-import { storeComment, withdrawComment } from '../store/write-comments.server.ts';
 import type { Client } from '../wire/client.server.ts';
-import type { Rejection } from '../wire/rejection.ts';
-import { instantOf } from '../wire/values.ts';
-import { pathOf, pathsOfTags } from './paths.ts';
+import { instantOf, type Rejection } from '../wire/values.ts';
 
 export interface Applied {
   readonly stored: number;
@@ -334,4 +332,35 @@ function forgetTopStories(store: ContentStore, id: number, tags: Set<string>): v
   if (topStoriesPage(store)?.id !== id) return;
   store.setMeta('top-stories-page', 'null');
   for (const each of storeTopStories(store, null)) tags.add(each);
+}
+
+// Paths of the site that show a document; for logs and the webhook's answer.
+
+/** Path of a document's own page. */
+export function pathOf(type: DocumentType, slug: string): string {
+  switch (type) {
+    case 'articles':
+      return `/article/${slug}`;
+    case 'video':
+      return `/media/${slug}`;
+    case 'authors':
+      return `/author/${slug}`;
+    case 'crosswords':
+      return '/games';
+    case 'pages':
+      return `/${slug}`;
+  }
+}
+
+/** Paths that tags speak of, as far as tags alone say. */
+export function pathsOfTags(tags: ReadonlySet<string>): string[] {
+  const paths: string[] = [];
+  for (const tag of tags) {
+    if (tag.startsWith('section:')) paths.push(`/section/${tag.slice(8)}`, '/');
+    else if (tag === 'latest') paths.push('/latest', '/');
+    else if (tag === 'videos') paths.push('/media');
+    else if (tag === 'crosswords') paths.push('/games');
+    else if (tag === 'top-stories' || tag === 'navigation' || tag.startsWith('card:')) paths.push('/');
+  }
+  return paths;
 }

@@ -9,7 +9,7 @@ import { createFairQueue, type FairQueue, QueueFull } from '../../lib/workers/fa
 import type { ContentStore } from '../store/content-store.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
-import { canonicalSlug } from '../wire/slugs.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import type { Applier } from './apply.server.ts';
 import { backfillCursor } from './cursors.server.ts';
 

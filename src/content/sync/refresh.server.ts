@@ -8,12 +8,11 @@ import type { Ingester } from '../ingest/ingester.server.ts';
 import { linkTarget } from '../ingest/links.ts';
 import { alignWalls } from '../store/access.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
-import { storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
-import { configuredSection } from '../store/sections.ts';
+import { configuredSection, storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
-import { rejectionOf } from '../wire/rejection.ts';
 import * as wire from '../wire/schemas.ts';
+import { rejectionOf } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
 
 export interface SyncContext {

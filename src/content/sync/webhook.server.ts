@@ -9,7 +9,7 @@ import { rememberSlug } from '../store/write.server.ts';
 import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { matches, sign } from '../wire/signature.server.ts';
-import { canonicalSlug } from '../wire/slugs.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
 import { type Items, nothingApplied } from './refresh.server.ts';
 

@@ -2,6 +2,7 @@
  * Values as WordPress, PHP and Advanced Custom Fields are known to vary them: numbers and booleans as text, `false` or `[]`
  * for "none", lists as objects with numbered keys, ids or whole posts. Each schema says in its error what it wanted.
  */
+
 import { z } from 'zod';
 
 type Read<T> = { readonly value: T } | null;
@@ -141,3 +142,50 @@ export const looseObject = reading('an object', (value) => {
 });
 
 export { isObject, reading };
+
+/**
+ * WordPress keeps slugs percent-encoded in lower case (`%d8%b3…`), routers hand them over decoded. Both forms of one slug
+ * become the same key here; the encoded form is what the content store holds, because it may stand in a path and in a header.
+ */
+export function canonicalSlug(slug: string): string {
+  let decoded = slug;
+  try {
+    decoded = decodeURIComponent(slug);
+  } catch {
+    // A stray per cent sign: the slug is taken as it stands.
+  }
+  return encodeURIComponent(decoded.toWellFormed().normalize('NFC').toLowerCase()).replace(/%[0-9A-F]{2}/gu, (code) =>
+    code.toLowerCase(),
+  );
+}
+
+// Documents that do not fit: what is told of them.
+
+/** Why a document was set aside. */
+export interface Rejection {
+  readonly type: string;
+  readonly id: number;
+  /** Path of the field, `acf.author`. */
+  readonly field: string;
+  /** Excerpt of what came, as JSON. */
+  readonly value: string;
+  readonly problem: string;
+  readonly modified: string;
+}
+
+/** Builds the rejection of a value that does not match its schema. */
+export function rejectionOf(type: string, raw: unknown, error: z.ZodError): Rejection {
+  const issue = error.issues[0];
+  let value: unknown = raw;
+  for (const key of issue?.path ?? []) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  const object = (raw ?? {}) as Record<string, unknown>;
+  const id = Number(object.id);
+  return {
+    type,
+    id: Number.isSafeInteger(id) && id > 0 ? id : 0,
+    field: issue?.path.map(String).join('.') || '(document)',
+    value: (JSON.stringify(value) ?? 'undefined').slice(0, 200),
+    problem: issue?.message ?? 'does not fit',
+    modified: instantOf(object.modified_gmt) ?? '',
+  };
+}

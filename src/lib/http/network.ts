@@ -27,3 +27,7 @@ export function blockOf(address: string): string | null {
   const network = networkOf(address);
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : null;
 }
+
+/** Whether a host name, as `URL.hostname` has it, means this machine. */
+export const isLoopback = (hostname: string): boolean =>
+  /^(?:(?:[^.]+\.)*localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/.test(hostname);

@@ -1,6 +1,6 @@
 /** Hands messages to a mail server (SMTP, RFC 5321) and says what came of it. */
 import { createTransport } from 'nodemailer';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../http/network.ts';
 import { oneLine, type Sender } from './address.ts';
 import type { Rendered } from './messages/layout.ts';
 

@@ -1,7 +1,7 @@
 /** From what was found to the answer over the wire. Pure. */
 import type { ContentReader, SearchHit } from '../content/model.ts';
 import { leadStory } from '../fronts/front-page.ts';
-import { snippetOf, snippetParts } from '../snippet.ts';
+import { snippetOf, snippetParts } from '../text.ts';
 import { pictureOf } from './record.ts';
 import type { Found } from './service.ts';
 import type { SearchAnswer, SearchHitAnswer } from './wire.ts';

@@ -3,9 +3,8 @@ import type { PageStore } from '../store/page-store.server.ts';
 import { nameOf, type PageRef, refOf } from '../store/stored-page.ts';
 import type { CachedPage, HeadersOf } from './cached-page.ts';
 import type { Lru } from './lru.ts';
-import type { StoreAccess } from './store-access.server.ts';
 import type { TagChanges } from './tag-changes.ts';
-import type { UnwrittenPages } from './unwritten-pages.ts';
+import type { StoreAccess, UnwrittenPages } from './unwritten-pages.ts';
 
 export interface CacheState {
   readonly store: PageStore;

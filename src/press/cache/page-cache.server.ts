@@ -18,9 +18,8 @@ import { type CachedPage, createCachedPage, type EncodedResponse, encodedIn, typ
 import { applyChange, catchUp } from './invalidation.ts';
 import { find, findInMemory, findOutdated, has } from './lookup.ts';
 import type { Lru } from './lru.ts';
-import { createStoreAccess } from './store-access.server.ts';
 import type { TagChanges } from './tag-changes.ts';
-import { createUnwrittenPages } from './unwritten-pages.ts';
+import { createStoreAccess, createUnwrittenPages } from './unwritten-pages.ts';
 
 export interface PageCacheOptions {
   readonly store: PageStore;

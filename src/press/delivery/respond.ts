@@ -1,8 +1,7 @@
 /** Sends a page of the press over HTTP. This is the hot path: nothing is created here that could have been created before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache/cached-page.ts';
-import type { CachedResponse } from '../fast-path/fast-path.ts';
-import { secondNow } from '../fast-path/http-date.ts';
+import { type CachedResponse, secondNow } from '../fast-path/fast-path.ts';
 import type { FastPathHeaders } from '../fast-path/request-head.ts';
 import type { Press } from '../press.server.ts';
 import type { Encoding, Variant } from '../store/stored-page.ts';

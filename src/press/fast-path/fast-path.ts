@@ -9,7 +9,6 @@
  */
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { dateNow } from './http-date.ts';
 import { type FastPathRequest, readHead } from './request-head.ts';
 
 /** A whole response. */
@@ -154,4 +153,32 @@ function closeWithServer({ server, sockets }: FastPath): void {
     for (const socket of sockets) socket.destroy();
     closeAllConnections.call(server);
   };
+}
+
+/** The time of day as answers tell it, read from the clock ten times a second at most. */
+
+let second = 0;
+let date = '';
+let readAt = Number.NEGATIVE_INFINITY;
+
+function look(): void {
+  const clock = performance.now();
+  if (clock - readAt <= 100) return;
+  readAt = clock;
+  const now = Math.floor(Date.now() / 1000);
+  if (now === second) return;
+  second = now;
+  date = new Date(now * 1000).toUTCString();
+}
+
+/** The Unix second that it is. */
+export function secondNow(): number {
+  look();
+  return second;
+}
+
+/** The same as the `Date` header has it (RFC 9110, section 5.6.7). */
+export function dateNow(): string {
+  look();
+  return date;
 }

@@ -12,7 +12,6 @@ import type { TrustedProxies } from '../http/client-address.ts';
 import type { CrawlersConfig } from '../http/crawlers.ts';
 import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './accounts.ts';
 import { type BillingConfig, billingFields, billingOf, billingTogether } from './billing.ts';
-import { crawlerFields, crawlersOf, crawlersTogether } from './crawlers.ts';
 import {
   accessKeys,
   apiAddress,
@@ -25,10 +24,23 @@ import {
   whole,
 } from './fields.ts';
 import { type MailConfig, mailFields, mailOf, mailTogether } from './mail.ts';
-import { type MarketConfig, marketFields, marketOf } from './market.ts';
-import { type RetentionConfig, retentionFields, retentionOf, retentionTogether } from './retention.ts';
-import { type SearchConfig, searchFields, searchOf, searchTogether } from './search.ts';
 import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './third-party.ts';
+import {
+  crawlerFields,
+  crawlersOf,
+  crawlersTogether,
+  type MarketConfig,
+  marketFields,
+  marketOf,
+  type RetentionConfig,
+  retentionFields,
+  retentionOf,
+  retentionTogether,
+  type SearchConfig,
+  searchFields,
+  searchOf,
+  searchTogether,
+} from './vendors.ts';
 
 /** Settings as the house uses them. */
 export interface Config

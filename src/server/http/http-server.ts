@@ -2,11 +2,11 @@
  * The HTTP server: cached pages first (fast path, then Node's own way), everything else in answer.ts. Security headers go out with
  * every response.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Logger } from '../../lib/logging.ts';
 import { attachFastPath } from '../../press/fast-path/fast-path.ts';
 import { answer, fail } from './answer.ts';
-import { answerBrokenRequests } from './broken-requests.ts';
 import { answerFromCache, serveFromCache } from './cached-pages.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
 import { trackConnections } from './shutdown.ts';
@@ -58,5 +58,39 @@ function trace(log: Logger, incoming: IncomingMessage, outgoing: ServerResponse)
   outgoing.once('close', () => {
     const ms = Math.round(performance.now() - began);
     log.debug({ method: incoming.method, url: incoming.url, status: outgoing.statusCode, ms }, 'Answered');
+  });
+}
+
+// Answers what never becomes a request: a broken head, a method that HTTP does not know, a tunnel.
+
+/** Statuses by the code of Node's error; anything else is 400. */
+const statuses: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_INVALID_METHOD: 501,
+};
+
+/**
+ * Attaches the answers to a server.
+ *
+ * @param always headers of every answer
+ */
+export function answerBrokenRequests(server: Server, always: Readonly<Record<string, string>>): void {
+  const fixed = Object.entries(always).map(([name, value]) => `${name}: ${value}\r\n`);
+  const end = (socket: Duplex, status: number, more = ''): void => {
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fixed.join('')}${more}content-length: 0\r\nconnection: close\r\n\r\n`,
+    );
+  };
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    end(socket, 405, 'allow: GET, HEAD\r\n');
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // A status line in the middle of an answer would be read as part of it.
+    const answering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent === true;
+    if (!socket.writable || answering || error.code === 'ECONNRESET') socket.destroy();
+    else end(socket, statuses[error.code ?? ''] ?? 400);
   });
 }

@@ -4,13 +4,15 @@
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BillingStats } from '../../lib/billing/engine/billing.server.ts';
-import type { CdnStats } from '../../lib/cdn/cdn.server.ts';
-import type { CspReportStats } from '../../lib/csp-reports/collector.server.ts';
-import type { IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
+import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
+import type { CspReportStats, CspReports } from '../../lib/csp-reports/collector.server.ts';
+import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.server.ts';
+import type { Press } from '../../press/press.server.ts';
 import type { WebhookBroadcastStats } from '../cluster/webhook-broadcast.ts';
+import type { Composition } from '../compose.ts';
 
 /** Responses since the start; each number only grows. */
 export interface ServerCounts {
@@ -278,4 +280,49 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     rendered: (ms) => renderSeconds.observe(ms / 1000),
     published: (ms) => publishSeconds.observe(ms / 1000),
   };
+}
+
+// Where the site's metrics come from.
+
+interface Sources {
+  readonly press: Press;
+  readonly counts: ServerCounts;
+  readonly cdn: Cdn;
+  readonly indexNow: IndexNow;
+  readonly cspReports: CspReports;
+}
+
+/** The sources of a whole site; what is off has no metrics. */
+export function metricSources(app: Composition, { press, counts, cdn, indexNow, cspReports }: Sources): MetricSources {
+  const { services, broadcastStats, mailStats, billingStats } = app;
+  return {
+    server: () => counts,
+    press: () => pressCounts(press),
+    sync: () => syncCounts(services),
+    cdn: cdn.stats,
+    indexNow: indexNow.stats,
+    images: () => ({ made: services.images.made() }),
+    broadcast: broadcastStats ?? undefined,
+    mail: mailStats ?? undefined,
+    billing: billingStats ?? undefined,
+    support: services.support?.stats,
+    cspReports: cspReports.stats,
+  };
+}
+
+function pressCounts(press: Press): PressCounts {
+  const { counters, queue, store, memory } = press.stats();
+  return {
+    renders: counters.renders,
+    renderFailures: counters.failures,
+    queue,
+    pagesStored: store?.pages ?? 0,
+    memoryBytes: memory.bytes,
+    memoryBudgetBytes: memory.budget,
+  };
+}
+
+function syncCounts({ content }: Composition['services']): SyncCounts {
+  const { syncedAt, rejected } = content.status();
+  return { syncedAt: syncedAt === null ? null : Date.parse(syncedAt), rejected, refused: content.refused() };
 }

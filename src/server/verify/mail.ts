@@ -1,7 +1,7 @@
 /** SMTP: encryption, log-in, and with `--mail-to` a message that arrives. */
 import { randomUUID } from 'node:crypto';
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js';
-import { isLoopback } from '../../lib/loopback.ts';
+import { isLoopback } from '../../lib/http/network.ts';
 import { type MailSettings, openTransport, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
 import { type Check, type Step, Trouble } from './checks.ts';
 import { reason } from './http.ts';

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../lib/logging.ts';
 import { openAlgolia } from '../../lib/search/algolia.server.ts';
-import type { AlgoliaSettings } from '../config/search.ts';
+import type { AlgoliaSettings } from '../config/vendors.ts';
 import { type Check, type Step, Trouble } from './checks.ts';
 import { fields, request } from './http.ts';
 

@@ -1,0 +1,325 @@
+import { isLoopback } from '../../lib/http/network.ts';
+import { imageSrcset, imageUrl } from '../../lib/images/url.ts';
+import { type Embed, embedOf, webAddress } from './embeds.ts';
+import { cleanLine } from './plain-text.ts';
+import { textOf } from './sanitize.server.ts';
+
+/** What the steps share that reshape a body. */
+
+export interface BodyContext {
+  /** Addresses without a slash at the end. */
+  readonly wordpress: string;
+  readonly site: string;
+  /** Address of the document itself, against which relative ones are resolved. */
+  readonly base: string;
+  readonly frameHosts: readonly string[];
+  /** Hosts beside WordPress's own from which audio and video may come, `host` or `host:port`. */
+  readonly mediaHosts?: readonly string[] | undefined;
+  /** The text of captions; `null` when they cannot be had. */
+  captions?(url: string): Promise<string | null>;
+  measure(url: string): Promise<{ width: number; height: number } | null>;
+}
+
+/** Replaces an element by what it holds. */
+export function unwrap(element: Element): void {
+  element.replaceWith(...element.childNodes);
+}
+
+// Frames and players in a body: shells that load on click where the host is allowed, plain links elsewhere.
+
+/** Turns every frame and failed embed of a body into a shell or a link. */
+export function embedBlocks(body: HTMLElement, context: BodyContext): void {
+  for (const frame of [...body.querySelectorAll('iframe')]) {
+    const address = frame.getAttribute('src') ?? '';
+    const title = cleanLine(frame.getAttribute('title') ?? '');
+    const embed = embedOf(address, context.frameHosts, context.base);
+    if (embed) replaceWithShell(frame, embed, title);
+    else replaceWithLink(frame, webAddress(address, context.base)?.href ?? null, title);
+  }
+  // WordPress could not reach the provider, so that only the address stands where the player should be.
+  for (const figure of body.querySelectorAll('figure.wp-block-embed')) {
+    const wrapper = figure.querySelector('.wp-block-embed__wrapper');
+    const address = wrapper && wrapper.children.length <= 1 ? (wrapper.textContent ?? '').trim() : '';
+    if (!/^https?:\/\/\S+$/u.test(address) || !wrapper) continue;
+    const embed = embedOf(address, context.frameHosts);
+    if (embed) replaceWithShell(wrapper, embed, '');
+    else replaceWithLink(wrapper, webAddress(address)?.href ?? null, '');
+  }
+  // An address typed alone in a paragraph is meant as a player; the editor makes one only of what is pasted.
+  for (const paragraph of body.querySelectorAll('p')) {
+    const address = (paragraph.textContent ?? '').trim();
+    const inside = [...paragraph.children];
+    if (!/^https?:\/\/\S+$/u.test(address) || inside.length > 1 || inside.some(({ localName }) => localName !== 'a'))
+      continue;
+    if (paragraph.closest('figure, blockquote, li, td, th')) continue;
+    const embed = embedOf(inside[0]?.getAttribute('href') ?? address, context.frameHosts);
+    if (embed) replaceWithShell(paragraph, embed, '');
+  }
+}
+
+/** The figure that WordPress puts around an embed, if the embed is all that it shows. */
+function frameOf(element: Element): Element {
+  const figure = element.closest('figure');
+  return figure && figure.querySelectorAll('iframe, img, table, video, audio, [data-embed-src]').length <= 1
+    ? figure
+    : element;
+}
+
+/** Blocks cannot stand in a paragraph; the paragraph goes when the frame was all that it held. */
+function place(old: Element, block: Element): void {
+  const paragraph = old.closest('p, h1, h2, h3, h4, h5, h6');
+  if (!paragraph || paragraph === old) {
+    old.replaceWith(block);
+    return;
+  }
+  old.remove();
+  paragraph.after(block);
+  if ((paragraph.textContent ?? '').trim() === '' && paragraph.children.length === 0) paragraph.remove();
+}
+
+function replaceWithShell(element: Element, embed: Embed, title: string): void {
+  const document = element.ownerDocument;
+  const old = frameOf(element);
+  const words = old.querySelector('figcaption');
+  const shell = document.createElement('figure');
+  shell.setAttribute('class', `embed embed-${embed.kind}`);
+  shell.setAttribute('data-embed-src', embed.src);
+  shell.setAttribute('data-embed-provider', embed.provider);
+  shell.setAttribute('data-embed-title', title || cleanLine(words?.textContent ?? '') || embed.provider);
+  const link = document.createElement('a');
+  link.setAttribute('href', embed.href);
+  link.setAttribute('rel', 'noopener');
+  link.textContent = `${embed.verb} on ${embed.provider}`;
+  shell.append(link);
+  if (words && cleanLine(words.textContent ?? '') !== '') shell.append(words);
+  place(old, shell);
+}
+
+/** Puts a link in the place of what cannot be shown; without an address it goes. */
+export function replaceWithLink(element: Element, href: string | null, title: string): void {
+  const document = element.ownerDocument;
+  const old = frameOf(element);
+  if (href === null) {
+    old.remove();
+    return;
+  }
+  const words = cleanLine(textOf(old.querySelector('figcaption') ?? document.createElement('span')));
+  const paragraph = document.createElement('p');
+  const link = document.createElement('a');
+  link.setAttribute('href', href);
+  link.textContent = title || words || new URL(href).hostname;
+  paragraph.append(link);
+  place(old, paragraph);
+}
+
+// Pictures in a body: through the image path, with known dimensions, loaded when they come near.
+
+const sizes = '(min-width: 48rem) 42rem, 100vw';
+/** Pictures of one body that are measured at once. */
+const atOnce = 4;
+
+interface Source {
+  readonly url: string;
+  /** Width of the file at `url`, when the markup says so. */
+  readonly width: number | null;
+}
+
+const dimension = (element: Element, name: string): number | null => {
+  const value = Number(/^\s*(\d{1,5})(?:px)?\s*$/u.exec(element.getAttribute(name) ?? '')?.[1] ?? 0);
+  return value > 0 ? value : null;
+};
+
+const isVector = (url: URL): boolean => /\.svgz?$/iu.test(url.pathname);
+
+/** The largest file that WordPress offers for a picture: its own `srcset` names the original, `src` often a smaller copy. */
+function largest(image: Element, base: string): Source | null {
+  const own = webAddress(image.getAttribute('src') ?? '', base);
+  if (!own || isVector(own)) return null;
+  let best: Source = { url: own.href, width: null };
+  for (const candidate of (image.getAttribute('srcset') ?? '').split(/,\s+/u)) {
+    const [, address = '', width = ''] = /^(\S+)\s+(\d{1,5})w$/u.exec(candidate.trim()) ?? [];
+    const url = address ? webAddress(address, base) : null;
+    if (url && url.host === own.host && Number(width) > (best.width ?? 0))
+      best = { url: url.href, width: Number(width) };
+  }
+  return best;
+}
+
+/** Rewrites every picture of a body. One that cannot be shown becomes a link to it, or goes. */
+export async function settlePictures(body: HTMLElement, context: BodyContext): Promise<void> {
+  const images = [...body.querySelectorAll('img')];
+  for (let index = 0; index < images.length; index += atOnce) {
+    await Promise.all(images.slice(index, index + atOnce).map((image) => settle(image, context)));
+  }
+}
+
+async function settle(image: Element, context: BodyContext): Promise<void> {
+  const source = largest(image, context.base);
+  if (!source) {
+    drop(image);
+    return;
+  }
+  const [shownWidth, shownHeight] = [dimension(image, 'width'), dimension(image, 'height')];
+  let size: { width: number; height: number } | null = null;
+  if (shownWidth && shownHeight) {
+    const width = source.width ?? shownWidth;
+    size = { width, height: Math.max(1, Math.round((width * shownHeight) / shownWidth)) };
+  }
+  const foreign = new URL(source.url).host !== new URL(context.wordpress).host;
+  if (!size || foreign) {
+    const measured = await context.measure(source.url);
+    // The image path does not serve every host, and not everything is a picture; a link is better than a broken one.
+    if (!measured) {
+      link(image, source.url);
+      return;
+    }
+    size = measured;
+  }
+  const alt = cleanLine(image.getAttribute('alt') ?? '');
+  const title = image.getAttribute('title');
+  for (const { name } of [...image.attributes]) if (name !== 'class' && name !== 'id') image.removeAttribute(name);
+  image.setAttribute('src', imageUrl(source.url, 1080));
+  image.setAttribute('srcset', imageSrcset(source.url, size?.width ?? null, 384));
+  image.setAttribute('sizes', sizes);
+  if (size) {
+    image.setAttribute('width', String(size.width));
+    image.setAttribute('height', String(size.height));
+  }
+  image.setAttribute('loading', 'lazy');
+  image.setAttribute('decoding', 'async');
+  image.setAttribute('alt', alt);
+  if (title) image.setAttribute('title', cleanLine(title));
+  unlinkFromFile(image, context.base);
+}
+
+/** WordPress may link a picture to its own file, which the page already shows. */
+function unlinkFromFile(image: Element, base: string): void {
+  const parent = image.parentElement;
+  if (parent?.localName !== 'a' || parent.childNodes.length !== 1) return;
+  const href = webAddress(parent.getAttribute('href') ?? '', base);
+  if (href && /\.(?:jpe?g|png|webp|avif|gif)$/iu.test(href.pathname)) unwrap(parent);
+}
+
+function drop(image: Element): void {
+  const figure = image.closest('figure');
+  if (figure && figure.querySelectorAll('img, table, [data-embed-src]').length === 1) figure.remove();
+  else image.remove();
+}
+
+function link(image: Element, url: string): void {
+  const alt = cleanLine(image.getAttribute('alt') ?? '');
+  if (image.closest('a')) {
+    image.replaceWith(image.ownerDocument.createTextNode(alt || 'Picture'));
+    return;
+  }
+  const anchor = image.ownerDocument.createElement('a');
+  anchor.setAttribute('href', url);
+  anchor.setAttribute('rel', 'noopener noreferrer');
+  anchor.textContent = alt || 'Picture';
+  image.replaceWith(anchor);
+}
+
+// Audio and video in a body: players with the browser's own controls, from WordPress's uploads and allowed hosts; links elsewhere.
+
+interface PlayerSource {
+  readonly url: string;
+  readonly type: string;
+}
+
+const kinds: readonly string[] = ['captions', 'subtitles', 'descriptions', 'chapters'];
+const mediaType = /^(?:audio|video|application)\/[\w.+-]+(?:\s*;\s*codecs=(?:"[\w., -]+"|[\w.,-]+))?$/u;
+
+/** Rewrites every player of a body. */
+export async function settlePlayers(body: HTMLElement, context: BodyContext): Promise<void> {
+  for (const player of [...body.querySelectorAll('video, audio')]) await settlePlayer(player, context);
+  for (const stray of body.querySelectorAll('source, track')) {
+    if (!stray.parentElement?.matches('video, audio')) stray.remove();
+  }
+}
+
+/** An address from which a page may load media: WordPress's own or a host that the operator has allowed. */
+function allowedMedia(address: string | null, context: BodyContext): string | null {
+  const url = address ? webAddress(address, context.base) : null;
+  if (!url) return null;
+  if (url.origin === new URL(context.wordpress).origin) return url.href;
+  const hosts = context.mediaHosts ?? [];
+  if (!hosts.includes(url.host) && !hosts.includes(url.hostname)) return null;
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) url.protocol = 'https:';
+  return url.href;
+}
+
+async function settlePlayer(player: Element, context: BodyContext): Promise<void> {
+  const isVideo = player.localName === 'video';
+  const given = [player, ...player.querySelectorAll('source')];
+  const sources = given.flatMap((element): PlayerSource[] => {
+    const url = allowedMedia(element.getAttribute('src'), context);
+    const type = element === player ? '' : (element.getAttribute('type') ?? '').trim();
+    return url === null ? [] : [{ url, type: mediaType.test(type) ? type : '' }];
+  });
+  const [first] = sources;
+  if (!first) {
+    const address = given.map((element) => element.getAttribute('src')).find(Boolean) ?? '';
+    replaceWithLink(
+      player,
+      address === '' ? null : (webAddress(address, context.base)?.href ?? null),
+      isVideo ? 'Watch the video' : 'Listen to the recording',
+    );
+    return;
+  }
+  const document = player.ownerDocument;
+  const made = document.createElement(player.localName);
+  made.setAttribute('controls', '');
+  const poster = isVideo ? await posterOf(player, context) : null;
+  // Nothing is fetched for readers who do not press play, except where the player would be a black box.
+  made.setAttribute('preload', isVideo && poster === null ? 'metadata' : 'none');
+  if (poster !== null) made.setAttribute('poster', poster);
+  for (const name of isVideo ? ['width', 'height'] : []) {
+    const value = /^\d{1,5}$/u.exec(player.getAttribute(name) ?? '')?.[0];
+    if (value) made.setAttribute(name, value);
+  }
+  if (player.hasAttribute('loop')) made.setAttribute('loop', '');
+  const words = player.closest('figure')?.querySelector('figcaption')?.textContent ?? '';
+  const name = cleanLine(player.getAttribute('aria-label') ?? '') || cleanLine(words);
+  made.setAttribute('aria-label', name || (isVideo ? 'Video' : 'Audio'));
+  if (sources.length === 1) made.setAttribute('src', first.url);
+  else for (const source of sources) made.append(sourceElement(document, source));
+  for (const track of player.querySelectorAll('track')) {
+    const kept = await trackElement(track, context);
+    if (kept) made.append(kept);
+  }
+  player.replaceWith(made);
+}
+
+function sourceElement(document: Document, { url, type }: PlayerSource): Element {
+  const element = document.createElement('source');
+  element.setAttribute('src', url);
+  if (type) element.setAttribute('type', type);
+  return element;
+}
+
+async function posterOf(player: Element, context: BodyContext): Promise<string | null> {
+  const poster = player.getAttribute('poster');
+  const url = poster ? webAddress(poster, context.base) : null;
+  if (!url || !(await context.measure(url.href))) return null;
+  return imageUrl(url.href, 1080);
+}
+
+/**
+ * Captions come with the page. A browser takes those of another origin only with headers that uploads do not have, and then only if
+ * the film has them too.
+ */
+async function trackElement(track: Element, context: BodyContext): Promise<Element | null> {
+  const url = allowedMedia(track.getAttribute('src'), context);
+  const text = url === null ? null : await context.captions?.(url);
+  if (!text) return null;
+  const made = track.ownerDocument.createElement('track');
+  const kind = (track.getAttribute('kind') ?? '').toLowerCase();
+  made.setAttribute('kind', kinds.includes(kind) ? kind : 'subtitles');
+  made.setAttribute('src', `data:text/vtt;base64,${Buffer.from(text).toString('base64')}`);
+  const language = /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/iu.exec(track.getAttribute('srclang') ?? '')?.[0];
+  if (language) made.setAttribute('srclang', language);
+  const label = cleanLine(track.getAttribute('label') ?? '');
+  made.setAttribute('label', label || language || 'Captions');
+  if (track.hasAttribute('default')) made.setAttribute('default', '');
+  return made;
+}
