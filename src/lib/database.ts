@@ -3,7 +3,7 @@
  * `DATABASE_URL`; each feature brings its own tables.
  *
  * Columns are the same in both engines: ids and JSON are text, times are whole epoch milliseconds unless a name ends in
- * `At` with capital letters before it (better-auth's own, ISO text), booleans are 0 and 1.
+ * `At` with capital letters before it (those of users, sessions and identities, ISO text), booleans are 0 and 1.
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { AccessTables } from './access/tables.ts';

@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { blockOf, networkOf } from './http/network.ts';
 
-export interface Keyed {
+export interface Hmacs {
   /** Of a token that a browser or a mail carries. */
   token(purpose: 'session' | 'link' | 'social', token: string): string;
   /** Of a code, for one e-mail address and one sending. */
@@ -20,7 +20,7 @@ export interface Keyed {
 }
 
 /** @param secret at least 32 characters of chance */
-export function createKeyed(secret: string): Keyed {
+export function createHmacs(secret: string): Hmacs {
   const keys = new Map<string, Buffer>();
   const key = (use: string): Buffer => {
     let made = keys.get(use);

@@ -12,7 +12,7 @@ import { createExternalCheck } from '../lib/email-verification/external.server.t
 import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
 import { createGeo } from '../lib/geo/geo.server.ts';
-import { createKeyed } from '../lib/hmacs.server.ts';
+import { createHmacs } from '../lib/hmacs.server.ts';
 import { createLimiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
@@ -120,7 +120,7 @@ export async function compose(
   const readers = await openReaders(config, emailVerification, log, onPrices, authors);
   // Without accounts there is still something to count.
   const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
-  const limiter = createLimiter(database, createKeyed(accountsSecret(config)), config.accounts.limits, Date.now, log);
+  const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
   const broadcast =
     config.wordpress && databaseUrl !== null && serves
       ? createWebhookBroadcast({ content, db: database.db, url: databaseUrl, log })

@@ -3,7 +3,7 @@
  * over HTTP, with the real account service and the sandbox's consent pages.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { badEmailMessage } from '../../src/lib/accounts/dependencies.server.ts';
+import { accountMessages } from '../../src/lib/accounts/messages.ts';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { type AccountSite, type Answer, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { formOf } from './fixtures/accounts.ts';
@@ -66,7 +66,7 @@ describe('by link', () => {
   it('says what is wrong with an address, and keeps it in the field', async () => {
     const browser = site.browser();
     for (const [email, words] of [
-      ['nonsense', badEmailMessage],
+      ['nonsense', accountMessages.invalidEmail],
       ['ada@gmial.com', 'Did you mean ada@gmail.com?'],
       ['ada@throwaway.example', 'Please use another address.'],
     ] as const) {

@@ -3,6 +3,7 @@
  * in tests/contract/fixtures/accounts.ts; the Zephr tenant of accounts-zephr.test.ts answers with the same.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountMessages } from '../../src/lib/accounts/messages.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
 import { bodies, formOf } from './fixtures/accounts.ts';
 
@@ -65,7 +66,7 @@ describe('POST /zephr/media/user/info', () => {
     const browser = site.browser();
     const unknown = await browser.post('/zephr/media/user/info', by(someone()));
     expect(unknown.status).toBe(404);
-    expect(unknown.json()).toEqual({ message: 'There is no account with this email address.' });
+    expect(unknown.json()).toEqual({ message: accountMessages.unknownUser });
     expect((await browser.post('/zephr/media/user/info', by(email.toUpperCase()))).status).toBe(200);
   });
 

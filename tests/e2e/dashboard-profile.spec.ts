@@ -61,7 +61,7 @@ test('the profile is saved in place, with copies in this browser; what was not s
 
   // A browser may be somebody else's next.
   await page.locator('main').getByRole('button', { name: 'Sign out' }).click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are signed out');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('You’re signed out');
   await expect.poll(async () => Object.keys(await copies())).not.toContain('email');
 });
 

@@ -33,7 +33,7 @@ test('a link is good for ten minutes; then it says so, and leads to another', as
   letMinutesPass(email, 1);
   await create(phone).click();
   await expect(heading(phone)).toHaveText('This link has expired');
-  await expect(phone.getByText('Links are good for ten minutes.')).toBeVisible();
+  await expect(phone.getByText('Links work for 10 minutes.')).toBeVisible();
   expect((await phone.request.get(first.text)).status()).toBe(401);
   expect(await device.cookies()).toEqual([]);
 

@@ -52,7 +52,7 @@ for (const provider of ['Google', 'Facebook'] as const) {
     const closed = popup.waitForEvent('close');
     await popup.getByRole('button', { name: 'Cancel' }).click();
     await closed;
-    await expect(error(page)).toHaveText('The sign-in was canceled.');
+    await expect(error(page)).toHaveText('You canceled the sign-in.');
     await expectAnonymous(page);
   });
 
@@ -62,7 +62,7 @@ for (const provider of ['Google', 'Facebook'] as const) {
     await popup.getByText('What this account is like').click();
     await popup.getByLabel('Tell the e-mail address').uncheck();
     await Promise.all([popup.waitForEvent('close'), consent(popup, newEmail())]);
-    await expect(error(page)).toContainText('did not tell us your email address');
+    await expect(error(page)).toContainText('didn’t share your email address');
     await expect(page.getByLabel('Please enter your email address below:')).toBeVisible();
   });
 }

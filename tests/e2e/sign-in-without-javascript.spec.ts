@@ -136,7 +136,7 @@ test('signing out by the form ends the session', async ({ page }) => {
   await page.getByRole('button', { name: 'Create my account' }).click();
   await expectSignedIn(page, email);
   await page.locator('main').getByRole('button', { name: 'Sign out' }).click();
-  await expect(heading(page)).toHaveText('You are signed out');
+  await expect(heading(page)).toHaveText('You’re signed out');
   await page.goto('/dashboard/account');
   await expect(page).toHaveURL(/\/socialLogin/);
 });

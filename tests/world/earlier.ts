@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createKeyed } from '../../src/lib/hmacs.server.ts';
+import { createHmacs } from '../../src/lib/hmacs.server.ts';
 import { siteData } from './world.ts';
 
 /**
@@ -18,7 +18,7 @@ export function letMinutesPass(email: string, minutes: number): void {
   try {
     const { changes } = database
       .prepare('UPDATE proofs SET created = created - :ms, expires = expires - :ms WHERE subject = :subject')
-      .run({ ms: minutes * 60_000, subject: createKeyed(secret).subject(email) });
+      .run({ ms: minutes * 60_000, subject: createHmacs(secret).subject(email) });
     if (Number(changes) === 0) throw new Error('Nothing that was mailed to this address is kept.');
   } finally {
     database.close();

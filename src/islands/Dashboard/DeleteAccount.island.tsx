@@ -5,6 +5,7 @@
 import { type SyntheticEvent, useId, useRef, useState } from 'react';
 import { forgetMe } from '../../lib/accounts/client.ts';
 import { formActions, formFields, formPages } from '../../lib/accounts/forms.ts';
+import { deletionMessages } from '../../lib/accounts/messages.ts';
 import { forgetProfileCopies } from '../../lib/accounts/profile.ts';
 import { Notice, useScripted } from '../shared/form.tsx';
 import { messages } from '../shared/messages.ts';
@@ -15,13 +16,6 @@ interface Props {
   /** What was wrong, as a sentence. */
   problem?: string | undefined;
 }
-
-const other = 'That is not the address of this account. Nothing was deleted.';
-/** Some of what hangs on the account may be gone already, and the subscription with it. */
-const failed = 'That did not work, and your account is still there. Please try again in a minute.';
-const out = 'You are signed out here, and nothing was deleted. Sign in again first.';
-/** Signed out after an answer that never came: that may have been the deletion. */
-const perhaps = 'You are signed out here. Your account may be deleted already: sign in again to see.';
 
 export default function DeleteAccount({ email, problem: first }: Props) {
   const id = useId();
@@ -36,7 +30,7 @@ export default function DeleteAccount({ email, problem: first }: Props) {
     if (busy) return;
     const typed = input.current?.value.trim().toLowerCase() ?? '';
     if (typed !== email.toLowerCase()) {
-      setProblem(other);
+      setProblem(deletionMessages.otherAddress);
       return input.current?.focus();
     }
     setBusy(true);
@@ -49,9 +43,12 @@ export default function DeleteAccount({ email, problem: first }: Props) {
     const { status } = answer;
     setBusy(false);
     unheard.current ||= status === 0;
-    if (status === 401 && unheard.current) setProblem(perhaps);
-    else if (status === 409) setProblem(answer.message ?? failed);
-    else setProblem(status === 0 ? messages.offline : status === 401 ? out : failed);
+    if (status === 401 && unheard.current) setProblem(deletionMessages.unsure);
+    else if (status === 409) setProblem(answer.message ?? deletionMessages.failed);
+    else
+      setProblem(
+        status === 0 ? messages.offline : status === 401 ? deletionMessages.signedOut : deletionMessages.failed,
+      );
   }
 
   return (

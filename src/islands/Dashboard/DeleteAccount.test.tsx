@@ -37,7 +37,7 @@ describe('deleting the account', () => {
   it('asks nobody before the address is typed', async () => {
     await type(address(), 'eve@example.com');
     await submit(form());
-    expect(alerts()).toEqual(['That is not the address of this account. Nothing was deleted.']);
+    expect(alerts()).toEqual(['That isn’t this account’s email address. Nothing was deleted.']);
     expect(document.activeElement).toBe(address());
     expect(fetched).not.toHaveBeenCalled();
   });
@@ -55,8 +55,8 @@ describe('deleting the account', () => {
   });
 
   it.each([
-    ['is still there, where the server is broken', 503, /your account is still there/],
-    ['was not asked about, where nobody is signed in any more', 401, /signed out here, and nothing was deleted/],
+    ['is still there, where the server is broken', 503, /It’s still there/],
+    ['was not asked about, where nobody is signed in any more', 401, /signed out, so nothing was deleted/],
     ['is kept for a reason that the server names', 409, /^stack$/],
   ])('says that the account %s', async (_what, status, words) => {
     fetched.mockImplementation(async () => Response.json({ message: 'stack' }, { status }));
@@ -73,7 +73,7 @@ describe('deleting the account', () => {
     await vi.waitFor(() => expect(alerts().join()).toMatch(/couldn’t reach the server/));
     fetched.mockImplementation(async () => Response.json({}, { status: 401 }));
     await submit(form());
-    await vi.waitFor(() => expect(alerts().join()).toMatch(/may be deleted already/));
+    await vi.waitFor(() => expect(alerts().join()).toMatch(/may have deleted your account already/));
   });
 });
 

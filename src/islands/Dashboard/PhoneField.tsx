@@ -1,13 +1,14 @@
 /** A phone number of the United States (spec section 5): the country is fixed, and the number takes its form while it is typed. */
 import { type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
+import type { ProfileField } from '../../lib/accounts/profile.ts';
 import { formatUsPhone } from '../../lib/us-phone.ts';
 import { Notice } from '../shared/form.tsx';
 import styles from './Profile.module.css';
 
-interface Props {
+export interface ProfileFieldProps {
   id: string;
-  name: string;
-  /** Digits as they are kept; empty when there are none. */
+  field: ProfileField;
+  /** As the form shows it; empty when there is none. */
   value: string;
   error: string | null;
 }
@@ -19,9 +20,9 @@ function placeAfter(text: string, digits: number): number {
   return at;
 }
 
-export function PhoneField({ id, name, value, error }: Props) {
+export function PhoneField({ id, field, value, error }: ProfileFieldProps) {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(formatUsPhone(value));
+  const [text, setText] = useState(value);
   const caret = useRef<number | null>(null);
 
   // What was typed while the script was on its way counts.
@@ -53,7 +54,8 @@ export function PhoneField({ id, name, value, error }: Props) {
   return (
     <div className={styles.half}>
       <label className={styles.label} htmlFor={id}>
-        Phone<span className={styles.optional}> (optional)</span>
+        {field.label}
+        <span className={styles.optional}> (optional)</span>
       </label>
       <div className={styles.phone}>
         <span className={styles.country} aria-hidden="true">
@@ -63,9 +65,9 @@ export function PhoneField({ id, name, value, error }: Props) {
           ref={input}
           className="field"
           id={id}
-          name={name}
+          name={field.name}
           type="tel"
-          autoComplete="tel"
+          autoComplete={field.autoComplete}
           value={text}
           onChange={typed}
           onBlur={() => text.trim() === '+1' && setText('')}

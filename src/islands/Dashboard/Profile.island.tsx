@@ -3,13 +3,19 @@
  * place. A profile that could not be saved is no alarm (spec section 7, "silently ignored"): a quiet line says so, and nothing that was
  * typed is lost.
  */
-import { type SyntheticEvent, useId, useRef, useState } from 'react';
+import { type SyntheticEvent, useId, useState } from 'react';
 import { saveProfile } from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { keepProfileCopies } from '../../lib/accounts/profile.ts';
-import { usPhoneDigits } from '../../lib/us-phone.ts';
+import { accountMessages, profileMessages } from '../../lib/accounts/messages.ts';
+import {
+  type ProfileField,
+  profileFields,
+  readProfileForm,
+  shownValue,
+  storeProfileCopies,
+} from '../../lib/accounts/profile.ts';
 import { Notice, useScripted } from '../shared/form.tsx';
-import { PhoneField } from './PhoneField.tsx';
+import { PhoneField, type ProfileFieldProps } from './PhoneField.tsx';
 import styles from './Profile.module.css';
 
 export interface ProfileProps {
@@ -23,65 +29,52 @@ export interface ProfileProps {
   saved?: boolean;
 }
 
-/** What is said after trying to save; `null` before. */
-const said = {
-  saved: 'Your profile has been saved.',
-  saving: 'Saving…',
-  kept: 'Your profile was not saved just now. What you typed is still here: please save it again in a little while.',
-  offline: 'You are offline, and your profile was not saved. What you typed is still here.',
-  out: 'You are signed out. Sign in in another tab, then save again.',
-} as const;
+/** The field that a message is about, and the message. */
+interface Problem {
+  readonly field: ProfileField | null;
+  readonly message: string;
+}
 
-const wrongPhone = 'Invalid phone number';
-
-export default function Profile({ profile, email, trackingId, returnTo, problem, saved = false }: ProfileProps) {
+export default function Profile({ profile, email, trackingId, returnTo, problem: first, saved = false }: ProfileProps) {
   const id = useId();
-  const form = useRef<HTMLFormElement>(null);
-  const [status, setStatus] = useState<keyof typeof said | null>(saved ? 'saved' : null);
-  const [phoneError, setPhoneError] = useState<string | null>(problem === wrongPhone ? problem : null);
-  const [trouble, setTrouble] = useState<string | null>(problem === wrongPhone ? null : (problem ?? null));
+  const [status, setStatus] = useState<keyof typeof profileMessages | null>(saved ? 'saved' : null);
+  const [problem, setProblem] = useState<Problem | null>(
+    first === undefined
+      ? null
+      : { field: profileFields.find(({ message }) => message === first) ?? null, message: first },
+  );
   const scripted = useScripted();
 
   async function submit(event: SyntheticEvent<HTMLFormElement>) {
     event.preventDefault();
     if (status === 'saving') return;
-    const data = new FormData(event.currentTarget);
-    const of = (name: string): string => String(data.get(name) ?? '').trim();
-    const phone = usPhoneDigits(of('phone'));
-    setTrouble(null);
-    setPhoneError(phone === null ? wrongPhone : null);
-    if (phone === null) {
+    const form = event.currentTarget;
+    const data = new FormData(form);
+    const read = readProfileForm((name) => String(data.get(name) ?? ''));
+    if ('refused' in read) {
+      const { refused: field } = read;
+      setProblem({ field, message: field.message ?? '' });
       setStatus(null);
-      (form.current?.elements.namedItem('phone') as HTMLElement | null)?.focus();
+      (form.elements.namedItem(field.name) as HTMLElement | null)?.focus();
       return;
     }
+    setProblem(null);
     setStatus('saving');
-    const [first, last, birthday, address] = [of('first_name'), of('last_name'), of('birthday'), of('address')];
-    const answer = await saveProfile({
-      first_name: first,
-      last_name: last,
-      'phone-number': phone,
-      date_of_birth: birthday,
-      address,
-    });
+    const answer = await saveProfile(read.profile);
     if (answer.ok) {
-      keepProfileCopies({ address, firstName: first, lastName: last, email, phone, birthday, trackingId });
+      storeProfileCopies(read.profile, email, trackingId);
       return setStatus('saved');
     }
-    // What the reader can mend is said; for everything else a quiet line is enough.
+    // What the reader can correct is said; for everything else a quiet line is enough.
     if (answer.status === 400 || answer.status === 429) {
       setStatus(null);
-      return setTrouble(answer.message);
+      return setProblem({ field: null, message: answer.message ?? accountMessages.failed });
     }
-    setStatus(answer.status === 401 ? 'out' : answer.status === 0 ? 'offline' : 'kept');
+    setStatus(answer.status === 401 ? 'signedOut' : answer.status === 0 ? 'offline' : 'failed');
   }
 
-  const field = (name: string, label: string, attribute: string, more: Partial<Field> = {}) => (
-    <TextField id={`${id}-${name}`} name={name} label={label} value={String(profile[attribute] ?? '')} {...more} />
-  );
   return (
     <form
-      ref={form}
       className={styles.profile}
       method="post"
       action={formActions.profile}
@@ -90,13 +83,20 @@ export default function Profile({ profile, email, trackingId, returnTo, problem,
       onSubmit={submit}
       onInput={() => status !== null && status !== 'saving' && setStatus(null)}
     >
-      <Notice id={`${id}-problem`} text={trouble} />
+      <Notice id={`${id}-problem`} text={problem && !problem.field ? problem.message : null} />
       <div className={styles.fields}>
-        {field('first_name', 'First name', 'first_name', { autoComplete: 'given-name', half: true, longest: 100 })}
-        {field('last_name', 'Last name', 'last_name', { autoComplete: 'family-name', half: true, longest: 100 })}
-        <PhoneField id={`${id}-phone`} name="phone" value={String(profile['phone-number'] ?? '')} error={phoneError} />
-        {field('birthday', 'Date of birth', 'date_of_birth', { type: 'date', autoComplete: 'bday', half: true })}
-        {field('address', 'Address', 'address', { autoComplete: 'address-line1', longest: 1000 })}
+        {profileFields.map((field) => {
+          const Field = field.kind === 'phone' ? PhoneField : TextField;
+          return (
+            <Field
+              key={field.name}
+              id={`${id}-${field.name}`}
+              field={field}
+              value={shownValue(field, profile)}
+              error={problem?.field === field ? problem.message : null}
+            />
+          );
+        })}
       </div>
       <input type="hidden" name={formFields.return} value={returnTo} />
       <div className={styles.end}>
@@ -104,25 +104,15 @@ export default function Profile({ profile, email, trackingId, returnTo, problem,
           Save
         </button>
         <p className={styles.status} role="status" data-state={status ?? undefined}>
-          {status && said[status]}
+          {status && profileMessages[status]}
         </p>
       </div>
     </form>
   );
 }
 
-interface Field {
-  id: string;
-  name: string;
-  label: string;
-  value: string;
-  type?: 'text' | 'date';
-  autoComplete?: string;
-  half?: boolean;
-  longest?: number;
-}
-
-function TextField({ id, name, label, value, type = 'text', autoComplete, half = false, longest }: Field) {
+function TextField({ id, field, value, error }: ProfileFieldProps) {
+  const { name, label, kind = 'text', autoComplete, maxLength, half } = field;
   return (
     <div className={half ? styles.half : styles.wide}>
       <label className={styles.label} htmlFor={id}>
@@ -133,12 +123,15 @@ function TextField({ id, name, label, value, type = 'text', autoComplete, half =
         className="field"
         id={id}
         name={name}
-        type={type}
+        type={kind === 'date' ? 'date' : 'text'}
         autoComplete={autoComplete}
-        maxLength={longest}
+        maxLength={kind === 'date' ? undefined : maxLength}
         defaultValue={value}
-        {...(type === 'date' && { min: '1900-01-01', max: new Date().toISOString().slice(0, 10) })}
+        aria-describedby={error === null ? undefined : `${id}-error`}
+        aria-invalid={error !== null || undefined}
+        {...(kind === 'date' && { min: '1900-01-01', max: new Date().toISOString().slice(0, 10) })}
       />
+      {error !== null && <Notice id={`${id}-error`} text={error} />}
     </div>
   );
 }

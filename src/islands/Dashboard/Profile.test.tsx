@@ -100,10 +100,10 @@ describe('with a script', () => {
     [
       'a server that is broken',
       async () => Response.json({ message: 'stack' }, { status: 503 }),
-      /^Your profile was not saved/,
+      /^We couldn’t save your profile/,
     ],
-    ['no line', async () => Promise.reject(new TypeError('offline')), /^You are offline/],
-    ['nobody signed in', async () => Response.json({}, { status: 401 }), /^You are signed out/],
+    ['no line', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
+    ['nobody signed in', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
   ])('raises no alarm over %s, says it quietly, and keeps what was typed', async (_what, answer, words) => {
     fetched.mockImplementation(answer);
     await type(field('First name (optional)'), 'Adele');

@@ -4,6 +4,7 @@
  */
 import { type SyntheticEvent, useId, useState } from 'react';
 import { formActions, formPages } from '../../lib/accounts/forms.ts';
+import { sessionsMessages } from '../../lib/accounts/messages.ts';
 import { signOut } from '../../stores/session.ts';
 import { Notice } from '../shared/form.tsx';
 import { messages } from '../shared/messages.ts';
@@ -34,9 +35,7 @@ export default function Sessions({ sessions }: Props) {
     const answer = await signOut('EVERYWHERE');
     if (answer.ok || answer.status === 401) return location.assign(formPages.signedOut);
     setBusy(false);
-    setProblem(
-      answer.status === 0 ? messages.offline : 'That did not work, and you are still signed in. Please try again.',
-    );
+    setProblem(answer.status === 0 ? messages.offline : sessionsMessages.failed);
   }
 
   return (

@@ -4,13 +4,10 @@
  */
 import { useStore } from '@nanostores/react';
 import { createRoot } from 'react-dom/client';
+import { popupMessages } from '../../lib/accounts/messages.ts';
 import { $ui, closeAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
 import type { Provider } from '../shared/social.ts';
 import { SignInDialog } from './SignInDialog.tsx';
-
-export const authHeading = 'Sign in or create a free account';
-export const signInNote = 'Have an account? Use this form to sign in.';
-export const welcomeHeading = 'Sign up for breaking news and exclusive daily updates';
 
 export function Popups({ providers }: { providers: readonly Provider[] }) {
   const { authPopup, welcomePopup } = useStore($ui, { keys: ['authPopup', 'welcomePopup'] });
@@ -18,8 +15,8 @@ export function Popups({ providers }: { providers: readonly Provider[] }) {
     return (
       <SignInDialog
         key="auth"
-        heading={authPopup.heading ?? authHeading}
-        standfirst={authPopup.showSigninDialog ? signInNote : undefined}
+        heading={authPopup.heading ?? popupMessages.signIn}
+        standfirst={authPopup.showSigninDialog ? popupMessages.haveAccount : undefined}
         providers={providers}
         onClose={closeAuthPopup}
       />
@@ -28,7 +25,7 @@ export function Popups({ providers }: { providers: readonly Provider[] }) {
     return (
       <SignInDialog
         key="welcome"
-        heading={welcomeHeading}
+        heading={popupMessages.welcome}
         providers={providers}
         onClose={() => setWelcomePopup(false)}
       />

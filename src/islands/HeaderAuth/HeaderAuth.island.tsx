@@ -6,6 +6,7 @@
  */
 import { type FormEvent, type KeyboardEvent, type ToggleEvent, useRef, useState } from 'react';
 import { formActions } from '../../lib/accounts/forms.ts';
+import { accountMessages } from '../../lib/accounts/messages.ts';
 import { type VisitorKind, visitorKinds } from '../../lib/accounts/visitor.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { signOut } from '../../stores/session.ts';
@@ -76,7 +77,7 @@ export default function HeaderAuth({ items }: Props) {
     }
     asked.current = false;
     setLeaving(false);
-    setProblem(answer.message ?? 'Something went wrong. Please try again.');
+    setProblem(answer.message ?? accountMessages.failed);
   }
 
   return (

@@ -5,7 +5,7 @@ import { type Answer, refuse } from '../http/answer.ts';
 import { tooManyRequests } from '../http/rate-limit.ts';
 import { accountRoute } from '../http/routes.server.ts';
 import { signIn } from './form.server.ts';
-import { said } from './model.ts';
+import { accountMessages, wireMessages } from './messages.ts';
 import type { SignedInAnswer } from './schema.ts';
 import { deliveryBody, deliveryOf } from './schema.ts';
 import type { Failure, SignedIn } from './service.ts';
@@ -17,17 +17,17 @@ import { visitorCookie } from './visitor.ts';
 export function answerFailure(failure: Failure, wrongCode: 400 | 401 = 400): Answer {
   switch (failure.kind) {
     case 'unknown-user':
-      return refuse(404, 'There is no account with this email address.');
+      return refuse(404, accountMessages.unknownUser);
     case 'exists':
-      return refuse(409, 'A user with this email already exists.');
+      return refuse(409, accountMessages.exists);
     case 'invalid-code':
-      return refuse(wrongCode, 'Invalid code. Please check the code and try again.');
+      return refuse(wrongCode, accountMessages.invalidCode);
     case 'link-unknown':
-      return refuse(404, 'This link is not known.');
+      return refuse(404, accountMessages.linkUnknown);
     case 'link-expired':
-      return refuse(401, 'This link has expired.');
+      return refuse(401, accountMessages.linkExpired);
     case 'link-used':
-      return refuse(410, 'This link has been used.');
+      return refuse(410, accountMessages.linkUsed);
     case 'invalid-email':
       return refuse(400, failure.message, failure.suggestion === null ? {} : { suggestedEmail: failure.suggestion });
     case 'invalid':
@@ -53,20 +53,22 @@ export function hintCookie(cookies: readonly string[]): string {
 }
 
 /** POST /blaize/token-exchange: mails a link (spec section 7; vendors.md 1.3). */
-
-const route: APIRoute = accountRoute({ body: deliveryBody }, async ({ accounts, body, caller, siteUrl, context }) => {
-  const delivery = deliveryOf(body, siteUrl, caller);
-  if (!delivery.ok) return refuse(400, delivery.message);
-  const { email, purpose, redirect, method } = delivery.value;
-  if (method !== 'email') return refuse(400, 'Links are sent by email only.');
-  const outcome = await accounts.sendLink(delivery.value);
-  if (!outcome.ok) return answerFailure(outcome.failure);
-  // So that the link, opened in this browser, needs no second click.
-  const state = { email, purpose: purpose === 'login' ? purpose : 'register', returnTo: redirect } as const;
-  return { status: 201, body: { message: said.linkSent }, cookies: [signIn(context.locals).set(state)] };
-});
+const mailLinkRoute: APIRoute = accountRoute(
+  { body: deliveryBody },
+  async ({ accounts, body, caller, siteUrl, context }) => {
+    const delivery = deliveryOf(body, siteUrl, caller);
+    if (!delivery.ok) return refuse(400, delivery.message);
+    const { email, purpose, redirect, method } = delivery.value;
+    if (method !== 'email') return refuse(400, 'Links are sent by email only.');
+    const outcome = await accounts.sendLink(delivery.value);
+    if (!outcome.ok) return answerFailure(outcome.failure);
+    // So that the link, opened in this browser, needs no second click.
+    const state = { email, purpose: purpose === 'login' ? purpose : 'register', returnTo: redirect } as const;
+    return { status: 201, body: { message: wireMessages.linkSent }, cookies: [signIn(context.locals).set(state)] };
+  },
+);
 
 /** @param context also `Astro`, which has all that is read of it */
 export const mailLink = (
   context: Pick<APIContext, 'request' | 'locals' | 'url' | 'clientAddress'>,
-): Promise<Response> => Promise.resolve(route(context as APIContext));
+): Promise<Response> => Promise.resolve(mailLinkRoute(context as APIContext));

@@ -10,7 +10,8 @@ import { returnPath } from '../http/return-path.ts';
 import { callerOf } from '../http/routes.server.ts';
 import type { SealedCookie } from '../http/sealed-cookie.server.ts';
 import { sealedCookie } from '../http/sealed-cookie.server.ts';
-import { type FormProblem, formPages, problemText } from './forms.ts';
+import { formPages } from './forms.ts';
+import { type FormProblem, problemText } from './messages.ts';
 import type { Accounts, Caller, Failure, Outcome } from './service.ts';
 
 export interface FormCall {

@@ -29,7 +29,7 @@
  *
  * Components that these pages use, with the properties that they are given (all optional):
  * `components/accounts/SignIn.astro` { email, returnTo, problem }, `components/newsletters/NewsletterForm.astro` { returnTo, problem }.
- * `problem` is a whole sentence from {@link problemText}.
+ * `problem` is a whole sentence from `problemText` (messages.ts).
  */
 
 /** Where the forms post. */
@@ -73,22 +73,3 @@ export const formFields = {
   where: 'where',
   newsletter: 'newsletter',
 } as const;
-
-/** What may be wrong when a form's page is shown again, as `?problem=…`; the words are those of spec section 8. */
-const problems = {
-  email: 'Please enter a whole email address, such as name@example.com.',
-  code: 'Invalid code. Please check the code and try again.',
-  phone: 'Invalid phone number',
-  limited: 'Too many tries. Please wait a few minutes, then try again.',
-  expired: 'That took a while. Please enter your email address again.',
-  social: 'Signing in there did not work. Please try again, or use your email address.',
-  off: 'Sign-in is unavailable right now. Try again in a few minutes.',
-  confirm: 'That is not the address of this account. Nothing was deleted.',
-  paying: 'A payment of yours is under way, and nothing was deleted. Please wait a minute, then try again.',
-  failed: 'Something went wrong. Please try again.',
-} as const;
-export type FormProblem = keyof typeof problems;
-
-/** The sentence for `?problem=…`; `undefined` when there is none, or an unknown one. */
-export const problemText = (name: string | null): string | undefined =>
-  name !== null && Object.hasOwn(problems, name) ? problems[name as FormProblem] : undefined;

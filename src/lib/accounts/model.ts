@@ -1,5 +1,4 @@
-/** Words that both ends of the account calls have to agree on. Free of imports: islands may use these values. */
-
+/** Names and numbers that both ends of the account calls share, and the normal form of an email address. */
 import { readEmail } from '../email-verification/model.ts';
 
 /** Keys of `validators` under which a six-digit code is taken; the first is the one that our own screens send. */
@@ -16,31 +15,10 @@ export const popupFeatures = 'menubar=no,location=yes,resizable=no,scrollbars=no
 /** Name of the cookie with the public number of a browser's user (vendors.md 1.0). */
 export const trackingCookie = 'blaize_tracking_id';
 
-/** Sentences of successful answers (spec section 7, vendors.md 1.1 to 1.12). */
-export const said = {
-  login: 'Login successful',
-  register: 'Registration successful',
-  linkSent: 'Login link sent',
-  codeSent: 'Verification code sent',
-  codeRight: 'Code is valid',
-  userFound: 'User exists',
-  profile: 'User profile updated',
-  extendedProfile: 'User extended profile updated',
-  logout: 'Session deleted',
-  forgotten: 'User data deleted',
-  state: 'State initialized',
-  anonymous: 'Anonymous session created successfully',
-  recognised: 'Lookup complete',
-} as const;
-
-/** How long a proof of an e-mail address is good for, and how often a code may be guessed at. */
-
 /** Links and codes live this long, in seconds. */
 export const proofSeconds = 600;
-/** Wrong guesses at one code. */
+/** Wrong tries at one code. */
 export const guessesPerCode = 5;
-
-/** E-mail addresses as the accounts know them. */
 
 /**
  * The normal form: without white space around it, in lower case, with a domain in the letters that DNS knows, so that one mailbox is

@@ -1,18 +1,127 @@
-/** Rules of a reader's profile: one level of scalars (vendors.md 1.6; spec sections 3, 5 and 7). */
+/**
+ * A reader's profile: one level of scalars (vendors.md 1.6; spec sections 3, 5 and 7). {@link profileFields} is the one list of what the
+ * form asks for; the form, its checks, the account service and the browser's copies read it.
+ */
+import { formatUsPhone, usPhoneDigits } from '../us-phone.ts';
 import type { Profile } from './service.ts';
 
-/** Longest values of the keys that the spec names; others may have {@link bounds.value}. */
-const known = new Map([
-  ['first_name', 100],
-  ['last_name', 100],
-  ['phone-number', 11],
-  ['date_of_birth', 10],
-  ['address', 1000],
-]);
+export interface ProfileField {
+  /** Name of the form's field. */
+  readonly name: string;
+  /** Name in the stored profile and in the account calls (spec section 3, "Profile"). */
+  readonly attribute: string;
+  /** Key of the browser's copy (spec section 3, "Locally stored on profile save"). */
+  readonly copy: string;
+  readonly label: string;
+  /** What the form shows; `text` when left out. */
+  readonly kind?: 'text' | 'date' | 'phone';
+  readonly autoComplete?: string;
+  /** Longest value as it is stored. */
+  readonly maxLength: number;
+  /** Whether two such fields stand in one row. */
+  readonly half?: boolean;
+  /** What is said about a value that is refused; what takes any text needs none. */
+  readonly message?: string;
+}
+
+export const profileFields: readonly ProfileField[] = [
+  {
+    name: 'first_name',
+    attribute: 'first_name',
+    copy: 'firstName',
+    label: 'First name',
+    autoComplete: 'given-name',
+    maxLength: 100,
+    half: true,
+  },
+  {
+    name: 'last_name',
+    attribute: 'last_name',
+    copy: 'lastName',
+    label: 'Last name',
+    autoComplete: 'family-name',
+    maxLength: 100,
+    half: true,
+  },
+  {
+    name: 'phone',
+    attribute: 'phone-number',
+    copy: 'phone',
+    label: 'Phone',
+    kind: 'phone',
+    autoComplete: 'tel',
+    maxLength: 11,
+    half: true,
+    message: 'Invalid phone number',
+  },
+  {
+    name: 'birthday',
+    attribute: 'date_of_birth',
+    copy: 'birthday',
+    label: 'Date of birth',
+    kind: 'date',
+    autoComplete: 'bday',
+    maxLength: 10,
+    half: true,
+    message: 'Invalid date of birth',
+  },
+  {
+    name: 'address',
+    attribute: 'address',
+    copy: 'address',
+    label: 'Address',
+    autoComplete: 'address-line1',
+    maxLength: 1000,
+  },
+];
+
+/** By kind: what a form's value becomes (`null`: it is refused), and what the account service takes. */
+const kinds = {
+  text: { read: (text: string): string | null => text, accepts: (_: string) => true },
+  date: {
+    read: (text: string): string | null => (text === '' || isDay(text) ? text : null),
+    accepts: (text: string) => text === '' || isDay(text),
+  },
+  phone: { read: usPhoneDigits, accepts: (text: string) => text === '' || /^\d{11}$/.test(text) },
+};
+
+/** A stored value as the form shows it. */
+export const shownValue = ({ attribute, kind }: ProfileField, profile: Profile): string => {
+  const value = String(profile[attribute] ?? '');
+  return kind === 'phone' ? formatUsPhone(value) : value;
+};
+
+/**
+ * What a form says, by the names of the stored profile. Fields that it doesn't have are left alone.
+ *
+ * @param of the value of a field; `null` when the form has no such field
+ */
+export function readProfileForm(
+  of: (name: string) => string | null,
+): { readonly profile: Record<string, string> } | { readonly refused: ProfileField } {
+  const profile: Record<string, string> = {};
+  for (const field of profileFields) {
+    const given = of(field.name);
+    if (given === null) continue;
+    const value = kinds[field.kind ?? 'text'].read(given.trim());
+    if (value === null) return { refused: field };
+    profile[field.attribute] = value;
+  }
+  return { profile };
+}
+
+/** The part of a profile that the form shows. */
+export const shownProfile = (profile: Profile): Profile =>
+  Object.fromEntries(
+    profileFields.flatMap(({ attribute }) => {
+      const value = profile[attribute];
+      return value === undefined ? [] : [[attribute, value]];
+    }),
+  );
 
 const bounds = { keys: 50, key: 64, value: 500, extended: 16 * 1024, apps: 20 };
 
-/** @returns what is wrong, a sentence for the reader; `null` when nothing is */
+/** Checks attributes that come from outside, known fields and others. @returns a sentence for the reader; `null` when nothing is wrong */
 export function profileProblem(profile: Readonly<Record<string, unknown>>): string | null {
   for (const [key, value] of Object.entries(profile)) {
     if (!/^[A-Za-z][\w.-]*$/.test(key) || key.length > bounds.key || key === 'constructor' || key === 'prototype') {
@@ -22,12 +131,11 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
       return `Invalid value for ${key}`;
     }
     if (typeof value !== 'string') continue;
-    if (value.length > (known.get(key) ?? bounds.value)) return `The value for ${key} is too long`;
+    const field = profileFields.find(({ attribute }) => attribute === key);
+    if (value.length > (field?.maxLength ?? bounds.value)) return `The value for ${key} is too long`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: line breaks are allowed in an address, the others nowhere.
     if (/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/.test(value)) return `Invalid value for ${key}`;
-    // Spec section 5, the message of section 8.
-    if (key === 'phone-number' && value !== '' && !/^\d{11}$/.test(value)) return 'Invalid phone number';
-    if (key === 'date_of_birth' && value !== '' && !isDay(value)) return 'Invalid date of birth';
+    if (field && !kinds[field.kind ?? 'text'].accepts(value)) return field.message ?? `Invalid value for ${key}`;
   }
   return null;
 }
@@ -56,37 +164,27 @@ export function extendedText(value: unknown): { readonly text: string } | { read
 /** Extended profiles of one reader at most. */
 export const mostApps = bounds.apps;
 
+/** Copies in this browser that are not fields: the first name is also the username, the tracking id also the token. */
+const otherCopies = ['email', 'username', 'token', 'trackingId'];
+
 /**
- * Copies of the profile in this browser (spec section 3, "Locally stored on profile save"), for the paper's own scripts and widgets. The
- * tracking id is also the stored token, and the first name the stored username. They go when the reader does: a browser may be
- * somebody else's next.
+ * Copies of the profile in this browser (spec section 3), for the paper's own scripts and widgets. Storage that is full or blocked takes
+ * none; nothing depends on them.
  */
-
-export interface ProfileCopies {
-  readonly address: string;
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly email: string;
-  readonly phone: string;
-  readonly birthday: string;
-  readonly trackingId: string;
-}
-
-const keys = ['address', 'firstName', 'lastName', 'email', 'username', 'phone', 'birthday', 'token', 'trackingId'];
-
-/** Storage that is full or blocked takes none; nothing depends on them. */
-export function keepProfileCopies(copies: ProfileCopies): void {
-  const all: Readonly<Record<string, string>> = { ...copies, username: copies.firstName, token: copies.trackingId };
+export function storeProfileCopies(profile: Profile, email: string, trackingId: string): void {
   try {
-    for (const key of keys) localStorage.setItem(key, all[key] ?? '');
+    for (const { copy, attribute } of profileFields) localStorage.setItem(copy, String(profile[attribute] ?? ''));
+    const others = { email, username: String(profile.first_name ?? ''), token: trackingId, trackingId };
+    for (const [key, value] of Object.entries(others)) localStorage.setItem(key, value);
   } catch {
     forgetProfileCopies();
   }
 }
 
+/** They go when the reader does: the browser may be someone else's next. */
 export function forgetProfileCopies(): void {
   try {
-    for (const key of keys) localStorage.removeItem(key);
+    for (const key of [...profileFields.map(({ copy }) => copy), ...otherCopies]) localStorage.removeItem(key);
   } catch {
     // What cannot be removed could not be written either.
   }

@@ -1,9 +1,10 @@
 /** Readers' profiles, plain and extended (vendors.md 1.6). */
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { Audit } from './dependencies.server.ts';
+import { accountMessages } from './messages.ts';
 import { appProblem, extendedText, fits, mostApps, profileProblem } from './profile.ts';
 import type { Outcome, Profile, Session } from './service.ts';
-import type { People } from './users.server.ts';
+import type { Users } from './users.server.ts';
 
 export interface Profiles {
   read(db: Queries, userId: string): Promise<Profile>;
@@ -20,7 +21,7 @@ const invalid = (message: string): Outcome<never> => ({ ok: false, failure: { ki
 const done: Outcome<null> = { ok: true, value: null };
 
 /** @param now epoch milliseconds */
-export function createProfiles(database: Database, people: People, audit: Audit, now: () => number): Profiles {
+export function createProfiles(database: Database, users: Users, audit: Audit, now: () => number): Profiles {
   async function read(db: Queries, userId: string): Promise<Profile> {
     const row = await db.selectFrom('profiles').select('data').where('user_id', '=', userId).executeTakeFirst();
     return row ? (JSON.parse(row.data) as Profile) : {};
@@ -60,7 +61,7 @@ export function createProfiles(database: Database, people: People, audit: Audit,
       if (problem) return invalid(problem);
       return database.transaction(async (tx) => {
         // Held, so that of two merges at once none undoes the other.
-        if (!(await people.hold(tx, session.userId))) return invalid('The account is gone');
+        if (!(await users.lock(tx, session.userId))) return invalid(accountMessages.accountGone);
         const next = how === 'merge' ? { ...(await read(tx, session.userId)), ...profile } : profile;
         if (!fits(next)) return invalid('Too many profile fields');
         await write(tx, session.userId, next);
@@ -83,7 +84,7 @@ export function createProfiles(database: Database, people: People, audit: Audit,
       const made = extendedText(value);
       if ('problem' in made) return invalid(made.problem);
       return database.transaction(async (tx) => {
-        if (!(await people.hold(tx, session.userId))) return invalid('The account is gone');
+        if (!(await users.lock(tx, session.userId))) return invalid(accountMessages.accountGone);
         const others = await tx
           .selectFrom('extended_profiles')
           .select('app')

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { AccountsTransaction, Queries } from '../database.ts';
-import { type Keyed, newCode, newToken, same } from '../hmacs.server.ts';
+import { type Hmacs, newCode, newToken, same } from '../hmacs.server.ts';
 import { guessesPerCode, proofSeconds } from './model.ts';
 import type { Provider, Purpose } from './service.ts';
 
@@ -64,10 +64,10 @@ export interface Proofs {
 }
 
 /** @param now epoch milliseconds */
-export function createProofs(keyed: Keyed, now: () => number): Proofs {
+export function createProofs(hmacs: Hmacs, now: () => number): Proofs {
   const row = (kind: 'link' | 'code' | 'social', email: string) => ({
     kind,
-    subject: keyed.subject(email),
+    subject: hmacs.subject(email),
     tries: 0,
     created: now(),
     expires: now() + proofSeconds * 1000,
@@ -105,7 +105,7 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
         .insertInto('proofs')
         .values({
           ...row('link', link.email),
-          id: keyed.token('link', token),
+          id: hmacs.token('link', token),
           purpose: link.purpose,
           secret: null,
           payload: JSON.stringify(link),
@@ -113,9 +113,9 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
         .execute();
       return token;
     },
-    peekLink: (db, token) => stateOf(db, keyed.token('link', token)),
+    peekLink: (db, token) => stateOf(db, hmacs.token('link', token)),
     async spendLink(tx, token) {
-      const id = keyed.token('link', token);
+      const id = hmacs.token('link', token);
       const used = await consume(tx, id);
       return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(tx, id);
     },
@@ -123,7 +123,7 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
       const first = await tx
         .updateTable('proofs')
         .set({ tries: 1 })
-        .where('id', '=', keyed.token('link', token))
+        .where('id', '=', hmacs.token('link', token))
         .where('tries', '=', 0)
         .returning('id')
         .executeTakeFirst();
@@ -133,7 +133,7 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
       const found = await db
         .selectFrom('proofs')
         .select('id')
-        .where('subject', '=', keyed.subject(email))
+        .where('subject', '=', hmacs.subject(email))
         .where('kind', '=', 'link')
         .where('used', 'is', null)
         .where('expires', '>', now())
@@ -144,8 +144,8 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
     async newCode(tx, email, purpose) {
       const code = newCode();
       const sending = newToken();
-      const subject = keyed.subject(email);
-      const made = { ...row('code', email), purpose, secret: keyed.code(subject, sending, code), payload: sending };
+      const subject = hmacs.subject(email);
+      const made = { ...row('code', email), purpose, secret: hmacs.code(subject, sending, code), payload: sending };
       // One code is open to guesses at a time: five of them would be five times as easy to hit. One row, so that it is one also
       // of many that are sent at once.
       await tx
@@ -156,7 +156,7 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
       return code;
     },
     async tryCode(tx, email, purposes, code, use) {
-      const subject = keyed.subject(email);
+      const subject = hmacs.subject(email);
       // The try is taken before anything is compared: whoever comes at the same time finds it gone.
       const open = await tx
         .updateTable('proofs')
@@ -170,7 +170,7 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
         .returning(['id', 'secret', 'purpose', 'payload'])
         .execute();
       for (const { id, secret, purpose, payload } of open) {
-        if (secret === null || !same(secret, keyed.code(subject, payload, code))) continue;
+        if (secret === null || !same(secret, hmacs.code(subject, payload, code))) continue;
         const right = use ? { used: now() } : { tries: sql<number>`tries - 1` };
         await tx.updateTable('proofs').set(right).where('id', '=', id).execute();
         return purpose as Purpose;
@@ -184,7 +184,7 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
         .insertInto('proofs')
         .values({
           ...row('social', proof.email),
-          id: keyed.token('social', key),
+          id: hmacs.token('social', key),
           purpose: '',
           secret: null,
           payload: JSON.stringify(proof),
@@ -193,12 +193,12 @@ export function createProofs(keyed: Keyed, now: () => number): Proofs {
       return key;
     },
     async spendSocial(tx, key) {
-      const used = await consume(tx, keyed.token('social', key));
+      const used = await consume(tx, hmacs.token('social', key));
       return used ? (JSON.parse(used.payload) as SocialProof) : null;
     },
 
     async forget(tx, email) {
-      await tx.deleteFrom('proofs').where('subject', '=', keyed.subject(email)).execute();
+      await tx.deleteFrom('proofs').where('subject', '=', hmacs.subject(email)).execute();
     },
   };
 }

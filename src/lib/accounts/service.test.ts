@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { type Grant, registeredGrant } from '../access/entitlements.ts';
-import { createKeyed } from '../hmacs.server.ts';
+import { createHmacs } from '../hmacs.server.ts';
 import { createProofs } from './proofs.server.ts';
 import type { Purpose } from './service.ts';
 
@@ -176,7 +176,7 @@ onBothEngines('accounts', (engines) => {
 
     it('are open to guesses one at a time, however many are sent at once', async () => {
       const database = await engines.open();
-      const proofs = createProofs(createKeyed(secret), Date.now);
+      const proofs = createProofs(createHmacs(secret), Date.now);
       const codes = await Promise.all(
         Array.from({ length: 10 }, () =>
           database.transaction(async (tx) => {

@@ -1,13 +1,13 @@
 /**
- * Sessions and the cookies of a reader's browser. Reading one is one indexed query; nothing is kept in memory, so a session
- * that was ended anywhere is over with the next request.
+ * Sessions and the cookies of a reader's browser. Reading one is one indexed query; nothing is cached, so a session that was ended
+ * anywhere is over with the next request.
  */
 import type { Grant } from '../access/entitlements.ts';
-import type { AccountsTransaction, Database } from '../database.ts';
-import { type Keyed, newToken } from '../hmacs.server.ts';
+import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { type Hmacs, newToken } from '../hmacs.server.ts';
 import { readCookies, setCookie } from '../http/cookies.ts';
 import type { Caller, Session, SessionSummary } from './service.ts';
-import type { People, User } from './users.server.ts';
+import type { User, Users } from './users.server.ts';
 
 /** The signer of the access cookie; src/press/delivery/access-cookie.ts is one. */
 export interface AccessSigner {
@@ -23,8 +23,8 @@ export type GrantFor = (userId: string, registeredAt: number) => Promise<Grant>;
 
 export interface Sessions {
   /**
-   * Opens a session with a token that nobody has seen before, and ends the one that the browser had. What the reader may have
-   * is told by {@link Sessions.accessCookies} once the transaction is through.
+   * Opens a session with a new token, and ends the one that the browser had. {@link Sessions.accessCookies} follow once the
+   * transaction is committed.
    */
   open(tx: AccountsTransaction, user: User, caller: Caller): Promise<{ session: Session; cookies: readonly string[] }>;
   read(header: string | null): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
@@ -55,8 +55,8 @@ const mostReplaced = 10_000;
 
 export interface SessionOptions {
   readonly database: Database;
-  readonly people: People;
-  readonly keyed: Keyed;
+  readonly users: Users;
+  readonly hmacs: Hmacs;
   readonly access: AccessSigner;
   readonly grantFor: GrantFor;
   /** Whether the site is served over HTTPS. */
@@ -65,124 +65,60 @@ export interface SessionOptions {
   readonly now: () => number;
 }
 
-export function createSessions({ database, people, keyed, access, grantFor, secure, now }: SessionOptions): Sessions {
-  const cookie = (name: string, value: string, maxAge: number, httpOnly = true): string =>
-    setCookie(name, value, { maxAge, httpOnly, secure });
-  /** Read by a script before first paint; it says what kind of visitor this is and nothing about who. */
-  const visitor = (grant: Grant): string => cookie(cookieNames.visitor, grant.visitor, sessionLife.session, false);
-  /** Unix second at which an access cookie that is made now ends: never later than what it stands for. */
-  const endOf = ({ until }: Grant): number => Math.floor(Math.min(now() / 1000 + sessionLife.access, until / 1000));
-  const signed = (grant: Grant): string => {
-    const expires = endOf(grant);
-    return cookie(access.name, access.sign(grant.level, expires), expires - Math.floor(now() / 1000));
-  };
-  const farewell = [
-    cookie(cookieNames.session, '', 0),
-    cookie(cookieNames.tracking, '', 0),
-    cookie(cookieNames.visitor, '', 0, false),
-    cookie(access.name, '', 0),
-  ];
-  /**
-   * Tokens that another sign-in of the same browser has just replaced, and when. A request that was under way meanwhile still
-   * carries one; were it told to forget its cookies, it would take the new ones away.
-   */
-  const replaced = new Map<string, number>();
-  function replace(token: string): void {
-    for (const [old, at] of replaced) {
-      if (now() - at < underWay && replaced.size < mostReplaced) break;
-      replaced.delete(old);
-    }
-    replaced.set(token, now());
-  }
-  const wasReplaced = (token: string): boolean => now() - (replaced.get(token) ?? Number.NEGATIVE_INFINITY) < underWay;
-
-  const tokensOf = (header: string | null | undefined): readonly string[] =>
+export function createSessions(options: SessionOptions): Sessions {
+  const { database, hmacs, grantFor, now } = options;
+  const cookies = createCookies(options);
+  const replaced = createReplacedTokens(now);
+  const hashesOf = (header: string | null | undefined): readonly string[] =>
     readCookies(header, cookieNames.session)
-      .filter((token) => /^[\w-]{43}$/.test(token))
-      .map((token) => keyed.token('session', token));
-
-  function find(queries: Database['db'], token: string) {
-    return queries
-      .selectFrom('sessions')
-      .innerJoin('users', 'users.id', 'sessions.userId')
-      .select([
-        'sessions.id as id',
-        'sessions.userId as userId',
-        'sessions.createdAt as createdAt',
-        'sessions.updatedAt as updatedAt',
-        'users.email as email',
-        'users.emailVerified as emailVerified',
-        'users.trackingId as trackingId',
-        'users.createdAt as registeredAt',
-      ])
-      .where('sessions.token', '=', token)
-      .where('sessions.expiresAt', '>', new Date(now()).toISOString())
-      .executeTakeFirst();
-  }
-
-  /** Whether the browser needs a new access cookie: it has none of this level, or one that ends soon and could last longer. */
-  function accessIsDue(header: string | null, grant: Grant): boolean {
-    const ends = readCookies(header, access.name)
-      .filter((value) => access.verify(value) === grant.level)
-      .map((value) => Number(value.split('.')[2]));
-    return Math.max(0, ...ends) < Math.min(now() / 1000 + sessionLife.renewAccess, endOf(grant));
-  }
+      .filter(isToken)
+      .map((token) => hmacs.token('session', token));
 
   return {
-    farewell,
+    farewell: cookies.farewell,
+
     async open(tx, user, caller) {
-      for (const old of tokensOf(caller.cookies)) {
-        await people.endSession(tx, old);
-        replace(old);
+      for (const old of hashesOf(caller.cookies)) {
+        await options.users.endSession(tx, old);
+        replaced.add(old);
       }
       const token = newToken();
-      const { id, createdAt } = await people.openSession(tx, {
+      const { id, createdAt } = await options.users.openSession(tx, {
         userId: user.id,
-        token: keyed.token('session', token),
+        token: hmacs.token('session', token),
         device: deviceOf(caller.userAgent),
         expires: now() + sessionLife.session * 1000,
       });
       const { email, emailVerified, trackingId } = user;
       return {
         session: { id, userId: user.id, trackingId, email, emailVerified, createdAt },
-        cookies: [
-          cookie(cookieNames.session, token, sessionLife.session),
-          cookie(cookieNames.tracking, trackingId, sessionLife.tracking),
-        ],
+        cookies: cookies.session(token, trackingId),
       };
     },
 
     async read(header) {
       const tokens = readCookies(header, cookieNames.session);
-      for (const token of tokens) {
-        const hashed = /^[\w-]{43}$/.test(token) ? keyed.token('session', token) : null;
-        const row = hashed === null ? undefined : await find(database.db, hashed);
-        if (!row || hashed === null) continue;
-        const cookies: string[] = [];
-        if (now() - Date.parse(row.updatedAt) > sessionLife.slideAfter * 1000) {
-          await database.db
-            .updateTable('sessions')
-            .set({
-              updatedAt: new Date(now()).toISOString(),
-              expiresAt: new Date(now() + sessionLife.session * 1000).toISOString(),
-            })
-            .where('token', '=', hashed)
-            .execute();
-          cookies.push(cookie(cookieNames.session, token, sessionLife.session));
-          cookies.push(cookie(cookieNames.tracking, row.trackingId, sessionLife.tracking));
-        }
-        const grant = await grantFor(row.userId, Date.parse(row.registeredAt));
-        const slid = cookies.length > 0;
-        if (slid || !readCookies(header, cookieNames.visitor).includes(grant.visitor)) cookies.push(visitor(grant));
-        if (accessIsDue(header, grant)) cookies.push(signed(grant));
-        const { updatedAt: _, registeredAt: __, ...rest } = row;
-        const session = { ...rest, emailVerified: row.emailVerified === 1, createdAt: Date.parse(row.createdAt) };
-        return { session, cookies };
+      for (const token of tokens.filter(isToken)) {
+        const row = await find(database.db, hmacs.token('session', token), now());
+        if (!row) continue;
+        const { updatedAt, registeredAt, ...rest } = row;
+        const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000;
+        if (slides) await slide(database.db, row.id, now());
+        const grant = await grantFor(row.userId, Date.parse(registeredAt));
+        const hasHint = !slides && readCookies(header, cookieNames.visitor).includes(grant.visitor);
+        return {
+          session: { ...rest, emailVerified: row.emailVerified === 1, createdAt: Date.parse(row.createdAt) },
+          cookies: [
+            ...(slides ? cookies.session(token, row.trackingId) : []),
+            ...(hasHint ? [] : [cookies.visitor(grant)]),
+            ...(cookies.accessIsDue(header, grant) ? [cookies.access(grant)] : []),
+          ],
+        };
       }
-      if (tokensOf(header).some(wasReplaced)) return { session: null, cookies: [] };
-      // What is left of a session that ended elsewhere would make the page promise what the server does not keep.
-      const left = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
-      return { session: null, cookies: left ? farewell : [] };
+      if (hashesOf(header).some(replaced.has)) return { session: null, cookies: [] };
+      // Cookies of a session that ended elsewhere would make pages promise what the server does not allow.
+      const stale = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
+      return { session: null, cookies: stale ? cookies.farewell : [] };
     },
 
     async accessCookies({ userId }) {
@@ -193,11 +129,11 @@ export function createSessions({ database, people, keyed, access, grantFor, secu
         .executeTakeFirst();
       if (!user) return [];
       const grant = await grantFor(userId, Date.parse(user.createdAt));
-      return [visitor(grant), signed(grant)];
+      return [cookies.visitor(grant), cookies.access(grant)];
     },
 
     async belongs(tx, header, userId) {
-      for (const token of tokensOf(header)) if ((await find(tx, token))?.userId === userId) return true;
+      for (const hash of hashesOf(header)) if ((await find(tx, hash, now()))?.userId === userId) return true;
       return false;
     },
 
@@ -220,7 +156,90 @@ export function createSessions({ database, people, keyed, access, grantFor, secu
   };
 }
 
-/** What a reader recognises a device by, for the list of sessions. */
+const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
+
+/** The cookies of a reader's browser, as whole `Set-Cookie` values. */
+function createCookies({ access, secure, now }: SessionOptions) {
+  const cookie = (name: string, value: string, maxAge: number, httpOnly = true): string =>
+    setCookie(name, value, { maxAge, httpOnly, secure });
+  /** Unix second at which an access cookie that is made now ends: never later than what it stands for. */
+  const accessEnd = ({ until }: Grant): number => Math.floor(Math.min(now() / 1000 + sessionLife.access, until / 1000));
+
+  return {
+    farewell: [
+      cookie(cookieNames.session, '', 0),
+      cookie(cookieNames.tracking, '', 0),
+      cookie(cookieNames.visitor, '', 0, false),
+      cookie(access.name, '', 0),
+    ],
+    session: (token: string, trackingId: string): readonly string[] => [
+      cookie(cookieNames.session, token, sessionLife.session),
+      cookie(cookieNames.tracking, trackingId, sessionLife.tracking),
+    ],
+    /** Read by a script before first paint; it says what kind of visitor this is and nothing about who. */
+    visitor: (grant: Grant): string => cookie(cookieNames.visitor, grant.visitor, sessionLife.session, false),
+    access(grant: Grant): string {
+      const expires = accessEnd(grant);
+      return cookie(access.name, access.sign(grant.level, expires), expires - Math.floor(now() / 1000));
+    },
+    /** Whether the browser needs a new access cookie: it has none of this level, or one that ends soon and could last longer. */
+    accessIsDue(header: string | null, grant: Grant): boolean {
+      const ends = readCookies(header, access.name)
+        .filter((value) => access.verify(value) === grant.level)
+        .map((value) => Number(value.split('.')[2]));
+      return Math.max(0, ...ends) < Math.min(now() / 1000 + sessionLife.renewAccess, accessEnd(grant));
+    },
+  };
+}
+
+/**
+ * Session tokens that another sign-in of the same browser has just replaced, and when. A request that was under way meanwhile still
+ * carries one; were it told to forget its cookies, it would take the new ones away.
+ */
+function createReplacedTokens(now: () => number) {
+  const replaced = new Map<string, number>();
+  return {
+    add(hash: string): void {
+      for (const [old, at] of replaced) {
+        if (now() - at < underWay && replaced.size < mostReplaced) break;
+        replaced.delete(old);
+      }
+      replaced.set(hash, now());
+    },
+    has: (hash: string): boolean => now() - (replaced.get(hash) ?? Number.NEGATIVE_INFINITY) < underWay,
+  };
+}
+
+/** The session with this token, and its user; unless it has expired. */
+const find = (db: Queries, hash: string, now: number) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.userId')
+    .select([
+      'sessions.id as id',
+      'sessions.userId as userId',
+      'sessions.createdAt as createdAt',
+      'sessions.updatedAt as updatedAt',
+      'users.email as email',
+      'users.emailVerified as emailVerified',
+      'users.trackingId as trackingId',
+      'users.createdAt as registeredAt',
+    ])
+    .where('sessions.token', '=', hash)
+    .where('sessions.expiresAt', '>', new Date(now).toISOString())
+    .executeTakeFirst();
+
+/** Has a session that is in use last its whole time again. */
+async function slide(db: Queries, id: string, now: number): Promise<void> {
+  await db
+    .updateTable('sessions')
+    .set({
+      updatedAt: new Date(now).toISOString(),
+      expiresAt: new Date(now + sessionLife.session * 1000).toISOString(),
+    })
+    .where('id', '=', id)
+    .execute();
+}
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\//, 'Edge'],
@@ -242,7 +261,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** For instance `Chrome on Windows`; a list of what is known, so that nothing a browser sends is kept or shown as it is. */
+/** Name of a device in the list of sessions, for instance `Chrome on Windows`. Nothing that a browser sends is stored or shown as it is. */
 export function deviceOf(userAgent: string | null): string {
   const find = (list: typeof browsers): string | undefined => list.find(([form]) => form.test(userAgent ?? ''))?.[1];
   const [browser, system] = [find(browsers), find(systems)];

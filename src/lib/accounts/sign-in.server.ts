@@ -1,9 +1,10 @@
 /**
- * Turns proofs into sessions. Whoever proves an address for the first time gets the account without anything that somebody
- * put there before who had not, by the list of personal data (unless this very browser is signed in to it).
+ * Turns proofs into sessions. The first proof of an address takes away what was stored under the account before by someone who
+ * had not proved it, as the list of personal data says (unless this very browser is signed in to the account).
  */
 import type { AccountsTransaction } from '../database.ts';
-import { badEmail, limited, no, ok, type Parts, within } from './dependencies.server.ts';
+import { countAgainst, type Dependencies, fail, invalidEmail, limited, ok } from './dependencies.server.ts';
+import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
 import { profileProblem } from './profile.ts';
 import type { SocialProof } from './proofs.server.ts';
@@ -11,251 +12,259 @@ import { linkUrl } from './sending.server.ts';
 import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from './service.ts';
 import type { User } from './users.server.ts';
 
-export interface SigningIn extends Pick<Accounts, 'checkCode' | 'login' | 'register' | 'peekLink' | 'useLink'> {
-  /** Signs in whom a provider vouches for; `null` when there is no account that it may open. */
-  bySocial(tx: AccountsTransaction, proof: SocialProof, caller: Caller): Promise<SignedIn | null>;
+type SignIn = Pick<Accounts, 'checkCode' | 'login' | 'register' | 'peekLink' | 'useLink'>;
+
+/** Who signs in, and what goes into the profile with it. */
+interface Request {
+  readonly attributes: Profile;
+  readonly caller: Caller;
 }
 
-const wrong = no({ kind: 'invalid-code' });
-const stale = no({ kind: 'invalid', message: 'This sign-in has expired. Please try again.' });
+const wrongCode = fail({ kind: 'invalid-code' });
+const staleKey = fail({ kind: 'invalid', message: accountMessages.staleSocial });
 const everyPurpose: readonly Purpose[] = ['login', 'register', 'completeRegistration'];
-const firstName = (profile: Profile): string | null =>
-  typeof profile.first_name === 'string' && profile.first_name !== '' ? profile.first_name : null;
 
-export function createSigningIn(parts: Parts): SigningIn {
-  const { database, people, proofs, sessions, profiles, limiter, audit, outbox, siteUrl } = parts;
-
-  /** Opens a session. @param how for the audit trail */
-  async function enter(
-    tx: AccountsTransaction,
-    user: User,
-    caller: Caller,
-    created: boolean,
-    how: string,
-  ): Promise<SignedIn> {
-    const opened = await sessions.open(tx, user, caller);
-    await audit(tx, { event: 'sign-in', userId: user.id, caller, detail: how });
-    return { ...opened, created };
-  }
-
-  /** The owner of the address is here. */
-  async function proven(tx: AccountsTransaction, id: string, caller: Caller): Promise<User | null> {
-    const user = await people.hold(tx, id);
-    if (!user || user.emailVerified) return user;
-    if (!(await sessions.belongs(tx, caller.cookies, id))) {
-      await people.disown(tx, id);
-      await parts.others.disown(tx, id);
-    }
-    await people.confirm(tx, id);
-    await audit(tx, { event: 'address confirmed', userId: id, caller });
-    await welcome(tx, user.email, await profiles.read(tx, id));
-    return { ...user, emailVerified: true };
-  }
-
-  async function owner(tx: AccountsTransaction, email: string, caller: Caller): Promise<User | null> {
-    const found = await people.byEmail(tx, email);
-    return found && proven(tx, found.id, caller);
-  }
-
-  const welcome = (tx: AccountsTransaction, to: string, profile: Profile): Promise<void> =>
-    outbox.enqueue(tx, { kind: 'welcome', to, firstName: firstName(profile) });
-
-  /** A new account of somebody who proved the address. @returns `null` when there is one already */
-  async function join(
-    tx: AccountsTransaction,
-    email: string,
-    profile: Profile,
-    caller: Caller,
-    how: string,
-  ): Promise<SignedIn | null> {
-    const user = await people.create(tx, { email, verified: true });
-    if (!user) return null;
-    await profiles.add(tx, user.id, profile);
-    await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: how });
-    await welcome(tx, email, profile);
-    return enter(tx, user, caller, true, how);
-  }
-
-  async function bySocial(tx: AccountsTransaction, proof: SocialProof, caller: Caller): Promise<SignedIn | null> {
-    const { provider, subject, email, verified } = proof;
-    const known = await people.byIdentity(tx, provider, subject);
-    if (known) {
-      const user =
-        verified && known.email === email ? await proven(tx, known.id, caller) : await people.hold(tx, known.id);
-      // Asked again now that the row is held: the owner may just have thrown out whoever connected this.
-      const mine = user && (verified || (await people.byIdentity(tx, provider, subject))?.id === user.id);
-      if (user && mine) {
-        await people.addIdentity(tx, user.id, provider, subject);
-        return enter(tx, user, caller, false, provider);
-      }
-    }
-    // An address that the provider has not checked opens nothing.
-    const user = verified ? await owner(tx, email, caller) : null;
-    if (!user) return null;
-    await people.addIdentity(tx, user.id, provider, subject);
-    return enter(tx, user, caller, false, provider);
-  }
-
-  async function joinBySocial(
-    tx: AccountsTransaction,
-    proof: SocialProof,
-    attributes: Profile,
-    caller: Caller,
-  ): Promise<SignedIn | null> {
-    const { provider, subject, email, verified } = proof;
-    const entered = await bySocial(tx, proof, caller);
-    if (entered) return entered;
-    const user = await people.create(tx, { email, verified });
-    if (!user) return null;
-    await people.addIdentity(tx, user.id, provider, subject);
-    const given = {
-      ...(proof.firstName && { first_name: proof.firstName }),
-      ...(proof.lastName && { last_name: proof.lastName }),
-    };
-    await profiles.add(tx, user.id, { ...(profileProblem(given) ? {} : given), ...attributes });
-    await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
-    if (verified) await welcome(tx, email, { ...given, ...attributes });
-    else {
-      const purpose = 'completeRegistration';
-      const token = await proofs.newLink(tx, { email, purpose, redirect: '/' });
-      await outbox.enqueue(tx, {
-        kind: 'link',
-        to: email,
-        url: linkUrl(siteUrl, token),
-        purpose,
-        minutes: proofSeconds / 60,
-      });
-    }
-    return enter(tx, user, caller, true, provider);
-  }
-
-  async function withKey(key: string, join: boolean, given: Given): Promise<Outcome<SignedIn>> {
-    const over = await within(parts, 'register', { address: given.caller.address });
-    if (over) return limited(over);
-    return database.transaction(async (tx) => {
-      const proof = await proofs.spendSocial(tx, key);
-      if (!proof) return stale;
-      const entered = join
-        ? await joinBySocial(tx, proof, given.attributes, given.caller)
-        : await bySocial(tx, proof, given.caller);
-      if (entered) return ok(entered);
-      return no({ kind: join ? 'exists' : 'unknown-user' });
-    });
-  }
-
-  /** Reserves a guess, makes it, and gives it back when it was none. */
-  async function guessing<T>(
-    email: string,
-    caller: Caller,
-    guess: (tx: AccountsTransaction) => Promise<Outcome<T>>,
-  ): Promise<Outcome<T>> {
-    const who = { address: caller.address, email };
-    const over = await within(parts, 'guess', who);
-    if (over) return limited(over);
-    const outcome = await database.transaction(async (tx) => {
-      const made = await guess(tx);
-      if (!made.ok && made.failure.kind === 'invalid-code')
-        await audit(tx, { event: 'sign-in failed', email, caller, detail: 'code' });
-      return made;
-    });
-    if (outcome.ok || outcome.failure.kind !== 'invalid-code') await limiter.giveBack('guess', who);
-    return outcome;
-  }
-
-  interface Given {
-    readonly attributes: Profile;
-    readonly caller: Caller;
-  }
-
-  async function loginByCode(email: string, code: string, { attributes, caller }: Given): Promise<Outcome<SignedIn>> {
-    return guessing(email, caller, async (tx) => {
-      if (!(await proofs.tryCode(tx, email, ['login', 'completeRegistration'], code, true))) return wrong;
-      const user = await owner(tx, email, caller);
-      if (!user) return no({ kind: 'unknown-user' });
-      await profiles.add(tx, user.id, attributes);
-      return ok(await enter(tx, user, caller, false, 'code'));
-    });
-  }
-
-  async function registerByCode(
-    email: string,
-    code: string,
-    { attributes, caller }: Given,
-  ): Promise<Outcome<SignedIn>> {
-    return guessing(email, caller, async (tx) => {
-      if (!(await proofs.tryCode(tx, email, ['register'], code, true))) return wrong;
-      const joined = await join(tx, email, attributes, caller, 'code');
-      return joined ? ok(joined) : no({ kind: 'exists' });
-    });
-  }
-
-  async function enterBy(
-    credentials: Credentials,
-    joining: boolean,
-    byCode: (email: string, code: string, given: Given) => Promise<Outcome<SignedIn>>,
-  ): Promise<Outcome<SignedIn>> {
-    const { validators, attributes = {}, caller } = credentials;
-    const problem = profileProblem(attributes);
-    if (problem) return no({ kind: 'invalid', message: problem });
-    const given = { attributes, caller };
-    const outcome =
-      validators.tokenExchange !== undefined
-        ? await withKey(validators.tokenExchange, joining, given)
-        : await withCode(credentials.email, validators.code, (email, code) => byCode(email, code, given));
-    if (outcome.ok) outbox.nudge();
-    return outcome;
-  }
-
-  async function withCode<T>(
-    text: string | undefined,
-    code: string | undefined,
-    use: (email: string, code: string) => Promise<Outcome<T>>,
-  ): Promise<Outcome<T>> {
-    if (text === undefined || code === undefined)
-      return no({ kind: 'invalid', message: 'An email address and a code are needed.' });
-    const email = normalEmail(text);
-    if (email === null) return badEmail;
-    const digits = code.replace(/\s/g, '');
-    return /^\d{6}$/.test(digits) ? use(email, digits) : wrong;
-  }
-
+export function createSignIn(deps: Dependencies): SignIn {
   return {
-    bySocial,
     checkCode: (text, code, caller) =>
       withCode(text, code, (email, digits) =>
-        guessing(email, caller, async (tx) =>
-          (await proofs.tryCode(tx, email, everyPurpose, digits, false)) ? ok(null) : wrong,
+        tryingCode(deps, email, caller, async (tx) =>
+          (await deps.proofs.tryCode(tx, email, everyPurpose, digits, false)) ? ok(null) : wrongCode,
         ),
       ),
-    login: (credentials) => enterBy(credentials, false, loginByCode),
-    register: (credentials) => enterBy(credentials, true, registerByCode),
+    login: (credentials) => signIn(deps, credentials, 'login'),
+    register: (credentials) => signIn(deps, credentials, 'register'),
     async peekLink(token) {
-      const state = await proofs.peekLink(database.db, token);
-      return typeof state === 'string' ? no({ kind: `link-${state}` }) : ok(state);
+      const state = await deps.proofs.peekLink(deps.database.db, token);
+      return typeof state === 'string' ? fail({ kind: `link-${state}` }) : ok(state);
     },
-    async useLink(token, caller) {
-      const outcome = await database.transaction(async (tx): ReturnType<Accounts['useLink']> => {
-        const link = await proofs.spendLink(tx, token);
-        if (typeof link === 'string') {
-          // Once, or one link would fill the trail.
-          if (link !== 'unknown' && (await proofs.failsFirst(tx, token)))
-            await audit(tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
-          return no({ kind: `link-${link}` });
-        }
-        const { email, purpose, redirect } = link;
-        let user = await owner(tx, email, caller);
-        if (!user && purpose === 'register') {
-          const joined = await join(tx, email, {}, caller, 'link');
-          if (joined) return ok({ ...joined, redirect });
-          // Another link made the account just now.
-          user = await owner(tx, email, caller);
-        }
-        return user
-          ? ok({ ...(await enter(tx, user, caller, false, 'link')), redirect })
-          : no({ kind: 'unknown-user' });
-      });
-      if (outcome.ok) outbox.nudge();
-      return outcome;
-    },
+    useLink: (token, caller) => useLink(deps, token, caller),
   };
+}
+
+async function signIn(
+  deps: Dependencies,
+  { email, validators, attributes = {}, caller }: Credentials,
+  how: 'login' | 'register',
+): Promise<Outcome<SignedIn>> {
+  const problem = profileProblem(attributes);
+  if (problem) return fail({ kind: 'invalid', message: problem });
+  const request = { attributes, caller };
+  const byCode = how === 'login' ? loginByCode : registerByCode;
+  const outcome =
+    validators.tokenExchange !== undefined
+      ? await bySocialKey(deps, validators.tokenExchange, how, request)
+      : await withCode(email, validators.code, (address, code) => byCode(deps, address, code, request));
+  if (outcome.ok) deps.outbox.nudge();
+  return outcome;
+}
+
+/** Opens a session. @param how for the audit trail */
+async function enter(
+  { sessions, audit }: Dependencies,
+  tx: AccountsTransaction,
+  user: User,
+  caller: Caller,
+  created: boolean,
+  how: string,
+): Promise<SignedIn> {
+  const opened = await sessions.open(tx, user, caller);
+  await audit(tx, { event: 'sign-in', userId: user.id, caller, detail: how });
+  return { ...opened, created };
+}
+
+const welcome = ({ outbox }: Dependencies, tx: AccountsTransaction, to: string, profile: Profile): Promise<void> => {
+  const { first_name: name } = profile;
+  return outbox.enqueue(tx, { kind: 'welcome', to, firstName: typeof name === 'string' && name !== '' ? name : null });
+};
+
+/** Records that the owner of the address is here. */
+async function proved(deps: Dependencies, tx: AccountsTransaction, id: string, caller: Caller): Promise<User | null> {
+  const { users, sessions, profiles, others, audit } = deps;
+  const user = await users.lock(tx, id);
+  if (!user || user.emailVerified) return user;
+  if (!(await sessions.belongs(tx, caller.cookies, id))) {
+    await users.disown(tx, id);
+    await others.disown(tx, id);
+  }
+  await users.confirm(tx, id);
+  await audit(tx, { event: 'address confirmed', userId: id, caller });
+  await welcome(deps, tx, user.email, await profiles.read(tx, id));
+  return { ...user, emailVerified: true };
+}
+
+async function owner(deps: Dependencies, tx: AccountsTransaction, email: string, caller: Caller): Promise<User | null> {
+  const found = await deps.users.byEmail(tx, email);
+  return found && proved(deps, tx, found.id, caller);
+}
+
+/** Makes an account for an address that was just proved. @returns `null` when there is one already */
+async function join(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  email: string,
+  { attributes, caller }: Request,
+  how: string,
+): Promise<SignedIn | null> {
+  const user = await deps.users.create(tx, { email, verified: true });
+  if (!user) return null;
+  await deps.profiles.add(tx, user.id, attributes);
+  await deps.audit(tx, { event: 'account made', userId: user.id, email, caller, detail: how });
+  await welcome(deps, tx, email, attributes);
+  return enter(deps, tx, user, caller, true, how);
+}
+
+/**
+ * Signs in the user that a provider identifies.
+ *
+ * @param proof its email is empty when the provider told none: that opens only an account that is connected already
+ * @returns `null` when there is no account that it may open
+ */
+export async function signInBySocial(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  { provider, subject, email, verified }: SocialProof,
+  caller: Caller,
+): Promise<SignedIn | null> {
+  const { users } = deps;
+  const known = await users.byIdentity(tx, provider, subject);
+  if (known) {
+    const user =
+      verified && known.email === email ? await proved(deps, tx, known.id, caller) : await users.lock(tx, known.id);
+    // Read again now that the row is locked: the owner may just have removed the connection of a stranger.
+    const connected = user && (verified || (await users.byIdentity(tx, provider, subject))?.id === user.id);
+    if (user && connected) {
+      await users.addIdentity(tx, user.id, provider, subject);
+      return enter(deps, tx, user, caller, false, provider);
+    }
+  }
+  // An address that the provider has not checked opens nothing.
+  const user = verified ? await owner(deps, tx, email, caller) : null;
+  if (!user) return null;
+  await users.addIdentity(tx, user.id, provider, subject);
+  return enter(deps, tx, user, caller, false, provider);
+}
+
+async function registerBySocial(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  proof: SocialProof,
+  { attributes, caller }: Request,
+): Promise<SignedIn | null> {
+  const { users, profiles, proofs, outbox, audit, siteUrl } = deps;
+  const { provider, subject, email, verified, firstName, lastName } = proof;
+  const user = await users.create(tx, { email, verified });
+  if (!user) return null;
+  await users.addIdentity(tx, user.id, provider, subject);
+  const names = {
+    ...(firstName && { first_name: firstName }),
+    ...(lastName && { last_name: lastName }),
+  };
+  await profiles.add(tx, user.id, { ...(profileProblem(names) ? {} : names), ...attributes });
+  await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
+  if (verified) await welcome(deps, tx, email, { ...names, ...attributes });
+  else {
+    const purpose = 'completeRegistration';
+    const token = await proofs.newLink(tx, { email, purpose, redirect: '/' });
+    const url = linkUrl(siteUrl, token);
+    await outbox.enqueue(tx, { kind: 'link', to: email, url, purpose, minutes: proofSeconds / 60 });
+  }
+  return enter(deps, tx, user, caller, true, provider);
+}
+
+/** @param key state key of a social sign-in that has not become an account yet */
+async function bySocialKey(
+  deps: Dependencies,
+  key: string,
+  how: 'login' | 'register',
+  request: Request,
+): Promise<Outcome<SignedIn>> {
+  const over = await countAgainst(deps, 'register', { address: request.caller.address });
+  if (over) return limited(over);
+  return deps.database.transaction(async (tx) => {
+    const proof = await deps.proofs.spendSocial(tx, key);
+    if (!proof) return staleKey;
+    const known = await signInBySocial(deps, tx, proof, request.caller);
+    if (known) return ok(known);
+    if (how === 'login') return fail({ kind: 'unknown-user' });
+    const joined = await registerBySocial(deps, tx, proof, request);
+    return joined ? ok(joined) : fail({ kind: 'exists' });
+  });
+}
+
+async function withCode<T>(
+  text: string | undefined,
+  code: string | undefined,
+  use: (email: string, code: string) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  if (text === undefined || code === undefined) {
+    return fail({ kind: 'invalid', message: accountMessages.codeAndEmail });
+  }
+  const email = normalEmail(text);
+  if (email === null) return invalidEmail;
+  const digits = code.replace(/\s/g, '');
+  return /^\d{6}$/.test(digits) ? use(email, digits) : wrongCode;
+}
+
+/** Counts a try of a code before it is compared, and takes the count back unless the code was wrong. */
+async function tryingCode<T>(
+  { database, limiter, log, audit }: Dependencies,
+  email: string,
+  caller: Caller,
+  attempt: (tx: AccountsTransaction) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const who = { address: caller.address, email };
+  const over = await countAgainst({ limiter, log }, 'guess', who);
+  if (over) return limited(over);
+  const outcome = await database.transaction(async (tx) => {
+    const made = await attempt(tx);
+    if (!made.ok && made.failure.kind === 'invalid-code') {
+      await audit(tx, { event: 'sign-in failed', email, caller, detail: 'code' });
+    }
+    return made;
+  });
+  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await limiter.giveBack('guess', who);
+  return outcome;
+}
+
+const loginByCode = (deps: Dependencies, email: string, code: string, { attributes, caller }: Request) =>
+  tryingCode(deps, email, caller, async (tx): Promise<Outcome<SignedIn>> => {
+    if (!(await deps.proofs.tryCode(tx, email, ['login', 'completeRegistration'], code, true))) return wrongCode;
+    const user = await owner(deps, tx, email, caller);
+    if (!user) return fail({ kind: 'unknown-user' });
+    await deps.profiles.add(tx, user.id, attributes);
+    return ok(await enter(deps, tx, user, caller, false, 'code'));
+  });
+
+const registerByCode = (deps: Dependencies, email: string, code: string, request: Request) =>
+  tryingCode(deps, email, request.caller, async (tx): Promise<Outcome<SignedIn>> => {
+    if (!(await deps.proofs.tryCode(tx, email, ['register'], code, true))) return wrongCode;
+    const joined = await join(deps, tx, email, request, 'code');
+    return joined ? ok(joined) : fail({ kind: 'exists' });
+  });
+
+async function useLink(deps: Dependencies, token: string, caller: Caller): ReturnType<Accounts['useLink']> {
+  const { proofs } = deps;
+  const outcome = await deps.database.transaction(async (tx): ReturnType<Accounts['useLink']> => {
+    const link = await proofs.spendLink(tx, token);
+    if (typeof link === 'string') {
+      // Recorded once, or one link could fill the trail.
+      if (link !== 'unknown' && (await proofs.failsFirst(tx, token))) {
+        await deps.audit(tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
+      }
+      return fail({ kind: `link-${link}` });
+    }
+    const { email, purpose, redirect } = link;
+    let user = await owner(deps, tx, email, caller);
+    if (!user && purpose === 'register') {
+      const joined = await join(deps, tx, email, { attributes: {}, caller }, 'link');
+      if (joined) return ok({ ...joined, redirect });
+      // Another link made the account just now.
+      user = await owner(deps, tx, email, caller);
+    }
+    if (!user) return fail({ kind: 'unknown-user' });
+    return ok({ ...(await enter(deps, tx, user, caller, false, 'link')), redirect });
+  });
+  if (outcome.ok) deps.outbox.nudge();
+  return outcome;
 }

@@ -1,9 +1,6 @@
-/**
- * Google (OpenID Connect with discovery and PKCE) and Facebook (manual login flow, Graph API) on the wire. better-auth builds the
- * requests; the answers are read here, each within a time limit and without following redirects.
- */
+/** Google (OpenID Connect with discovery and PKCE) and Facebook (manual login flow, Graph API), spoken to through openid-client. */
 import { createHmac } from 'node:crypto';
-import { authorizationCodeRequest, createAuthorizationURL } from 'better-auth/oauth2';
+import * as oidc from 'openid-client';
 import { z } from 'zod';
 import { normalEmail } from './model.ts';
 import type { Provider } from './service.ts';
@@ -27,17 +24,17 @@ export interface FacebookSettings {
 /** What ties a sign-in to its return; all of it comes from one random number. */
 export interface Attempt {
   readonly state: string;
-  /** The reader withheld the address the last time: it is asked for again. */
+  /** The reader withheld the address the last time: the provider asks for it again. */
   readonly askAgain: boolean;
   readonly verifier: string;
   readonly nonce: string;
   readonly redirectUri: string;
 }
 
-/** Who somebody is, as the provider says it. */
+/** The user as the provider describes them. */
 export interface Person {
   readonly subject: string;
-  /** In its normal form; `null` when none was told. */
+  /** In its normal form; `null` when the provider gave none. */
   readonly email: string | null;
   readonly verified: boolean;
   readonly firstName: string | null;
@@ -48,114 +45,79 @@ export interface SocialProvider {
   readonly id: Provider;
   readonly name: string;
   authorization(attempt: Attempt): Promise<URL>;
-  /** @throws Error when the provider does not answer in time, or not as it should */
-  person(code: string, attempt: Attempt): Promise<Person>;
+  /**
+   * @param answer query that the provider sent the browser back with
+   * @throws Error when the provider does not answer in time, or not as it should
+   */
+  person(answer: URLSearchParams, attempt: Attempt): Promise<Person>;
 }
 
-/** Milliseconds for all requests of one sign-in. */
-export const socialPatienceMs = 8000;
+/** Milliseconds for one request to a provider. */
+export const defaultTimeoutMs = 8000;
 
-async function ask<T>(schema: z.ZodType<T>, url: string | URL, init: RequestInit): Promise<T> {
-  const response = await fetch(url, { ...init, redirect: 'error' });
-  const text = await response.text();
-  const { origin, pathname } = new URL(url);
-  // The body may hold what is secret; its status says enough.
-  if (!response.ok) throw new Error(`${origin}${pathname} answered ${response.status}`);
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new Error(`${origin}${pathname} answered no JSON`);
-  }
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new Error(
-    `${origin}${pathname}: ${parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)}`,
-  );
-}
-
-const name = z.string().max(200).optional().catch(undefined);
-const emailOf = (text: string | undefined): string | null => (text === undefined ? null : normalEmail(text));
-
-const discovery = z.object({
-  issuer: z.string(),
-  authorization_endpoint: z.url(),
-  token_endpoint: z.url(),
-});
-const googleTokens = z.object({ id_token: z.string() });
+const name = z.string().max(200).nullish().catch(null);
+const subject = z.string().min(1).max(255);
+const email = z
+  .string()
+  .nullish()
+  .transform((text) => (text ? normalEmail(text) : null));
 const googleClaims = z.object({
-  iss: z.string(),
-  aud: z.string(),
-  exp: z.number(),
-  nonce: z.string(),
-  sub: z.string().min(1).max(255),
-  email: z.string().optional(),
+  sub: subject,
+  email,
   email_verified: z.boolean().optional(),
   given_name: name,
   family_name: name,
 });
+const facebookPerson = z.object({ id: subject, email, first_name: name, last_name: name });
+
+/** Address as the browser came back to it, for the library to check; a proxy before the site may have changed the origin. */
+const callbackUrl = (answer: URLSearchParams, { redirectUri }: Attempt): URL => new URL(`${redirectUri}?${answer}`);
+
+/** Plain HTTP is spoken where the settings say so. */
+const requestRules = (url: string) => (url.startsWith('http:') ? [oidc.allowInsecureRequests] : []);
 
 /** @param now epoch milliseconds */
-export function google(
-  settings: GoogleSettings,
-  now: () => number,
-  patienceMs: number = socialPatienceMs,
-): SocialProvider {
-  let known: { readonly at: number; readonly document: z.infer<typeof discovery> } | null = null;
-  const options = { clientId: settings.clientId, clientSecret: settings.clientSecret };
+export function google(settings: GoogleSettings, now: () => number, timeoutMs = defaultTimeoutMs): SocialProvider {
+  const { url, clientId, clientSecret } = settings;
+  let known: { readonly at: number; readonly config: oidc.Configuration } | null = null;
 
-  async function discovered(signal: AbortSignal): Promise<z.infer<typeof discovery>> {
-    if (known && now() - known.at < 60 * 60 * 1000) return known.document;
-    const document = await ask(discovery, `${settings.url}/.well-known/openid-configuration`, { signal });
-    if (document.issuer.replace(/\/$/, '') !== settings.url) throw new Error(`${settings.url} is not its own issuer`);
-    known = { at: now(), document };
-    return document;
+  async function discovered(): Promise<oidc.Configuration> {
+    if (!known || now() - known.at > 60 * 60 * 1000) {
+      const clock = { [oidc.clockSkew]: Math.round((now() - Date.now()) / 1000) };
+      const config = await oidc.discovery(new URL(url), clientId, clock, oidc.ClientSecretPost(clientSecret), {
+        execute: requestRules(url),
+        timeout: timeoutMs / 1000,
+      });
+      known = { at: now(), config };
+    }
+    return known.config;
   }
 
   return {
     id: 'google',
     name: 'Google',
     async authorization({ state, verifier, nonce, redirectUri }) {
-      const { authorization_endpoint } = await discovered(AbortSignal.timeout(patienceMs));
-      return createAuthorizationURL({
-        id: 'google',
-        options,
-        authorizationEndpoint: authorization_endpoint,
-        scopes: ['openid', 'email', 'profile'],
+      return oidc.buildAuthorizationUrl(await discovered(), {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
         state,
-        codeVerifier: verifier,
         nonce,
-        redirectURI: redirectUri,
+        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
         prompt: 'select_account',
       });
     },
-    async person(code, { verifier, nonce, redirectUri }) {
-      const signal = AbortSignal.timeout(patienceMs);
-      const { issuer, token_endpoint } = await discovered(signal);
-      const request = await authorizationCodeRequest({
-        code,
-        codeVerifier: verifier,
-        redirectURI: redirectUri,
-        options,
-        tokenEndpoint: token_endpoint,
+    async person(answer, attempt) {
+      const tokens = await oidc.authorizationCodeGrant(await discovered(), callbackUrl(answer, attempt), {
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        pkceCodeVerifier: attempt.verifier,
+        idTokenExpected: true,
       });
-      const { id_token } = await ask(googleTokens, token_endpoint, {
-        method: 'POST',
-        headers: request.headers as Record<string, string>,
-        body: request.body,
-        signal,
-      });
-      // It came over our own connection to the issuer, which vouches for it as its signature would (OpenID Connect Core,
-      // section 3.1.3.7, rule 6).
-      const claims = googleClaims.parse(JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString()));
-      const bare = (url: string): string => url.replace(/^https:\/\//, '').replace(/\/$/, '');
-      if (bare(claims.iss) !== bare(issuer)) throw new Error('The ID token is from another issuer');
-      if (claims.aud !== settings.clientId) throw new Error('The ID token is for another client');
-      if (claims.exp * 1000 <= now()) throw new Error('The ID token has expired');
-      if (claims.nonce !== nonce) throw new Error('The ID token is from another sign-in');
+      const claims = googleClaims.parse(tokens.claims());
       return {
         subject: claims.sub,
-        email: emailOf(claims.email),
+        email: claims.email,
         verified: claims.email_verified === true,
         firstName: claims.given_name ?? null,
         lastName: claims.family_name ?? null,
@@ -164,54 +126,50 @@ export function google(
   };
 }
 
-const facebookToken = z.object({ access_token: z.string().min(1) });
-const facebookPerson = z.object({
-  id: z.string().min(1).max(255),
-  email: z.string().optional(),
-  first_name: name,
-  last_name: name,
-});
 /** Version of Facebook's Graph API that is spoken. */
 export const graphVersion = 'v24.0';
 
-export function facebook(settings: FacebookSettings, patienceMs: number = socialPatienceMs): SocialProvider {
-  const options = { clientId: settings.clientId, clientSecret: settings.clientSecret };
+export function facebook(settings: FacebookSettings, timeoutMs = defaultTimeoutMs): SocialProvider {
+  const { url, graphUrl, clientId, clientSecret } = settings;
+  const graph = `${graphUrl}/${graphVersion}`;
+  const config = new oidc.Configuration(
+    {
+      issuer: url,
+      authorization_endpoint: `${url}/${graphVersion}/dialog/oauth`,
+      token_endpoint: `${graph}/oauth/access_token`,
+    },
+    clientId,
+    undefined,
+    oidc.ClientSecretPost(clientSecret),
+  );
+  config.timeout = timeoutMs / 1000;
+  for (const rule of requestRules(graphUrl)) rule(config);
+
   return {
     id: 'facebook',
     name: 'Facebook',
-    authorization: ({ state, askAgain, redirectUri }) =>
-      createAuthorizationURL({
-        id: 'facebook',
-        options,
-        authorizationEndpoint: `${settings.url}/${graphVersion}/dialog/oauth`,
-        scopes: ['email', 'public_profile'],
-        scopeJoiner: ',',
-        state,
-        redirectURI: redirectUri,
-        // Without this the dialog never shows a permission again that was declined once.
-        additionalParams: askAgain ? { auth_type: 'rerequest' } : undefined,
-      }),
-    async person(code, { redirectUri }) {
-      const signal = AbortSignal.timeout(patienceMs);
-      const tokenEndpoint = `${settings.graphUrl}/${graphVersion}/oauth/access_token`;
-      const request = await authorizationCodeRequest({ code, redirectURI: redirectUri, options, tokenEndpoint });
-      const { access_token } = await ask(facebookToken, tokenEndpoint, {
-        method: 'POST',
-        headers: request.headers as Record<string, string>,
-        body: request.body,
-        signal,
+    async authorization({ state, askAgain, redirectUri }) {
+      const parameters = { redirect_uri: redirectUri, scope: 'email,public_profile', state };
+      // Without `rerequest` the dialog never shows a permission again that was declined once.
+      return oidc.buildAuthorizationUrl(config, askAgain ? { ...parameters, auth_type: 'rerequest' } : parameters);
+    },
+    async person(answer, attempt) {
+      const tokens = await oidc.authorizationCodeGrant(config, callbackUrl(answer, attempt), {
+        expectedState: attempt.state,
       });
-      const me = new URL(`${settings.graphUrl}/${graphVersion}/me`);
+      const me = new URL(`${graph}/me`);
       me.searchParams.set('fields', 'id,email,first_name,last_name');
       me.searchParams.set(
         'appsecret_proof',
-        createHmac('sha256', settings.clientSecret).update(access_token).digest('hex'),
+        createHmac('sha256', clientSecret).update(tokens.access_token).digest('hex'),
       );
-      const person = await ask(facebookPerson, me, { headers: { authorization: `Bearer ${access_token}` }, signal });
+      const response = await oidc.fetchProtectedResource(config, tokens.access_token, me, 'GET');
+      if (!response.ok) throw new Error(`${graph}/me answered ${response.status}`);
+      const person = facebookPerson.parse(await response.json());
       // Facebook does not say whether it has checked the address: it never counts as checked.
       return {
         subject: person.id,
-        email: emailOf(person.email),
+        email: person.email,
         verified: false,
         firstName: person.first_name ?? null,
         lastName: person.last_name ?? null,

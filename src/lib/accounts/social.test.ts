@@ -209,7 +209,7 @@ onBothEngines('social sign-in', (engines) => {
   });
 
   it('says how it failed', async () => {
-    const world = await open({ socialPatienceMs: 300 });
+    const world = await open({ socialTimeoutMs: 300 });
     const fails = (message: RegExp, returnTo = '/article/a') => ({
       action: 'failure',
       message: expect.stringMatching(message),
@@ -222,7 +222,7 @@ onBothEngines('social sign-in', (engines) => {
       expect(await through(world, provider, { ...yes, decision: 'deny' })).toEqual(fails(/canceled/));
       expect(await through(world, provider, silent)).toMatchObject({
         action: 'failure',
-        message: expect.stringMatching(/did not tell us your email address/),
+        message: expect.stringMatching(/didn’t share your email address/),
       });
       expect(await through(world, provider, { ...yes, exchange: 'fails' })).toEqual(fails(/Something went wrong/));
       expect(await through(world, provider, { ...yes, exchange: 'hangs' })).toEqual(fails(/Something went wrong/));

@@ -1,13 +1,17 @@
-/** Tables of the accounts feature, made by `src/server/migrations/0001-accounts.ts`. */
+/**
+ * Tables of the accounts feature, made by `src/server/migrations/0001-accounts.ts`. Users, sessions and identities hold dates as ISO text and
+ * have columns that nothing uses any more: dropping them would break a process of the build before that still runs.
+ */
 
-/** Users, in better-auth's columns: its dates are ISO text. */
 export interface UsersTable {
   id: string;
+  /** Not null, and always empty: names are in the profile. */
   name: string;
   /** Lower case. */
   email: string;
   /** 1 once somebody proved to read the mail that is sent there. */
   emailVerified: number;
+  /** Always null. */
   image: string | null;
   createdAt: string;
   updatedAt: string;
@@ -15,7 +19,6 @@ export interface UsersTable {
   trackingId: string;
 }
 
-/** Sessions, in better-auth's columns. */
 export interface SessionsTable {
   id: string;
   userId: string;
@@ -25,25 +28,18 @@ export interface SessionsTable {
   createdAt: string;
   /** When it was last used, to about a day. */
   updatedAt: string;
-  /** Always empty: whole addresses are not kept. */
+  /** Always null or empty: whole addresses are not stored. */
   ipAddress: string | null;
   /** For instance `Chrome on Windows`, not the browser's whole name. */
   userAgent: string | null;
 }
 
-/** Accounts at social providers, in better-auth's columns; no token of a provider is kept. */
+/** Accounts at social providers; no token of a provider is stored. */
 export interface IdentitiesTable {
   id: string;
   userId: string;
   accountId: string;
   providerId: string;
-  accessToken: string | null;
-  refreshToken: string | null;
-  idToken: string | null;
-  accessTokenExpiresAt: string | null;
-  refreshTokenExpiresAt: string | null;
-  scope: string | null;
-  password: string | null;
   createdAt: string;
   updatedAt: string;
 }

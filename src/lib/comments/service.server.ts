@@ -1,7 +1,7 @@
 /** The comments service: puts its dependencies together over the accounts' database and WordPress. */
 
 import type { AccountsTransaction } from '../database.ts';
-import { createKeyed } from '../hmacs.server.ts';
+import { createHmacs } from '../hmacs.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../http/limits.ts';
 import { cleanComment } from './model.ts';
@@ -30,7 +30,7 @@ export interface RunningComments extends Comments {
 
 export function createComments(options: CommentsOptions): RunningComments {
   const { database, secret, limits = defaultLimits, now = Date.now } = options;
-  const limiter = createLimiter(database, createKeyed(secret), limits, now);
+  const limiter = createLimiter(database, createHmacs(secret), limits, now);
   const dependencies: CommentDependencies = { ...options, limiter, now };
   const posting = createPosting(dependencies);
   const own = createOwn(dependencies);

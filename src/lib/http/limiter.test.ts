@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
-import { createKeyed } from '../hmacs.server.ts';
+import { createHmacs } from '../hmacs.server.ts';
 import { MemoryWindows } from './limit-windows.server.ts';
 import { createLimiter, type Limiter } from './limiter.server.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from './limits.ts';
@@ -27,7 +27,7 @@ onBothEngines('limits', (engines) => {
       const database = await engines.open();
       const limiter = createLimiter(
         database,
-        createKeyed(secret),
+        createHmacs(secret),
         limits('guess', { [scope]: { most: 7, seconds: 60 } }),
         () => 5_000_000,
       );
@@ -48,7 +48,7 @@ onBothEngines('limits', (engines) => {
     const database = await engines.open();
     let now = 5_000_000;
     const set = limits('guess', { address: { most: 1, seconds: 60 } });
-    const limiter = createLimiter(database, createKeyed(secret), set, () => now);
+    const limiter = createLimiter(database, createHmacs(secret), set, () => now);
     const who = { address: '203.0.113.1', email };
     expect(await limiter.count('guess', who)).toBeNull();
     now += 30_500;
@@ -64,7 +64,7 @@ onBothEngines('limits', (engines) => {
     const database = await engines.open();
     const limiter = createLimiter(
       database,
-      createKeyed(secret),
+      createHmacs(secret),
       limits('guess', {
         address: { most: 2, seconds: 60 },
         email: { most: 5, seconds: 60 },
@@ -80,7 +80,7 @@ onBothEngines('limits', (engines) => {
   it('of everybody are not used up by one connection with networks without end', async () => {
     const database = await engines.open();
     const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
-    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
+    const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
     // A /48 is what a tunnel or a hosting company gives to whoever asks.
     for (let net = 0; net < 200; net++)
       await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
@@ -93,7 +93,7 @@ onBothEngines('limits', (engines) => {
     const place = await engines.place();
     const set = limits('operator', { address: { most: 10, seconds: 60 } });
     const processes = await Promise.all(
-      [1, 2].map(async () => createLimiter(await engines.open(place), createKeyed(secret), set, () => 5_000_000)),
+      [1, 2].map(async () => createLimiter(await engines.open(place), createHmacs(secret), set, () => 5_000_000)),
     );
     const counts = await Promise.all(processes.map((limiter) => passed(limiter, 'operator', 12)));
     expect(counts.reduce((sum, one) => sum + one, 0)).toBe(10);
@@ -105,7 +105,7 @@ onBothEngines('limits', (engines) => {
     // A machine that is busy with other tests must not make memory count.
     const patient = [undefined, 60_000] as const;
     const processes = databases.map((one) =>
-      createLimiter(one, createKeyed(secret), defaultLimits, Date.now, ...patient),
+      createLimiter(one, createHmacs(secret), defaultLimits, Date.now, ...patient),
     );
     const counts = [];
     for (const limiter of processes) counts.push(await passed(limiter, 'search', 120));
@@ -117,7 +117,7 @@ onBothEngines('limits', (engines) => {
   it('give back what was reserved, so that many who share an address are not refused for it', async () => {
     const database = await engines.open();
     const set = limits('card', { address: { most: 5, seconds: 3600 }, email: { most: 2, seconds: 3600 } });
-    const limiter = createLimiter(database, createKeyed(secret), set, () => 5_000_000);
+    const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
     const at = (name: string) => ({ address: '203.0.113.1', email: `${name}@example.com` });
     // All at once: more than the address may have open. None of them is refused a card.
     const readers = Array.from({ length: 8 }, (_, one) => at(`reader${one}`));
@@ -140,14 +140,14 @@ onBothEngines('limits', (engines) => {
       transaction: (work) => (away ? Promise.reject(new DatabaseUnavailable('away')) : opened.transaction(work)),
     };
     const set = limits('guess', { address: { most: 3, seconds: 60 } });
-    const limiter = createLimiter(database, createKeyed(secret), set, Date.now, { warn });
+    const limiter = createLimiter(database, createHmacs(secret), set, Date.now, { warn });
     expect(await passed(limiter, 'guess', 6)).toBe(3);
     await limiter.giveBack('guess', { address: '203.0.113.1' });
     expect(await passed(limiter, 'guess', 6)).toBe(1);
     // The database is not asked again for each of them.
     expect(warn).toHaveBeenCalledOnce();
     away = false;
-    const back = createLimiter(database, createKeyed(secret), set, Date.now, { warn });
+    const back = createLimiter(database, createHmacs(secret), set, Date.now, { warn });
     expect(await passed(back, 'guess', 6)).toBe(3);
     expect(warn).toHaveBeenCalledOnce();
   });
@@ -155,7 +155,7 @@ onBothEngines('limits', (engines) => {
   it('of fairness do not wait for a database that is stuck', async () => {
     if (engines.engine === 'sqlite') return;
     const database = await engines.open();
-    const limiter = createLimiter(database, createKeyed(secret), defaultLimits, Date.now);
+    const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
     const who = { address: '203.0.113.1' };
     await limiter.count('search', who);
     await database.transaction(async (tx) => {

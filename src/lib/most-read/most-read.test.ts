@@ -10,7 +10,7 @@ import { createReader } from '../../content/store/reader.server.ts';
 import { withdrawDocument } from '../../content/store/write.server.ts';
 import { publication } from '../../publication.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
-import { createKeyed } from '../hmacs.server.ts';
+import { createHmacs } from '../hmacs.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
@@ -40,7 +40,7 @@ onBothEngines('popularity', (engines) => {
       rules: publication.popularity,
       log: silent,
       now: () => clock.now,
-      limiter: createLimiter(database as Database, createKeyed(secret), defaultLimits, Date.now),
+      limiter: createLimiter(database as Database, createHmacs(secret), defaultLimits, Date.now),
       reader: () => createReader(store),
       onChange: (tags) => changes.push([...tags].sort()),
       ...given,

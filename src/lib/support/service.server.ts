@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/model.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
-import { createKeyed } from '../hmacs.server.ts';
+import { createHmacs } from '../hmacs.server.ts';
 import type { Delivery, Sender } from '../http/field-form.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import type { Limits } from '../http/limits.ts';
@@ -212,7 +212,7 @@ async function deleteMessages(database: Database, user: Owner): Promise<void> {
 export function createSupport(options: SupportOptions): Support {
   const { database, keepDays, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
-  const limiter = createLimiter(database, createKeyed(options.secret), options.limits, now);
+  const limiter = createLimiter(database, createHmacs(options.secret), options.limits, now);
   const timers: NodeJS.Timeout[] = [];
   let heldCount: number | null = null;
   let counting: Promise<void> = Promise.resolve();

@@ -1,7 +1,8 @@
 /** Gives a browser a number without an account (vendors.md 1.12); nothing is kept here. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { said, trackingCookie } from '../../lib/accounts/model.ts';
+import { wireMessages } from '../../lib/accounts/messages.ts';
+import { trackingCookie } from '../../lib/accounts/model.ts';
 import type { AnonymousAnswer } from '../../lib/accounts/schema.ts';
 import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
@@ -13,7 +14,7 @@ export const POST = jsonRoute(z.looseObject({}), async ({ context }) => {
   const secure = context.locals.config.siteUrl.startsWith('https:') ? '; Secure' : '';
   return {
     status: 201,
-    body: { message: said.anonymous, tracking_id: number } satisfies AnonymousAnswer,
+    body: { message: wireMessages.anonymous, tracking_id: number } satisfies AnonymousAnswer,
     cookies: [`${trackingCookie}=${number}; Path=/; HttpOnly; SameSite=Lax${secure}`],
   };
 });

@@ -4,20 +4,20 @@
  */
 
 import { signIn } from '../../lib/accounts/form.server.ts';
-import { problemText } from '../../lib/accounts/forms.ts';
-import { normalEmail, said } from '../../lib/accounts/model.ts';
+import { accountMessages, problemText, wireMessages } from '../../lib/accounts/messages.ts';
+import { normalEmail } from '../../lib/accounts/model.ts';
 import { forgetBody } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';
 
 export const POST = signedInRoute({ body: forgetBody }, async ({ accounts, session, body, caller, context }) => {
   if (body.email !== undefined && normalEmail(body.email) !== session.email) {
-    return refuse(409, 'That is not the address of this account. Nothing was deleted.');
+    return refuse(409, accountMessages.otherAddress);
   }
   if (await context.locals.services.billing?.isPaying(session.userId)) {
     return refuse(409, problemText('paying') ?? '', { retryAfter: 60 });
   }
   const cookies = [...(await accounts.forget(session, caller)), signIn(context.locals).clear];
-  return { status: 200, body: { message: said.forgotten }, cookies };
+  return { status: 200, body: { message: wireMessages.forgotten }, cookies };
 });
 export const ALL = allowOnly('POST');

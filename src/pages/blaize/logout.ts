@@ -1,7 +1,7 @@
 /** Signs out (spec section 7; vendors.md 1.7). Whoever is signed out already is told the same. */
 
 import { signIn } from '../../lib/accounts/form.server.ts';
-import { said } from '../../lib/accounts/model.ts';
+import { wireMessages } from '../../lib/accounts/messages.ts';
 import { logoutBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
@@ -11,7 +11,7 @@ export const POST = accountRoute(
     const where = body.where === 'JUST_HERE' ? 'THIS_DEVICE' : body.where;
     const cookies = session ? await accounts.logout(session, where) : accounts.farewell;
     // Nor is the address left that somebody began to sign in with.
-    return { status: 200, body: { message: said.logout }, cookies: [...cookies, signIn(context.locals).clear] };
+    return { status: 200, body: { message: wireMessages.logout }, cookies: [...cookies, signIn(context.locals).clear] };
   },
 );
 export const ALL = allowOnly('POST');

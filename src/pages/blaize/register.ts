@@ -1,6 +1,6 @@
 /** Makes an account with a code or a state key (spec section 7; vendors.md 1.2): 409 where there is one already. */
 import { answerFailure, signedInAnswer } from '../../lib/accounts/answers.server.ts';
-import { said } from '../../lib/accounts/model.ts';
+import { wireMessages } from '../../lib/accounts/messages.ts';
 import { credentialsBody, credentialsOf } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
@@ -10,6 +10,6 @@ export const POST = accountRoute({ body: credentialsBody }, async ({ accounts, b
   if (!credentials.ok) return refuse(400, credentials.message);
   const outcome = await accounts.register(credentials.value);
   if (!outcome.ok) return answerFailure(outcome.failure);
-  return signedInAnswer(outcome.value, said.register);
+  return signedInAnswer(outcome.value, wireMessages.register);
 });
 export const ALL = allowOnly('POST');

@@ -1,6 +1,6 @@
 /** Mails a six-digit code (spec section 7; vendors.md 1.4): 201, 404 unknown, 405 for any way but e-mail. */
 import { answerFailure } from '../../lib/accounts/answers.server.ts';
-import { said } from '../../lib/accounts/model.ts';
+import { wireMessages } from '../../lib/accounts/messages.ts';
 import { deliveryBody, deliveryOf } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
@@ -10,6 +10,6 @@ export const POST = accountRoute({ body: deliveryBody }, async ({ accounts, body
   if (!delivery.ok) return refuse(400, delivery.message);
   if (delivery.value.method !== 'email') return refuse(405, 'Codes are sent by email only.');
   const outcome = await accounts.sendCode(delivery.value);
-  return outcome.ok ? { status: 201, body: { message: said.codeSent } } : answerFailure(outcome.failure);
+  return outcome.ok ? { status: 201, body: { message: wireMessages.codeSent } } : answerFailure(outcome.failure);
 });
 export const ALL = allowOnly('POST');

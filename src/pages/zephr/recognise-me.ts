@@ -3,9 +3,12 @@
  * nobody is signed in for an address in a link, and the answer does not say whether it is known.
  */
 
-import { said } from '../../lib/accounts/model.ts';
+import { wireMessages } from '../../lib/accounts/messages.ts';
 import { identifiersBody } from '../../lib/accounts/schema.ts';
 import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
-export const POST = jsonRoute(identifiersBody, async () => ({ status: 200, body: { message: said.recognised } }));
+export const POST = jsonRoute(identifiersBody, async () => ({
+  status: 200,
+  body: { message: wireMessages.recognised },
+}));
 export const ALL = allowOnly('POST');

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 
-/** Users, sessions and identities as better-auth wants them; proofs, limits, profiles and the audit trail as we do. */
+/** Users, sessions and identities (with columns that better-auth wanted); proofs, limits, profiles and the audit trail. */
 export const accounts: Migration = {
   name: '0001-accounts',
   async up(db: Kysely<unknown>): Promise<void> {

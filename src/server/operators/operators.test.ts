@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { createKeyed } from '../../lib/hmacs.server.ts';
+import { createHmacs } from '../../lib/hmacs.server.ts';
 import { createLimiter } from '../../lib/http/limiter.server.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
 import { silent } from '../../lib/logging.ts';
@@ -19,7 +19,7 @@ onBothEngines('operators', (engines) => {
   async function process(place: Awaited<ReturnType<typeof engines.place>>) {
     const database = await engines.open(place);
     const now = () => clock.now;
-    const limiter = createLimiter(database, createKeyed(secret), defaultLimits, now);
+    const limiter = createLimiter(database, createHmacs(secret), defaultLimits, now);
     const options = { token, siteUrl, database, limiter, now, always: {}, log: silent, clientAddress: addressOf };
     const metrics = { contentType: 'text/plain', text: async () => 'up 1\n' };
     const operators = createOperators({ ...options, metrics } as unknown as OperatorsOptions);

@@ -1,7 +1,7 @@
 /** The billing service: puts its parts together over a database that somebody else opened. */
 import Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import { createKeyed } from '../../hmacs.server.ts';
+import { createHmacs } from '../../hmacs.server.ts';
 import { createLimiter } from '../../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../http/limits.ts';
 import type { Logger } from '../../logging.ts';
@@ -104,7 +104,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     log,
     now,
   });
-  const keyed = createKeyed(secret);
+  const keyed = createHmacs(secret);
   const promotions = createPromotions(database, keyed, now);
   const limiter = createLimiter(database, keyed, options.limits ?? defaultLimits, now);
   const parts: Parts = {

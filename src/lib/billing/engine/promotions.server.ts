@@ -4,7 +4,7 @@
  */
 import type Stripe from 'stripe';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
-import type { Keyed } from '../../hmacs.server.ts';
+import type { Hmacs } from '../../hmacs.server.ts';
 import { awaitsCard, type StripeState } from '../state.ts';
 import { isUnpaid } from '../status.ts';
 import type { Price } from '../wire.ts';
@@ -24,7 +24,7 @@ const noted = 'promotion:';
 /** As long as it is kept. */
 const keptMs = 730 * 24 * 60 * 60 * 1000;
 
-export function createPromotions({ db }: Database, keyed: Pick<Keyed, 'sign'>, now: () => number): Promotions {
+export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, now: () => number): Promotions {
   const keyOf = (plan: string, email: string): string => `${noted}${keyed.sign('promotion', `${plan}\n${email}`)}`;
 
   /** What was given up before its card was set up, or before it was paid, was never had. */

@@ -1,7 +1,7 @@
 /** Says, before the window opens, where a social sign-in is to end (vendors.md 1.8). */
 
 import { socialStart } from '../../../lib/accounts/form.server.ts';
-import { said } from '../../../lib/accounts/model.ts';
+import { wireMessages } from '../../../lib/accounts/messages.ts';
 import { oauthStateBody } from '../../../lib/accounts/schema.ts';
 import { returnPath } from '../../../lib/http/return-path.ts';
 import { allowOnly, jsonRoute } from '../../../lib/http/routes.server.ts';
@@ -9,6 +9,6 @@ import { allowOnly, jsonRoute } from '../../../lib/http/routes.server.ts';
 export const POST = jsonRoute(oauthStateBody, async ({ body, context }) => {
   const { siteUrl } = context.locals.config;
   const target = returnPath(body.target_url ?? body.start_url, siteUrl);
-  return { status: 200, body: { message: said.state }, cookies: [socialStart(context.locals).set(target)] };
+  return { status: 200, body: { message: wireMessages.state }, cookies: [socialStart(context.locals).set(target)] };
 });
 export const ALL = allowOnly('POST');

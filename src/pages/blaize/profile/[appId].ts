@@ -1,7 +1,7 @@
 /** Extended profiles, any JSON, one for each application (vendors.md 1.6). */
 import { z } from 'zod';
 import { answerFailure } from '../../../lib/accounts/answers.server.ts';
-import { said } from '../../../lib/accounts/model.ts';
+import { wireMessages } from '../../../lib/accounts/messages.ts';
 import { refuse } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 
@@ -24,6 +24,6 @@ export const PUT = signedInRoute({ body: z.json(), limit }, async ({ accounts, s
   const app = appOf(context.params.appId);
   if (!app) return noSuchApp();
   const outcome = await accounts.saveExtendedProfile(session, app, body);
-  return outcome.ok ? { status: 200, body: { message: said.extendedProfile } } : answerFailure(outcome.failure);
+  return outcome.ok ? { status: 200, body: { message: wireMessages.extendedProfile } } : answerFailure(outcome.failure);
 });
 export const ALL = allowOnly('GET', 'PUT');

@@ -1,13 +1,13 @@
 /** The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep what they do not name, PUT does not. */
 import { answerFailure } from '../../../lib/accounts/answers.server.ts';
-import { said } from '../../../lib/accounts/model.ts';
+import { wireMessages } from '../../../lib/accounts/messages.ts';
 import { profileBody, profileOf } from '../../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 
 const save = (how: 'merge' | 'replace') =>
   signedInRoute({ body: profileBody }, async ({ accounts, session, body }) => {
     const outcome = await accounts.saveProfile(session, profileOf(body), how);
-    return outcome.ok ? { status: 200, body: { message: said.profile } } : answerFailure(outcome.failure);
+    return outcome.ok ? { status: 200, body: { message: wireMessages.profile } } : answerFailure(outcome.failure);
   });
 
 export const GET = signedInRoute({}, async ({ accounts, session }) => ({

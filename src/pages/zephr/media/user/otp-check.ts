@@ -1,11 +1,11 @@
 /** Whether a code is right (spec section 7): 400 and above says no. A right one is not used up. */
 import { answerFailure } from '../../../../lib/accounts/answers.server.ts';
-import { said } from '../../../../lib/accounts/model.ts';
+import { wireMessages } from '../../../../lib/accounts/messages.ts';
 import { otpCheckBody, tidyCode } from '../../../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = accountRoute({ body: otpCheckBody }, async ({ accounts, body, caller }) => {
   const outcome = await accounts.checkCode(body.email, tidyCode(body.code), caller);
-  return outcome.ok ? { status: 200, body: { message: said.codeRight } } : answerFailure(outcome.failure);
+  return outcome.ok ? { status: 200, body: { message: wireMessages.codeRight } } : answerFailure(outcome.failure);
 });
 export const ALL = allowOnly('POST');

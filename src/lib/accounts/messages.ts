@@ -1,0 +1,102 @@
+/** What readers read when they sign in and look after their account. One object per surface, so that a page loads only its own. */
+
+/** Refusals that routes, forms and pages share; those of spec section 8 are word for word. */
+export const accountMessages = {
+  invalidEmail: 'Please enter a valid email address.',
+  emailMissing: 'Please enter your email address.',
+  unknownUser: 'We don’t have an account with this email address.',
+  exists: 'A user with this email already exists.',
+  invalidCode: 'Invalid code. Please check the code and try again.',
+  codeAndEmail: 'Please send an email address and a code.',
+  linkUnknown: 'We don’t know this link.',
+  linkExpired: 'This link has expired.',
+  linkUsed: 'This link has already been used.',
+  accountGone: 'This account no longer exists.',
+  otherAddress: 'That isn’t this account’s email address. Nothing was deleted.',
+  canceled: 'You canceled the sign-in.',
+  staleSocial: 'This sign-in has expired. Please try again.',
+  failed: 'Something went wrong. Please try again.',
+  noSocialEmail: (provider: string) =>
+    `${provider} didn’t share your email address with us. Please sign in with your email address instead.`,
+  suggestion: (email: string) => `Did you mean ${email}?`,
+} as const;
+
+/** What may be wrong when a form's page is shown again, as `?problem=…`. */
+const formProblems = {
+  email: 'Please enter a whole email address, such as name@example.com.',
+  code: accountMessages.invalidCode,
+  phone: 'Invalid phone number',
+  limited: 'Too many tries. Please wait a few minutes, then try again.',
+  expired: 'That took a while. Please enter your email address again.',
+  social: 'That sign-in didn’t work. Please try again, or use your email address.',
+  off: 'Sign-in is unavailable right now. Try again in a few minutes.',
+  confirm: accountMessages.otherAddress,
+  paying: 'We’re still processing a payment of yours, so nothing was deleted. Wait a minute, then try again.',
+  failed: accountMessages.failed,
+} as const;
+export type FormProblem = keyof typeof formProblems;
+
+/** The sentence for `?problem=…`; `undefined` when there is none, or an unknown one. */
+export const problemText = (name: string | null): string | undefined =>
+  name !== null && Object.hasOwn(formProblems, name) ? formProblems[name as FormProblem] : undefined;
+
+/** Successful answers of the account calls (spec section 7, vendors.md 1.1 to 1.12): clients compare them. */
+export const wireMessages = {
+  login: 'Login successful',
+  register: 'Registration successful',
+  linkSent: 'Login link sent',
+  codeSent: 'Verification code sent',
+  codeRight: 'Code is valid',
+  userFound: 'User exists',
+  profile: 'User profile updated',
+  extendedProfile: 'User extended profile updated',
+  logout: 'Session deleted',
+  forgotten: 'User data deleted',
+  state: 'State initialized',
+  anonymous: 'Anonymous session created successfully',
+  recognised: 'Lookup complete',
+} as const;
+
+/** The popups to sign in (spec section 2). */
+export const popupMessages = {
+  signIn: 'Sign in or create a free account',
+  haveAccount: 'Have an account? Use this form to sign in.',
+  welcome: 'Sign up for breaking news and exclusive daily updates',
+} as const;
+
+/** The profile form, after an attempt to save it. */
+export const profileMessages = {
+  saved: 'Your profile has been saved.',
+  saving: 'Saving…',
+  failed: 'We couldn’t save your profile. Your changes are still here; try again in a few minutes.',
+  offline: 'You’re offline. We didn’t save your profile, but your changes are still here.',
+  signedOut: 'You’re signed out. Sign in in another tab, then save again.',
+} as const;
+
+export const sessionsMessages = {
+  failed: 'We couldn’t sign you out. You’re still signed in; try again.',
+} as const;
+
+export const deletionMessages = {
+  otherAddress: accountMessages.otherAddress,
+  /** Some of what belongs to the account may be gone already, and the subscription with it. */
+  failed: 'We couldn’t delete your account. It’s still there; try again in a minute.',
+  signedOut: 'You’re signed out, so nothing was deleted. Sign in, then try again.',
+  /** Signed out after an answer that never came: that may have been the deletion. */
+  unsure: 'You’re signed out. We may have deleted your account already; sign in to check.',
+} as const;
+
+/** The page of a mailed link that signs nobody in, by the kind of failure. */
+export const linkMessages = {
+  'link-expired': { heading: 'This link has expired', text: 'Links work for 10 minutes. Ask for a new one.' },
+  'link-used': {
+    heading: 'This link has been used',
+    text: 'Each link works once. If you’re not signed in yet, ask for a new one.',
+  },
+  'link-unknown': {
+    heading: 'This link isn’t one of ours',
+    text: 'Part of it may be missing. Copy the whole link, or ask for a new one.',
+  },
+  limited: { heading: 'Too many tries', text: 'Please wait a few minutes, then try again.' },
+  failed: { heading: 'Something went wrong', text: 'Please try again.' },
+} as const;
