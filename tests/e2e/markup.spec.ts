@@ -9,22 +9,14 @@ import { promisify } from 'node:util';
 import type { APIRequestContext } from '@playwright/test';
 import { ensureJava } from '../../scripts/java.ts';
 import { dashboardTabs } from '../../src/lib/dashboard/tabs.ts';
+import { fixedPages, pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
 const open = [
-  ...['/', '/latest', '/latest?page=2', '/section/politics', '/media', '/games', '/search', '/search?q=harbor'],
-  ...['/search?q=zzzzqqq', '/pricing', '/print', '/membership', '/founder', '/subscribe?plan=reader-yearly'],
-  ...['/about', '/privacy-policy', '/accessibility', '/events', '/community', '/newsletter', '/newsletter-signUp'],
-  ...[
-    '/offer/newsletter',
-    '/follow',
-    '/thankyou',
-    '/cancel',
-    '/contact',
-    '/privacy-choices',
-    '/offline',
-    '/socialLogin',
-  ],
+  ...fixedPages
+    .filter(({ signedIn }) => !signedIn)
+    .map(({ path }) => (path === '/subscribe' ? '/subscribe?plan=reader-yearly' : path)),
+  ...['/latest?page=2', '/section/politics', '/search?q=harbor', '/search?q=zzzzqqq'],
   ...['/account/link-sent', '/account/enter-code', '/account/signed-out', '/account/deleted', '/no-such-page'],
   ...['/blaize/token-exchange?token=aaaaaaaaaaaaaaaaaaaaaaaa', '/account/unsubscribe?token=aaaa', '/gift/aaaaaaaaaaaa'],
   // A story of the news, walls of both kinds, an embed, tables, another language, comments.
@@ -32,7 +24,7 @@ const open = [
   ...['a-film-in-the-middle-of-the-page', 'forty-word-headline', 'arabic-baker-of-dearborn'].map(article),
   `${article('crack-closes-mississippi-bridge')}/comments`,
 ];
-const own = [...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`), '/profile', '/shipping', '/cancel'];
+const own = [...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`), ...pathsOf('signedIn'), '/cancel'];
 
 /** What the checker does not know yet, or is no matter of it. */
 const beside = [

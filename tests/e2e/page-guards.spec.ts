@@ -1,4 +1,5 @@
 /** Page guards in both directions (spec section 6): who is not signed in is led to sign in and back, who is signed in is led on. */
+import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { codeTo, emailField, expect, linkTo, newEmail, signIn, test, typeCode } from '../world/readers.ts';
 
 const guarded = [
@@ -6,8 +7,7 @@ const guarded = [
   '/dashboard/profile',
   '/dashboard/shipping',
   '/dashboard/contact',
-  '/profile',
-  '/shipping',
+  ...pathsOf('signedIn'),
 ];
 
 test('who is not signed in gets none of a reader’s own pages', async ({ request }) => {

@@ -4,6 +4,7 @@
  * built site over HTTP, with the real account service on SQLite.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import {
   type AccountSite,
@@ -536,9 +537,8 @@ describe('stored pages', () => {
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
       if (
         pages.has(path) ||
-        /^\/(?:api|blaize|zephr|account|dashboard|gift|image|search|_assets|-)\b|^\/(?:socialLogin|profile|shipping|subscribe|contact|cancel|privacy-choices)\b/.test(
-          path,
-        )
+        /^\/(?:api|blaize|zephr|account|dashboard|gift|image|_assets|-|privacy-choices)\b/.test(path) ||
+        pathsOf('uncached').includes(path.replace(/[?#].*$/, ''))
       )
         continue;
       const page = await browser.get(path);
@@ -583,13 +583,11 @@ describe('stored pages', () => {
     const { browser } = await reader();
     for (const path of [
       '/dashboard/account',
-      '/profile',
-      '/socialLogin',
       '/account/link-sent',
       '/account/enter-code',
       '/blaize/token-exchange',
-      '/cancel',
-      '/contact',
+      // Search and the privacy form depend on no reader.
+      ...pathsOf('uncached').filter((each) => !['/search', '/privacy-choices'].includes(each)),
     ]) {
       const page = await browser.get(path);
       expect(page.headers['cache-control'], path).toMatch(/no-store/);

@@ -3,6 +3,7 @@
 import { publication } from '../../publication.ts';
 import type { Card, ContentReader } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
+import { pathsOf } from '../http/fixed-pages.ts';
 import { articlesPerSitemap } from './limits.ts';
 import { type XmlNode, xmlDocument } from './xml.ts';
 
@@ -120,17 +121,12 @@ const closedToRobots = [
   '/blaize/',
   '/zephr/',
   '/account/',
-  '/socialLogin',
   '/dashboard/',
-  '/profile',
-  '/shipping',
-  '/subscribe',
-  '/cancel',
   '/gift/',
   '/preview',
-  '/search',
   '/push/',
   '/-/',
+  ...pathsOf('closedToRobots'),
 ];
 
 /** robots.txt: what is closed to robots, and where the sitemaps are. */

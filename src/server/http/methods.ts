@@ -2,6 +2,7 @@
  * Which methods an address takes: the one table. A page takes GET and HEAD; pages whose form posts to them, and calls, are listed.
  * What is not allowed is answered before a body is read or anything is rendered.
  */
+import { pathsOf } from '../../lib/http/fixed-pages.ts';
 
 const reading = ['GET', 'HEAD'] as const;
 const form = [...reading, 'POST'] as const;
@@ -33,7 +34,7 @@ export interface MethodRule {
 /** Addresses that take more, or other, methods than a page. */
 export const methodRules: readonly MethodRule[] = [
   // Forms that post to the address of their own page.
-  { path: /^\/(?:cancel|contact|shipping)$/, methods: form },
+  { path: new RegExp(`^(?:${pathsOf('takesForm').join('|')})$`), methods: form },
   { path: /^\/gift\/[^/]+$/, methods: form },
   { path: /^\/account\/(?:comment|plan|unsubscribe)$/, methods: form },
   // What forms post to; opened by a link, these lead to the page with the form.

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ContentReader } from '../../lib/content/model.ts';
+import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { isBelow } from '../commands/prerender.ts';
 import { isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 
@@ -133,4 +134,13 @@ it('tells what is below a path', () => {
   expect(keys.filter((key) => isBelow(key, ['/section/politics/']))).toEqual(keys.slice(1, 4));
   expect(keys.filter((key) => isBelow(key, ['/']))).toEqual(keys);
   expect(keys.filter((key) => isBelow(key, []))).toEqual(keys);
+});
+
+it('lists every page with an address of its own, and no other', () => {
+  const pages = join(import.meta.dirname, '../../pages');
+  const elsewhere = /^\/(?:404|500|preview|-|account|blaize|fragments)(?:\/|$)|\[/;
+  const paths = globSync('**/*.astro', { cwd: pages })
+    .map((file) => `/${file.replace(/\.astro$/, '').replace(/(?:^|\/)index$/, '')}`)
+    .filter((path) => !elsewhere.test(path));
+  expect(fixedPages.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
 });

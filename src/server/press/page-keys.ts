@@ -1,39 +1,10 @@
 /** Which addresses the paper has: what becomes the key of a stored page, what is redirected, what is never stored. */
 import { readFileSync } from 'node:fs';
 import type { ContentReader } from '../../lib/content/model.ts';
+import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
 import { createKeys, type KeyOf, type KeyRules, type RedirectRule } from '../../press/delivery/cache-key.ts';
 
-/** Pages that there are whatever the editors do; the spelling with capitals is the address. */
-const fixedPaths: readonly string[] = [
-  '/',
-  '/about',
-  '/cancel',
-  '/community',
-  '/contact',
-  '/events',
-  '/follow',
-  '/founder',
-  '/games',
-  '/latest',
-  '/media',
-  '/membership',
-  '/newsletter',
-  '/newsletter-signUp',
-  '/offer/newsletter',
-  '/offline',
-  '/oped-guidelines',
-  '/accessibility',
-  '/pricing',
-  '/print',
-  '/privacy-choices',
-  '/privacy-policy',
-  '/profile',
-  '/search',
-  '/shipping',
-  '/socialLogin',
-  '/subscribe',
-  '/thankyou',
-];
+const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
 /**
  * Never stored: calls, pictures, previews, operators; search, whose words are without end; and the news sitemap, which
@@ -41,8 +12,9 @@ const fixedPaths: readonly string[] = [
  */
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push|\.well-known)\//,
-  /^\/privacy-choices(?:\/save)?$/,
-  /^\/(?:image|search|preview|metrics|healthz|readyz|news-sitemap\.xml|socialLogin|profile|shipping|subscribe|contact|cancel)$/,
+  /^\/privacy-choices\/save$/,
+  /^\/(?:image|preview|metrics|healthz|readyz|news-sitemap\.xml)$/,
+  new RegExp(`^(?:${pathsOf('uncached').join('|')})$`),
 ];
 
 /** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */

@@ -1,0 +1,52 @@
+/**
+ * The pages whose address does not depend on what editors publish: one row for each file `src/pages/<name>.astro`. The page cache, the
+ * table of methods, robots.txt and the tests that visit every page read this list; a test compares it with the files.
+ */
+
+export interface FixedPage {
+  /** The spelling with capitals is the address; others are redirected to it. */
+  readonly path: string;
+  /** Never cached: it depends on who is reading, or on what was posted. */
+  readonly uncached?: true;
+  /** Its form posts to its own address. */
+  readonly takesForm?: true;
+  /** Only for users who are signed in; others are redirected to sign in. */
+  readonly signedIn?: true;
+  /** robots.txt closes it. */
+  readonly closedToRobots?: true;
+}
+
+export const fixedPages: readonly FixedPage[] = [
+  { path: '/' },
+  { path: '/about' },
+  { path: '/accessibility' },
+  { path: '/cancel', uncached: true, takesForm: true, closedToRobots: true },
+  { path: '/community' },
+  { path: '/contact', uncached: true, takesForm: true },
+  { path: '/events' },
+  { path: '/follow' },
+  { path: '/founder' },
+  { path: '/games' },
+  { path: '/latest' },
+  { path: '/media' },
+  { path: '/membership' },
+  { path: '/newsletter' },
+  { path: '/newsletter-signUp' },
+  { path: '/offer/newsletter' },
+  { path: '/offline' },
+  { path: '/oped-guidelines' },
+  { path: '/pricing' },
+  { path: '/print' },
+  { path: '/privacy-choices', uncached: true },
+  { path: '/privacy-policy' },
+  { path: '/profile', uncached: true, signedIn: true, closedToRobots: true },
+  { path: '/search', uncached: true, closedToRobots: true },
+  { path: '/shipping', uncached: true, takesForm: true, signedIn: true, closedToRobots: true },
+  { path: '/socialLogin', uncached: true, closedToRobots: true },
+  { path: '/subscribe', uncached: true, closedToRobots: true },
+  { path: '/thankyou' },
+];
+
+/** Paths of the pages that {@link FixedPage} says this of. */
+export const pathsOf = (kind: Exclude<keyof FixedPage, 'path'>): readonly string[] =>
+  fixedPages.filter((page) => page[kind]).map(({ path }) => path);
