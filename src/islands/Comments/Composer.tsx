@@ -13,7 +13,14 @@ import {
   refusedMessage,
 } from '../../lib/comments/client.ts';
 import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
-import { commentFailed, commentInvalid, commentLabels, type OwnComment, tooLong } from '../../lib/comments/schema.ts';
+import {
+  commentFailed,
+  commentFields,
+  commentInvalid,
+  commentLabels,
+  type OwnComment,
+  tooLong,
+} from '../../lib/comments/schema.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
 import styles from './Comments.module.css';
@@ -118,8 +125,8 @@ export function Composer({ article, parent, longest, name, label, focused = fals
       onSubmit={submit}
       aria-busy={busy}
     >
-      <input type="hidden" name="article" value={article} />
-      <input type="hidden" name="parent" value={parent} />
+      <input type="hidden" name={commentFields.article} value={article} />
+      <input type="hidden" name={commentFields.parent} value={parent} />
       <label className={styles.label} htmlFor={`${id}-text`}>
         {label}
       </label>
@@ -127,7 +134,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
         ref={area}
         className={`field ${styles.area}`}
         id={`${id}-text`}
-        name="content"
+        name={commentFields.content}
         required
         rows={parent === 0 ? 3 : 2}
         dir="auto"
@@ -143,7 +150,7 @@ export function Composer({ article, parent, longest, name, label, focused = fals
             ref={nameField}
             className="field"
             id={`${id}-name`}
-            name="name"
+            name={commentFields.name}
             autoComplete="name"
             maxLength={longestName}
             defaultValue={name ?? ''}

@@ -4,7 +4,7 @@
  */
 import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
-import { type Next, readOwnForm, seeOther, withQuery } from '../http/form.server.ts';
+import { type Next, plainText, postedForm, seeOther, withQuery } from '../http/form.server.ts';
 import { tooManyTries } from '../http/rate-limit.ts';
 import { returnPath } from '../http/return-path.ts';
 import { callerOf } from '../http/routes.server.ts';
@@ -30,21 +30,19 @@ export interface FormCall {
 export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute {
   return async (context) => {
     const { request, locals } = context;
-    const form = await readOwnForm(context);
-    if (form instanceof Response) return form;
-    const returnTo = returnPath(form.get('return'), locals.config.siteUrl);
-    const { accounts } = locals.services;
-    if (!accounts) return seeOther({ to: signInPage('off', returnTo) });
-    const stateCookie = signIn(locals);
-    const state = stateCookie.read(request.headers.get('cookie'));
-    try {
-      return seeOther(
-        await handle({ accounts, form, caller: callerOf(context), context, state, stateCookie, returnTo }),
-      );
-    } catch (error) {
-      locals.services.log.error({ err: error, url: context.url.pathname }, 'An account form failed');
-      return seeOther({ to: signInPage('off', returnTo) });
-    }
+    let returnTo = '/';
+    const answer = await postedForm(context, {}, async (form): Promise<Next> => {
+      returnTo = returnPath(form.get('return'), locals.config.siteUrl);
+      const { accounts } = locals.services;
+      if (!accounts) return { to: signInPage('off', returnTo) };
+      const stateCookie = signIn(locals);
+      const state = stateCookie.read(request.headers.get('cookie'));
+      return handle({ accounts, form, caller: callerOf(context), context, state, stateCookie, returnTo });
+    });
+    if (answer instanceof Response) return answer;
+    return answer.status === 503
+      ? seeOther({ to: signInPage('off', returnTo) })
+      : plainText(answer.status, answer.problem);
   };
 }
 

@@ -1,18 +1,17 @@
 /**
- * The page on which comments are written, changed, taken back and reported without a script: what was posted, and what is shown.
- * Whatever goes wrong, the form comes back with everything that was typed.
+ * The page on which comments are written, edited, deleted and reported without JavaScript: handles what was posted, and says what the
+ * page shows. Whatever goes wrong, the form comes back with everything that was typed.
  */
 
 import type { AstroGlobal } from 'astro';
 import { requireReader } from '../accounts/guard.server.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Article, Comment, ContentReader } from '../content/model.ts';
-import { readOwnForm, seeOther } from '../http/form.server.ts';
+import { type Next, plainText, postedForm } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
 import { commentFormPath, commentNumber } from './model.ts';
 import { isPublished, longestBody, messageOf, placeOf } from './routes.server.ts';
-import type { MineAnswer } from './schema.ts';
-import { commentDone, commentFailed } from './schema.ts';
+import { commentDone, commentFailed, commentFields, draftPattern, type MineAnswer } from './schema.ts';
 import type { CommentFailure, Comments } from './service.ts';
 
 type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response' | 'clientAddress'>;
@@ -20,73 +19,107 @@ type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response' | 'clien
 /** What the page shows. */
 export interface CommentForm {
   readonly article: Article;
-  /** Comment that is answered or reported. */
+  /** The comment that is replied to or reported. */
   readonly about: Comment | null;
   readonly mode: 'write' | 'edit' | 'report';
-  /** Our number of the own comment that is changed; ''. */
+  /** Our id of the user's own comment that is edited; '' when none is. */
   readonly edit: string;
   readonly content: string;
-  /** `null`: the name is known, and not asked for. */
+  /** `null`: the name is known, and the page doesn't ask for it. */
   readonly name: string | null;
-  /** The draft's number, once it has been sent in vain. */
+  /** The draft's id: sent again, it is the same comment. */
   readonly draft: string;
   readonly problem: string | null;
   readonly done: string | null;
   readonly mine: MineAnswer;
-  /** Address of the reader, where it has to be confirmed first. */
+  /** The user's email address, if it has to be confirmed first. */
   readonly toConfirm: string | null;
 }
 
-const noAnswer: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
+/** The fields as they were posted, or as the page's address gives them. */
+interface Given {
+  readonly article: Article;
+  readonly comments: Comments;
+  readonly parent: number;
+  readonly report: number;
+  readonly edit: string;
+  readonly text: (name: keyof typeof commentFields) => string;
+}
 
-/** Works on what was posted and gathers what is shown. A response where the page is not to be drawn. */
-export async function commentForm(page: Page): Promise<CommentForm | Response> {
-  const { request, locals, url, response } = page;
-  const { comments, accounts, log } = locals.services;
-  const posted = request.method === 'POST';
-  const form = posted ? await readOwnForm(page, longestBody) : url.searchParams;
-  if (form instanceof Response) return form;
-  const text = (name: string): string => form.get(name) ?? '';
+/** A posted form that was not taken. */
+interface Refused {
+  readonly given: Given;
+  readonly session: Session | null;
+  readonly status: number;
+  readonly problem: string;
+}
+
+const noAnswer: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
+const notFound = (): Response => new Response(null, { status: 404 });
+
+/** Handles a post and gathers what the page shows. A response where the page is not to be rendered. */
+export async function commentPage(page: Page): Promise<CommentForm | Response> {
+  if (page.request.method !== 'POST') {
+    const given = givenBy(page, page.url.searchParams);
+    if (!given) return notFound();
+    const reader = await requireReader(page);
+    return reader instanceof Response ? reader : show(page, given, reader, null);
+  }
+  const answer = await postedForm(page, { limit: longestBody }, (form) => handlePost(page, form));
+  if (answer instanceof Response) return answer;
+  if (!('session' in answer)) return answer.status === 404 ? notFound() : plainText(answer.status, answer.problem);
+  page.response.status = answer.status;
+  return show(page, answer.given, answer.session, answer.problem);
+}
+
+function givenBy({ locals }: Page, form: URLSearchParams): Given | null {
+  const text: Given['text'] = (name) => form.get(commentFields[name]) ?? '';
   const article = articleOf(locals.content, commentNumber(text('article')) ?? 0);
-  if (!article || !comments || !accounts) return new Response(null, { status: 404 });
+  const { comments, accounts } = locals.services;
+  if (!article || !comments || !accounts) return null;
   const parent = commentNumber(text('parent')) ?? 0;
   const report = commentNumber(text('report')) ?? 0;
-  const edit = text('edit');
+  return { article, comments, parent, report, edit: text('edit'), text };
+}
 
-  let session: Session | null = null;
-  let problem: string | null = null;
-  if (posted) {
-    const known = await accounts.session(request.headers.get('cookie')).catch(() => null);
-    for (const cookie of known?.cookies ?? []) response.headers.append('Set-Cookie', cookie);
-    session = known?.session ?? null;
-    if (session) {
-      const sent: Sent = { article, parent, report, edit, text, session, comments };
-      const next = await work(page, sent).catch((error: unknown): CommentFailure => {
-        log.error({ err: error, url: url.pathname }, 'A comment form failed');
-        return { kind: 'unavailable' };
-      });
-      if (typeof next === 'string') return seeOther({ to: next, cookies: known?.cookies ?? [] });
-      problem = messageOf(next);
-      response.status = next.kind === 'unavailable' ? 503 : next.kind === 'limited' ? 429 : 422;
-    } else {
-      problem = commentFailed.signedOut;
-      response.status = 401;
-    }
-  } else {
-    const reader = await requireReader(page);
-    if (reader instanceof Response) return reader;
-    session = reader;
-  }
+async function handlePost(
+  page: Page,
+  form: URLSearchParams,
+): Promise<Next | Refused | { status: 404; problem: string }> {
+  const { request, locals, response, url } = page;
+  const given = givenBy(page, form);
+  if (!given) return { status: 404, problem: '' };
+  const known = await locals.services.accounts?.session(request.headers.get('cookie')).catch(() => null);
+  const cookies = known?.cookies ?? [];
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
+  const session = known?.session ?? null;
+  if (!session) return { given, session, status: 401, problem: commentFailed.signedOut };
+  const next = await perform(page, given, session).catch((error: unknown): CommentFailure => {
+    locals.services.log.error({ err: error, url: url.pathname }, 'A comment form failed');
+    return { kind: 'unavailable' };
+  });
+  if (typeof next === 'string') return { to: next, cookies };
+  const status = next.kind === 'unavailable' ? 503 : next.kind === 'limited' ? 429 : 422;
+  return { given, session, status, problem: messageOf(next) };
+}
+
+/** @param problem what is wrong with the form that was posted; `null`: nothing was */
+async function show(
+  { locals, response }: Page,
+  { article, comments, parent, report, edit, text }: Given,
+  session: Session | null,
+  problem: string | null,
+): Promise<CommentForm | Response> {
   response.headers.set('Cache-Control', 'private, no-store');
-
+  const posted = problem !== null;
   const mine = session
     ? await comments.mine(session, article.id, isPublished(locals.content)).catch(() => noAnswer)
     : noAnswer;
   const own = mine.comments.find(({ id }) => id === edit) ?? null;
-  if (!posted && edit && !own) return new Response(null, { status: 404 });
   const about = parent || report ? locals.content.comment(parent || report) : null;
-  if (!posted && (parent || report) && about?.articleId !== article.id) return new Response(null, { status: 404 });
-  const given = text('name');
+  if (!posted && edit && !own) return notFound();
+  if (!posted && (parent || report) && about?.articleId !== article.id) return notFound();
+  const name = text('name');
   return {
     article,
     about,
@@ -96,28 +129,21 @@ export async function commentForm(page: Page): Promise<CommentForm | Response> {
     toConfirm: session && !session.emailVerified ? session.email : null,
     mode: report ? 'report' : edit ? 'edit' : 'write',
     content: posted ? text('content') : (own?.content ?? ''),
-    name: mine.name === '' || given !== '' ? given : null,
-    draft: posted ? text('draft') || crypto.randomUUID() : crypto.randomUUID(),
+    name: mine.name === '' || name !== '' ? name : null,
+    draft: (posted && text('draft')) || crypto.randomUUID(),
     done: posted ? null : doneMessage(text('state')),
   };
-}
-
-interface Sent {
-  readonly article: Article;
-  readonly parent: number;
-  readonly report: number;
-  readonly edit: string;
-  readonly text: (name: string) => string;
-  readonly session: Session;
-  readonly comments: Comments;
 }
 
 const doneMessage = (state: string): string | null =>
   Object.hasOwn(commentDone, state) ? commentDone[state as keyof typeof commentDone] : null;
 
-/** @returns where to go, or why not */
-async function work(page: Page, sent: Sent): Promise<string | CommentFailure> {
-  const { article, parent, report, edit, text, session, comments } = sent;
+/** @returns the path to go to, or why the form was not taken */
+async function perform(
+  page: Page,
+  { article, comments, parent, report, edit, text }: Given,
+  session: Session,
+): Promise<string | CommentFailure> {
   const caller = callerOf(page);
   const to = (state: string): string => `${commentFormPath(article.id, { state })}#comments`;
   if (report) {
@@ -139,8 +165,8 @@ async function work(page: Page, sent: Sent): Promise<string | CommentFailure> {
       place: placeOf(page.locals.content, article.id, parent),
       content: text('content'),
       name: text('name') || undefined,
-      // The form of a stored page has no number of its own.
-      draft: /^[\w-]{8,64}$/.test(text('draft')) ? text('draft') : undefined,
+      // The form of a cached page has no id of its own.
+      draft: draftPattern.test(text('draft')) ? text('draft') : undefined,
     },
     caller,
   );

@@ -17,6 +17,19 @@ export interface EditBody {
   content: string;
 }
 
+/** Fields of the comment forms: of the page without JavaScript, and of the island. */
+export const commentFields = {
+  article: 'article',
+  parent: 'parent',
+  report: 'report',
+  edit: 'edit',
+  content: 'content',
+  name: 'name',
+  draft: 'draft',
+  do: 'do',
+  state: 'state',
+} as const;
+
 /** Ids of drafts. */
 export const draftPattern = /^[\w-]{8,64}$/;
 

@@ -3,7 +3,7 @@
  * and every current browser sends `Origin` with it.
  */
 import type { APIContext, APIRoute } from 'astro';
-import { readForm, usualLimit } from './body.server.ts';
+import { readForm } from './body.server.ts';
 import { comesFromHere } from './origin.ts';
 
 /** Where a form leads. */
@@ -16,23 +16,6 @@ export interface Next {
 /** Whether a form was posted from one of this site's pages. */
 export const isOwnForm = ({ headers }: Request, siteUrl: string): boolean =>
   comesFromHere(headers, siteUrl) && headers.has('origin');
-
-/**
- * Reads a form that was posted from one of this site's pages.
- *
- * @param limit longest body, bytes
- * @returns the fields; a response of 403 for a form of another site, 415 for anything that is not a form or too long
- */
-export async function readOwnForm(
-  { request, locals }: { readonly request: Request; readonly locals: Pick<APIContext['locals'], 'config'> },
-  limit: number = usualLimit,
-): Promise<URLSearchParams | Response> {
-  const { siteUrl } = locals.config;
-  if (!isOwnForm(request, siteUrl)) {
-    return plainText(403, `This form was sent from another site. Please open ${siteUrl} and try again.`);
-  }
-  return (await readForm(request, limit)) ?? plainText(415, 'This address takes a form.');
-}
 
 /** Why a form could not be handled: it comes from another site, it is no form or too long, or its handler failed. */
 export interface FormRefusal {

@@ -49,7 +49,7 @@ function exported(source: string): string[] {
 }
 
 /** Pages that look at the method take a form. */
-const takesForm = (source: string): boolean => /request\.method|switchPage\(|commentPage\(/.test(source);
+const takesForm = (source: string): boolean => /request\.method|switchPage\(|fieldFormPage\(/.test(source);
 
 describe('the table', () => {
   it('has every form that posts to a page, and nothing else', () => {
