@@ -1,5 +1,5 @@
-/** The paywall from the choice of a plan to the thanks, without a screen: its steps, its order and its payment held together. */
-import { atom, type ReadableAtom } from 'nanostores';
+/** The paywall from the choice of a plan to the payment, without the UI: its steps, its order and its payment. */
+import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as accountClient from '../../lib/accounts/client.ts';
 import type { Session } from '../../lib/accounts/session.ts';
 import type * as client from '../../lib/billing/client.ts';
@@ -32,7 +32,7 @@ export const placeOf = ({ address }: Shipping): TaxAddress => ({
 });
 
 export interface ShippingState {
-  /** The address that is saved with the server. */
+  /** The address saved on the server. */
   readonly saved: Shipping | null;
   readonly busy: boolean;
   readonly error: string | null;
@@ -46,17 +46,18 @@ export interface PaywallState {
   /** Prices to choose between; empty when the opener has chosen. */
   readonly choices: readonly Price[];
   readonly steps: Steps;
-  /** Of whoever is signed in. */
+  /** Of the signed-in reader. */
   readonly email: string | null;
   readonly leaving: boolean;
   readonly shipping: ShippingState;
-  /** Said above the sum when it has changed. */
+  /** Shown above a sum that has changed. */
   readonly sumNotice: string | null;
-  /** Whether a wallet's sheet stands over the page. */
+  /** Whether a wallet's sheet is open over the page. */
   readonly walletSheet: boolean;
 }
 
-export interface Draftbook {
+/** What the tab remembers of an order (stores/paywall.ts). */
+export interface Drafts {
   get(): Draft;
   keep(change: Draft): void;
   drop(): void;
@@ -69,13 +70,13 @@ export interface FlowOptions {
   readonly calls: OrderCalls & PaymentCalls & Pick<typeof client, 'plans' | 'shipping' | 'saveShipping'>;
   readonly accounts: Pick<typeof accountClient, 'verifyEmail' | 'createAndEnter' | 'account'>;
   readonly session: ReadableAtom<Session>;
-  readonly drafts: Draftbook;
+  readonly drafts: Drafts;
   readonly payload: PaywallPayload;
-  /** Milliseconds between looks for the subscription. */
+  /** Pauses before each lookup of the subscription, milliseconds. */
   readonly looks?: readonly number[];
   refreshSession(): Promise<unknown>;
   signOut(): Promise<{ readonly ok: boolean }>;
-  /** It is over: paid, or changed. */
+  /** The order is paid, or changed. */
   onDone(subscription: Subscription | null, email: string | null, kind: string): void;
 }
 
@@ -89,22 +90,70 @@ export interface PaywallFlow {
   choose(price: Price): void;
   change(): void;
   toggle(step: StepName): void;
-  /** On from a step that is done. */
+  /** Goes on from a completed step. */
   next(step: StepName): void;
   logout(): Promise<void>;
-  /** Remembers an address that is half typed. */
+  /** Remembers an incomplete address. */
   typeShipping(address: Partial<Shipping>): void;
   saveShipping(address: Shipping): Promise<void>;
-  /** A wallet's sheet stands over the page, or no longer does. */
+  /** Notes whether a wallet's sheet is open over the page. */
   setWalletSheet(isOpen: boolean): void;
-  /** Says that the sum is another one now. @param due minor units */
+  /** Says that the sum has changed. @param due minor units */
   noteSum(due: number): void;
   stop(): void;
 }
 
+/** What the functions of a flow share. */
+interface Context extends FlowOptions {
+  readonly $state: WritableAtom<PaywallState>;
+  readonly account: AccountStep;
+  readonly payment: Payment;
+  order: Order | null;
+  /** Nothing changes any more: paid, or closed. */
+  over: boolean;
+  /** Who was signed in when the session last changed; `null`: not known. */
+  reader: string | null;
+  stopSession(): void;
+}
+
+const set = ({ $state }: Pick<Context, '$state'>, change: Partial<PaywallState>) =>
+  $state.set({ ...$state.get(), ...change });
+const setSteps = (context: Pick<Context, '$state'>, move: (steps: Steps) => Steps) =>
+  set(context, { steps: move(context.$state.get().steps) });
+
 export function createPaywallFlow(options: FlowOptions): PaywallFlow {
-  const { calls, accounts, session, drafts, payload, looks, refreshSession, signOut, onDone } = options;
-  const draft = drafts.get();
+  const context = createContext(options);
+  const { $state, account, payment } = context;
+  return {
+    $state,
+    account,
+    payment,
+    order: () => context.order,
+    start: () => start(context),
+    choose: (price) => choose(context, price),
+    change() {
+      if (payment.$state.get().busy === null) setSteps(context, change);
+    },
+    toggle(step) {
+      if (payment.$state.get().busy === null) setSteps(context, (steps) => toggle(steps, step));
+    },
+    next: (step) => setSteps(context, (steps) => onward(steps, step)),
+    logout: () => logout(context),
+    typeShipping: (shipping) => options.drafts.keep({ shipping }),
+    saveShipping: (address) => saveShipping(context, address),
+    setWalletSheet(walletSheet) {
+      if ($state.get().walletSheet !== walletSheet) set(context, { walletSheet });
+    },
+    noteSum: (due) => noteSum(context, due),
+    stop() {
+      context.over = true;
+      context.stopSession();
+    },
+  };
+}
+
+function createContext(options: FlowOptions): Context {
+  const { calls, accounts, session, drafts, looks, refreshSession } = options;
   const $state = atom<PaywallState>({
     phase: 'loading',
     trouble: null,
@@ -117,15 +166,9 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
     sumNotice: null,
     walletSheet: false,
   });
-  const set = (change: Partial<PaywallState>) => $state.set({ ...$state.get(), ...change });
-  const setSteps = (move: (steps: Steps) => Steps) => set({ steps: move($state.get().steps) });
-  let order: Order | null = null;
-  let over = false;
-  let stopSession = () => {};
-
   const account = createAccountStep({
     calls: accounts,
-    email: draft.email ?? '',
+    email: drafts.get().email ?? '',
     onTyped: (email) => drafts.keep({ email }),
     onEntered: async () => {
       await refreshSession();
@@ -135,160 +178,160 @@ export function createPaywallFlow(options: FlowOptions): PaywallFlow {
     calls,
     attempts: { begin: drafts.beginAttempt, end: drafts.endAttempt },
     ...(looks && { looks }),
-    onDone: finish,
+    onDone: (subscription) => finish(context, subscription),
     onSignedOut() {
       account.reset(messages.signedOut);
-      set({ email: null });
-      setSteps(signedOut);
+      set(context, { email: null });
+      setSteps(context, signedOut);
       void refreshSession();
     },
     onSum(due) {
-      noteSum(due);
-      void order?.refresh();
+      noteSum(context, due);
+      void context.order?.refresh();
     },
-    onStale: () => void order?.refresh(),
+    onStale: () => void context.order?.refresh(),
   });
-
-  function noteSum(due: number): void {
-    const currency = order?.$state.get().price.currency ?? 'usd';
-    set({ sumNotice: messages.sumChanged(formatSum(due, currency)) });
-  }
-
-  /** What is sent by mail is taxed where it goes. @returns whether the sum is asked for by this */
-  function taxWhereSent(): boolean {
-    const { plans, shipping } = $state.get();
-    if (!order || !plans?.tax || !shipping.saved || !order.$state.get().price.print) return false;
-    void order.live(placeOf(shipping.saved));
-    return true;
-  }
-
-  function finish(subscription: Subscription | null): void {
-    if (over) return;
-    over = true;
-    stopSession();
-    const kind = order?.$state.get().quote?.kind ?? 'new';
-    drafts.drop();
-    set({ phase: 'done' });
-    onDone(subscription, $state.get().email, kind);
-  }
-
-  /** Who is signed in has changed: here, by a link in another tab, or by a payment there. */
-  let known: string | null = null;
-  async function heard(now: Session): Promise<void> {
-    if (now.status === 'loading' || over) return;
-    const who = now.isAuthenticated ? `in ${now.activeProduct ?? ''}` : 'out';
-    const before = known;
-    if (who === before) return;
-    known = who;
-    if (!now.isAuthenticated) {
-      set({ email: null });
-      if (before !== null && before !== 'out') setSteps(signedOut);
-      return;
-    }
-    account.reset();
-    const [reader, address] = await Promise.all([
-      accounts.account(),
-      order?.$state.get().price.print ? calls.shipping() : null,
-    ]);
-    if (over || known !== who) return;
-    if (address?.ok) set({ shipping: { ...$state.get().shipping, saved: address.value?.shipping ?? null } });
-    // The e-mail has appeared in the session (spec section 4).
-    set({ email: reader.ok ? (reader.value?.identifiers?.email_address ?? '') : '' });
-    setSteps(emailAppeared);
-    const plan = order?.$state.get().price.zephrPlanId;
-    if (plan !== undefined && (drafts.openAttempt()?.sent || (before !== null && now.isPayingSubscriber))) {
-      if (await payment.recover(plan)) return;
-    }
-    // Who is signed in may have a subscription, and then it is a switch.
-    if (!over && !taxWhereSent()) await order?.refresh();
-  }
-
-  async function loadShipping(): Promise<void> {
-    if (!session.get().isAuthenticated || $state.get().shipping.saved) return;
-    const answer = await calls.shipping();
-    if (answer.ok) set({ shipping: { ...$state.get().shipping, saved: answer.value?.shipping ?? null } });
-    taxWhereSent();
-  }
-
-  return {
+  const context: Context = {
+    ...options,
     $state,
     account,
     payment,
-    order: () => order,
-
-    async start() {
-      set({ phase: 'loading', trouble: null });
-      const answer = await calls.plans();
-      if (over) return;
-      const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
-      const prices = sold.map((price) => priceIn(price, currency));
-      const price = chosenPrice(prices, payload, draft.planId);
-      if (!answer.ok || !price) {
-        const trouble = answer.ok ? messages.noPlans : wordsFor(answer, messages.plansFailed);
-        return set({ phase: 'failed', trouble });
-      }
-      order = createOrder(calls, price, (coupon) => drafts.keep({ coupon }));
-      drafts.keep({ planId: price.zephrPlanId });
-      set({
-        phase: 'ready',
-        plans: answer.value,
-        choices: choices(prices, payload),
-        steps: startSteps(price.print, session.get().isAuthenticated),
-      });
-      known = null;
-      stopSession();
-      stopSession = session.subscribe((now) => void heard(now));
-      // Signed in, the sum is asked for when it is known who asks.
-      if (draft.coupon || !session.get().isAuthenticated) await order.begin(draft.coupon ?? '');
-    },
-    choose(price) {
-      if (!order || payment.$state.get().busy) return;
-      drafts.keep({ planId: price.zephrPlanId });
-      payment.clear();
-      set({ sumNotice: null });
-      setSteps((steps) => replan(steps, price.print));
-      void order.choose(price);
-      if (price.print && !taxWhereSent()) void loadShipping();
-    },
-    change() {
-      if (payment.$state.get().busy === null) setSteps(change);
-    },
-    toggle(step) {
-      if (payment.$state.get().busy === null) setSteps((steps) => toggle(steps, step));
-    },
-    next: (step) => setSteps((steps) => onward(steps, step)),
-    async logout() {
-      if ($state.get().leaving) return;
-      set({ leaving: true });
-      const answer = await signOut();
-      set({ leaving: false });
-      if (!answer.ok) return account.reset(messages.wrong);
-      drafts.drop();
-      drafts.endAttempt();
-      set({ shipping: { saved: null, busy: false, error: null } });
-    },
-    typeShipping: (shipping) => drafts.keep({ shipping }),
-    async saveShipping(address) {
-      const { shipping } = $state.get();
-      if (shipping.busy) return;
-      drafts.keep({ shipping: address });
-      set({ shipping: { ...shipping, busy: true, error: null } });
-      const answer = await calls.saveShipping(address);
-      if (!answer.ok) {
-        const error = wordsFor(answer, answer.message ?? messages.wrong);
-        return set({ shipping: { ...shipping, busy: false, error } });
-      }
-      set({ shipping: { saved: address, busy: false, error: null } });
-      taxWhereSent();
-      setSteps((steps) => onward(steps, 'shipping'));
-    },
-    setWalletSheet(walletSheet) {
-      if ($state.get().walletSheet !== walletSheet) set({ walletSheet });
-    },
-    noteSum,
-    stop() {
-      over = true;
-      stopSession();
-    },
+    order: null,
+    over: false,
+    reader: null,
+    stopSession: () => {},
   };
+  return context;
+}
+
+/** Loads the prices, and asks for the first sum. */
+async function start(context: Context): Promise<void> {
+  const { calls, session, drafts, payload } = context;
+  set(context, { phase: 'loading', trouble: null });
+  const answer = await calls.plans();
+  if (context.over) return;
+  const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
+  const prices = sold.map((price) => priceIn(price, currency));
+  const { planId, coupon } = drafts.get();
+  const price = chosenPrice(prices, payload, planId);
+  if (!answer.ok || !price) {
+    const trouble = answer.ok ? messages.noPlans : wordsFor(answer, messages.plansFailed);
+    return set(context, { phase: 'failed', trouble });
+  }
+  const order = createOrder(calls, price, (code) => drafts.keep({ coupon: code }));
+  context.order = order;
+  drafts.keep({ planId: price.zephrPlanId });
+  set(context, {
+    phase: 'ready',
+    plans: answer.value,
+    choices: choices(prices, payload),
+    steps: startSteps(price.print, session.get().isAuthenticated),
+  });
+  context.reader = null;
+  context.stopSession();
+  context.stopSession = session.subscribe((now) => void followSession(context, now));
+  // A signed-in reader's sum depends on their account, which `followSession` loads first.
+  if (coupon || !session.get().isAuthenticated) await order.begin(coupon ?? '');
+}
+
+/** The session has changed: here, by a link in another tab, or by a payment there. */
+async function followSession(context: Context, now: Session): Promise<void> {
+  const { accounts, calls, drafts, payment } = context;
+  if (now.status === 'loading' || context.over) return;
+  const who = now.isAuthenticated ? `in ${now.activeProduct ?? ''}` : 'out';
+  const before = context.reader;
+  if (who === before) return;
+  context.reader = who;
+  if (!now.isAuthenticated) {
+    set(context, { email: null });
+    if (before !== null && before !== 'out') setSteps(context, signedOut);
+    return;
+  }
+  context.account.reset();
+  const [reader, address] = await Promise.all([
+    accounts.account(),
+    context.order?.$state.get().price.print ? calls.shipping() : null,
+  ]);
+  if (context.over || context.reader !== who) return;
+  if (address?.ok) keepAddress(context, address.value?.shipping ?? null);
+  // The email has appeared in the session (spec section 4).
+  set(context, { email: reader.ok ? (reader.value?.identifiers?.email_address ?? '') : '' });
+  setSteps(context, emailAppeared);
+  const plan = context.order?.$state.get().price.zephrPlanId;
+  if (plan !== undefined && (drafts.openAttempt()?.sent || (before !== null && now.isPayingSubscriber))) {
+    if (await payment.recover(plan)) return;
+  }
+  // The reader may have a subscription, and then the sum is that of a change.
+  if (!context.over && !taxAtAddress(context)) await context.order?.refresh();
+}
+
+function finish(context: Context, subscription: Subscription | null): void {
+  if (context.over) return;
+  context.over = true;
+  context.stopSession();
+  const kind = context.order?.$state.get().quote?.kind ?? 'new';
+  context.drafts.drop();
+  set(context, { phase: 'done' });
+  context.onDone(subscription, context.$state.get().email, kind);
+}
+
+function choose(context: Context, price: Price): void {
+  const { order, payment, drafts } = context;
+  if (!order || payment.$state.get().busy) return;
+  drafts.keep({ planId: price.zephrPlanId });
+  payment.clear();
+  set(context, { sumNotice: null });
+  setSteps(context, (steps) => replan(steps, price.print));
+  void order.choose(price);
+  if (price.print && !taxAtAddress(context)) void loadShipping(context);
+}
+
+async function logout(context: Context): Promise<void> {
+  const { $state, account, drafts, signOut } = context;
+  if ($state.get().leaving) return;
+  set(context, { leaving: true });
+  const answer = await signOut();
+  set(context, { leaving: false });
+  if (!answer.ok) return account.reset(messages.wrong);
+  drafts.drop();
+  drafts.endAttempt();
+  set(context, { shipping: { saved: null, busy: false, error: null } });
+}
+
+const keepAddress = (context: Context, saved: Shipping | null) =>
+  set(context, { shipping: { ...context.$state.get().shipping, saved } });
+
+/** Print subscriptions are taxed at their delivery address. @returns whether that requested the sum */
+function taxAtAddress({ $state, order }: Context): boolean {
+  const { plans, shipping } = $state.get();
+  if (!order || !plans?.tax || !shipping.saved || !order.$state.get().price.print) return false;
+  void order.live(placeOf(shipping.saved));
+  return true;
+}
+
+async function loadShipping(context: Context): Promise<void> {
+  if (!context.session.get().isAuthenticated || context.$state.get().shipping.saved) return;
+  const answer = await context.calls.shipping();
+  if (answer.ok) keepAddress(context, answer.value?.shipping ?? null);
+  taxAtAddress(context);
+}
+
+async function saveShipping(context: Context, address: Shipping): Promise<void> {
+  const { shipping } = context.$state.get();
+  if (shipping.busy) return;
+  context.drafts.keep({ shipping: address });
+  set(context, { shipping: { ...shipping, busy: true, error: null } });
+  const answer = await context.calls.saveShipping(address);
+  if (!answer.ok) {
+    const error = wordsFor(answer, answer.message ?? messages.wrong);
+    return set(context, { shipping: { ...shipping, busy: false, error } });
+  }
+  set(context, { shipping: { saved: address, busy: false, error: null } });
+  taxAtAddress(context);
+  setSteps(context, (steps) => onward(steps, 'shipping'));
+}
+
+function noteSum(context: Context, due: number): void {
+  const currency = context.order?.$state.get().price.currency ?? 'usd';
+  set(context, { sumNotice: messages.sumChanged(formatSum(due, currency)) });
 }

@@ -1,34 +1,34 @@
 /**
- * Paying (spec section 4, "Payment"), without a screen. One thing at a time, and never twice: each decision has a number, an answer
- * that did not come is looked up before anything is asked again, and only the server's word ends a decision.
+ * Paying (spec section 4, "Payment"), without the UI. Never twice: each purchase has an attempt number, a missing answer is looked up
+ * before the next request, and only the server ends an attempt.
  */
-import { atom, type ReadableAtom } from 'nanostores';
+import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import { mayRenew } from '../../lib/billing/status.ts';
-import type { SubscribeAnswer, Subscription, SwitchAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import type { SubscribeAnswer, SubscribeBody, Subscription, SwitchAnswer, TaxAddress } from '../../lib/billing/wire.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 
-/** What the card form can do; its insides are the card company's. */
+/** The card form, as far as a payment uses it. */
 export interface CardForm {
   /** `pm_…` of what was typed, or what is wrong with it. */
   paymentMethod(): Promise<Made<string>>;
-  /** Lets the reader prove to the bank who they are. */
+  /** Lets the reader confirm the payment with their bank. */
   authenticate(clientSecret: string): Promise<Made<null>>;
 }
 
 export type Made<T> =
   | { readonly ok: true; readonly value: T }
-  /** `shown`: the form says it already, beside the field. */
+  /** `shown`: the form shows the message already, beside the field. */
   | { readonly ok: false; readonly message: string; readonly shown: boolean };
 
 export interface PaymentState {
-  /** `paying`: it is on its way; `confirming`: the bank asks; `checking`: how it ended is looked up. */
+  /** `paying`: sent; `confirming`: the bank asks; `checking`: its outcome is looked up. */
   readonly busy: 'paying' | 'confirming' | 'checking' | null;
-  /** A sentence, and what the card company says about it. */
+  /** A sentence, and Stripe's message. */
   readonly error: { readonly text: string; readonly detail: string | null } | null;
-  /** Nothing is wrong, but something has to be known. */
+  /** Information that is not an error. */
   readonly notice: string | null;
 }
 
@@ -50,14 +50,14 @@ export type PaymentCalls = Pick<typeof client, 'subscribe' | 'switchPlan' | 'con
 export interface Options {
   readonly calls: PaymentCalls;
   readonly attempts: { begin(terms: string): string; end(): void };
-  /** Milliseconds between looks for the subscription. */
+  /** Pauses before each lookup of the subscription, milliseconds. */
   readonly looks?: readonly number[];
-  /** Paid for, or changed. `null`: it is certain, but could not be read. */
+  /** Paid, or changed. `null`: it succeeded, but the subscription could not be read. */
   onDone(subscription: Subscription | null): void;
   onSignedOut(): void;
   /** Stripe would charge another sum. */
   onSum(due: number): void;
-  /** What is shown may not be true any more: there is a subscription already, or an offer was had. */
+  /** The order may be out of date: there is a subscription already, or the offer was used. */
   onStale(): void;
 }
 
@@ -65,183 +65,194 @@ export interface Payment {
   readonly $state: ReadableAtom<PaymentState>;
   buy(purchase: Purchase, card: CardForm): Promise<void>;
   change(purchase: Purchase, card: Pick<CardForm, 'authenticate'>): Promise<void>;
-  /** Looks how an attempt ended that was under way when the page was left. @returns whether it is paid */
+  /** Looks up how an attempt ended that was under way when the page was left. @returns whether it is paid */
   recover(planId: string): Promise<boolean>;
   clear(): void;
 }
 
+/** What the steps of a payment share. */
+interface Context extends Options {
+  readonly looks: readonly number[];
+  readonly $state: WritableAtom<PaymentState>;
+}
+
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const set = ({ $state }: Context, change: Partial<PaymentState>) => $state.set({ ...$state.get(), ...change });
+const fail = (context: Context, text: string, detail: string | null = null) =>
+  set(context, { busy: null, error: { text, detail }, notice: null });
+/** Logs the kind of a failure and nothing about the reader (spec section 8, "Console-only"). */
+const log = (what: string) => console.error(`Paywall: ${what}`);
 
 export function createPayment(options: Options): Payment {
-  const { calls, attempts, looks = [0, 400, 800, 1500, 3000, 5000], onDone, onSignedOut, onSum, onStale } = options;
+  const { looks = [0, 400, 800, 1500, 3000, 5000] } = options;
   const $state = atom<PaymentState>({ busy: null, error: null, notice: null });
-  const set = (change: Partial<PaymentState>) => $state.set({ ...$state.get(), ...change });
-  const fail = (text: string, detail: string | null = null) =>
-    set({ busy: null, error: { text, detail }, notice: null });
-  /** Kinds of failure go to the console, and nothing about the reader does (spec section 8, "Console-only"). */
-  const log = (what: string) => console.error(`Paywall: ${what}`);
-
-  /** @returns the subscription; `null`: there is none; `undefined`: nobody could be asked */
-  async function look(planId: string): Promise<Subscription | null | undefined> {
-    const answer = await calls.subscription();
-    if (!answer.ok) return answer.status === 401 || answer.status === 404 ? null : undefined;
-    const found = answer.value?.subscription;
-    return found && mayRenew(found) && found.planId === planId ? found : null;
-  }
-
-  /** Waits until the subscription appears. */
-  async function appeared(planId: string): Promise<Subscription | null> {
-    set({ busy: 'checking' });
-    for (const pause of looks) {
-      await wait(pause);
-      const found = await look(planId);
-      if (found) return found;
-    }
-    return null;
-  }
-
-  function done(subscription: Subscription | null): void {
-    attempts.end();
-    set({ busy: null, error: null, notice: null });
-    onDone(subscription);
-  }
-
-  /** Something was asked, and no answer came or none that says how it ended. */
-  async function unclear(planId: string, status: number): Promise<void> {
-    set({ busy: 'checking' });
-    const found = await look(planId);
-    if (found) return done(found);
-    // The attempt stays open: the same number again goes on with it.
-    if (found === undefined) return fail(messages.offline, messages.safe);
-    fail(status === 0 ? messages.unfinished : messages.paymentFailed, messages.safe);
-  }
-
-  async function refused(answer: Refused, planId: string): Promise<void> {
-    const { status } = answer;
-    const { due, message = null, code } = refusalOf(answer);
-    if (status === 0 || status >= 500 || status === 408) return unclear(planId, status);
-    if (status === 401) {
-      set({ busy: null, error: null, notice: null });
-      return onSignedOut();
-    }
-    if (status === 409) {
-      if (due !== undefined) {
-        attempts.end();
-        set({ busy: null, error: null, notice: null });
-        return onSum(due);
-      }
-      // Bought in another tab, or just being bought there.
-      set({ busy: 'checking' });
-      const found = await look(planId);
-      if (found) return done(found);
-      fail(message ?? messages.wrong);
-      return onStale();
-    }
-    if (status === 429) return fail(message ?? messages.limited);
-    attempts.end();
-    log(`payment refused (${status}${code ? `, ${code}` : ''})`);
-    fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
-    // The plan, the coupon or the address is not what it was.
-    if (status === 400) onStale();
-  }
-
-  async function confirmed(answer: SubscribeAnswer, planId: string): Promise<void> {
-    set({ busy: 'checking' });
-    const end = await calls.confirmation(answer.subscriptionId);
-    if (!end.ok) return refused(end, planId);
-    if (!end.value?.grant_id) log('generic failure: confirmed, and no grant_id');
-    done(await appeared(planId));
-  }
-
-  /** The three ways of spec section 4. */
-  async function handle(
-    answer: SubscribeAnswer | SwitchAnswer | null,
-    purchase: Purchase,
-    card: Pick<CardForm, 'authenticate'>,
-  ): Promise<void> {
-    const { planId } = purchase;
-    if (answer?.paymentType !== 'recurring') {
-      log(`unknown payment type ${String(answer?.paymentType).slice(0, 40)}`);
-      return fail(messages.wrong);
-    }
-    // A plan that changes at the renewal costs nothing now, and the old one still stands.
-    if ('effective' in answer && answer.effective === 'renewal') return done(null);
-    const { paymentIntentStatus: status, clientSecret } = answer;
-    if (status === 'requires_payment_method') {
-      attempts.end();
-      log('payment method required');
-      return fail(messages.paymentFailed);
-    }
-    if (status === 'requires_action' || status === 'requires_confirmation') {
-      if (clientSecret === null) {
-        log('unknown confirmation url');
-        return fail(messages.wrong);
-      }
-      set({ busy: 'confirming' });
-      const proof = await card.authenticate(clientSecret);
-      if (proof.ok) return confirmed(answer, planId);
-      attempts.end();
-      log('payment failed at the bank');
-      return fail(messages.paymentFailed, proof.message);
-    }
-    if (!answer.grant_id) log(`generic failure: ${status}, and no grant_id`);
-    const found = await appeared(planId);
-    if (found || answer.grant_id) return done(found);
-    set({ busy: null, error: null, notice: messages.pending });
-  }
-
-  async function run(
-    purchase: Purchase,
-    card: Pick<CardForm, 'authenticate'>,
-    begin: () => Promise<Answer<SubscribeAnswer>>,
-  ): Promise<void> {
-    const answer = await begin();
-    if (!answer.ok) return refused(answer, purchase.planId);
-    await handle(answer.value, purchase, card);
-  }
-
-  /** @returns whether nothing was under way */
-  function start(): boolean {
-    if ($state.get().busy !== null) return false;
-    set({ busy: 'paying', error: null, notice: null });
-    return true;
-  }
-
+  const context: Context = { ...options, looks, $state };
   return {
     $state,
     async buy(purchase, card) {
-      if (!start()) return;
-      const made = await card.paymentMethod();
-      if (!made.ok) return made.shown ? set({ busy: null }) : fail(made.message);
-      const { productId, planId, coupon, expected, currency, address } = purchase;
-      const attempt = attempts.begin(JSON.stringify(['buy', planId, coupon, expected, currency]));
-      await run(purchase, card, () =>
-        calls.subscribe({
-          payment_method: made.value,
-          product_id: productId,
-          plan_id: planId,
-          ...(coupon !== null && { discount_code: coupon }),
-          attempt,
-          expected,
-          currency,
-          ...(address && { address }),
-        }),
-      );
+      if (start(context)) await buy(context, purchase, card);
     },
     async change(purchase, card) {
-      if (!start()) return;
+      if (!start(context)) return;
       const { planId, expected, prorationDate } = purchase;
-      const attempt = attempts.begin(JSON.stringify(['switch', planId, expected]));
-      await run(purchase, card, () => calls.switchPlan({ planId, expected, prorationDate, attempt }));
+      const attempt = options.attempts.begin(JSON.stringify(['switch', planId, expected]));
+      const answer = await options.calls.switchPlan({ planId, expected, prorationDate, attempt });
+      await handle(context, answer, purchase, card);
     },
     async recover(planId) {
-      if (!start()) return false;
-      set({ busy: 'checking' });
-      const found = await look(planId);
-      if (found) done(found);
-      else set({ busy: null });
+      if (!start(context)) return false;
+      set(context, { busy: 'checking' });
+      const found = await findSubscription(context, planId);
+      if (found) done(context, found);
+      else set(context, { busy: null });
       return Boolean(found);
     },
-    clear: () => set({ error: null, notice: null }),
+    clear: () => set(context, { error: null, notice: null }),
   };
+}
+
+/** @returns whether no other payment was under way */
+function start(context: Context): boolean {
+  if (context.$state.get().busy !== null) return false;
+  set(context, { busy: 'paying', error: null, notice: null });
+  return true;
+}
+
+async function buy(context: Context, purchase: Purchase, card: CardForm): Promise<void> {
+  const made = await card.paymentMethod();
+  if (!made.ok) return made.shown ? set(context, { busy: null }) : fail(context, made.message);
+  const { productId, planId, coupon, expected, currency, address } = purchase;
+  const attempt = context.attempts.begin(JSON.stringify(['buy', planId, coupon, expected, currency]));
+  const body: SubscribeBody = {
+    payment_method: made.value,
+    product_id: productId,
+    plan_id: planId,
+    attempt,
+    expected,
+    currency,
+  };
+  if (coupon !== null) body.discount_code = coupon;
+  if (address) body.address = address;
+  await handle(context, await context.calls.subscribe(body), purchase, card);
+}
+
+/** The three outcomes of spec section 4, and refusals. */
+async function handle(
+  context: Context,
+  reply: Answer<SubscribeAnswer | SwitchAnswer>,
+  { planId }: Purchase,
+  card: Pick<CardForm, 'authenticate'>,
+): Promise<void> {
+  if (!reply.ok) return refused(context, reply, planId);
+  const answer = reply.value;
+  if (answer?.paymentType !== 'recurring') {
+    log(`unknown payment type ${String(answer?.paymentType).slice(0, 40)}`);
+    return fail(context, messages.wrong);
+  }
+  // A change at renewal costs nothing now, and the old plan still runs.
+  if ('effective' in answer && answer.effective === 'renewal') return done(context, null);
+  const { paymentIntentStatus: status } = answer;
+  if (status === 'requires_payment_method') {
+    context.attempts.end();
+    log('payment method required');
+    return fail(context, messages.paymentFailed);
+  }
+  if (status === 'requires_action' || status === 'requires_confirmation') {
+    return authenticate(context, answer, planId, card);
+  }
+  if (!answer.grant_id) log(`generic failure: ${status}, and no grant_id`);
+  const found = await waitForSubscription(context, planId);
+  if (found || answer.grant_id) return done(context, found);
+  set(context, { busy: null, error: null, notice: messages.pending });
+}
+
+/** The bank asks for confirmation; then the server is told. */
+async function authenticate(
+  context: Context,
+  { clientSecret, subscriptionId }: SubscribeAnswer,
+  planId: string,
+  card: Pick<CardForm, 'authenticate'>,
+): Promise<void> {
+  if (clientSecret === null) {
+    log('unknown confirmation url');
+    return fail(context, messages.wrong);
+  }
+  set(context, { busy: 'confirming' });
+  const proof = await card.authenticate(clientSecret);
+  if (!proof.ok) {
+    context.attempts.end();
+    log('payment failed at the bank');
+    return fail(context, messages.paymentFailed, proof.message);
+  }
+  set(context, { busy: 'checking' });
+  const end = await context.calls.confirmation(subscriptionId);
+  if (!end.ok) return refused(context, end, planId);
+  if (!end.value?.grant_id) log('generic failure: confirmed, and no grant_id');
+  done(context, await waitForSubscription(context, planId));
+}
+
+async function refused(context: Context, answer: Refused, planId: string): Promise<void> {
+  const { attempts, onSignedOut, onStale } = context;
+  const { status } = answer;
+  const { due, message = null, code } = refusalOf(answer);
+  if (status === 0 || status >= 500 || status === 408) return unclear(context, planId, status);
+  if (status === 401) {
+    set(context, { busy: null, error: null, notice: null });
+    return onSignedOut();
+  }
+  if (status === 409) return conflict(context, planId, due, message);
+  if (status === 429) return fail(context, message ?? messages.limited);
+  attempts.end();
+  log(`payment refused (${status}${code ? `, ${code}` : ''})`);
+  fail(context, messages.paymentFailed, message === messages.paymentFailed ? null : message);
+  // The plan, the coupon or the address has changed.
+  if (status === 400) onStale();
+}
+
+/** The sum has changed, or the plan was bought in another tab. */
+async function conflict(context: Context, planId: string, due: number | undefined, message: string | null) {
+  if (due !== undefined) {
+    context.attempts.end();
+    set(context, { busy: null, error: null, notice: null });
+    return context.onSum(due);
+  }
+  set(context, { busy: 'checking' });
+  const found = await findSubscription(context, planId);
+  if (found) return done(context, found);
+  fail(context, message ?? messages.wrong);
+  context.onStale();
+}
+
+/** No answer came, or none that says how the payment ended. */
+async function unclear(context: Context, planId: string, status: number): Promise<void> {
+  set(context, { busy: 'checking' });
+  const found = await findSubscription(context, planId);
+  if (found) return done(context, found);
+  // The attempt stays open: the same number resumes it.
+  if (found === undefined) return fail(context, messages.offline, messages.safe);
+  fail(context, status === 0 ? messages.unfinished : messages.paymentFailed, messages.safe);
+}
+
+function done(context: Context, subscription: Subscription | null): void {
+  context.attempts.end();
+  set(context, { busy: null, error: null, notice: null });
+  context.onDone(subscription);
+}
+
+/** @returns the subscription; `null`: there is none; `undefined`: the server didn't answer */
+async function findSubscription({ calls }: Context, planId: string): Promise<Subscription | null | undefined> {
+  const answer = await calls.subscription();
+  if (!answer.ok) return answer.status === 401 || answer.status === 404 ? null : undefined;
+  const found = answer.value?.subscription;
+  return found && mayRenew(found) && found.planId === planId ? found : null;
+}
+
+async function waitForSubscription(context: Context, planId: string): Promise<Subscription | null> {
+  set(context, { busy: 'checking' });
+  for (const pause of context.looks) {
+    await wait(pause);
+    const found = await findSubscription(context, planId);
+    if (found) return found;
+  }
+  return null;
 }
