@@ -1,6 +1,6 @@
 /**
- * Learns which currency the prices of a page are shown in, the first time that a browser comes near some. Prices of all currencies are
- * in the page; `data-currency` on <html> shows one (components/plans/InCurrency.astro).
+ * Asks for the reader's currency the first time a browser scrolls near prices. Pages hold prices in all currencies; `data-currency` on
+ * <html> shows one (components/plans/InCurrency.astro).
  */
 import { readCurrency } from '../lib/billing/currency-hint.ts';
 import type { CurrencyAnswer } from '../lib/billing/wire.ts';
@@ -18,11 +18,11 @@ async function learn(): Promise<void> {
   }
 }
 
-/** Asks when prices of this part of the page come near, unless this browser knows. */
+/** Asks when prices in this part of the page come near, unless the browser knows the currency. */
 export function showCurrency(part: ParentNode): void {
   const prices = part.querySelectorAll<HTMLElement>('.in-currency');
   const pays = kinds.includes(document.documentElement.dataset.visitor ?? '');
-  // What a subscription is paid in no country changes, and what a country pays in holds until there is one.
+  // A subscription keeps its currency; a country's currency holds until there is a subscription.
   if (prices.length === 0 || readCurrency(document.cookie)?.own === pays) return;
   if (!pays && prices[0]?.dataset.asked === undefined) return;
   const near = new IntersectionObserver(

@@ -1,12 +1,12 @@
 /**
- * Marks the plan that a paying reader has among all that are offered. The tier is known at the first paint; how it is paid only
- * the server knows. Where it does not say, the page stays as it is.
+ * Marks the plan of a paying reader among those on sale. Styles know the tier at first paint; the billing interval comes from the
+ * server. Without an answer the page stays as it is.
  */
 import { readVisitor } from '../lib/accounts/visitor.ts';
 import { subscription as fetchSubscription } from '../lib/billing/client.ts';
 import { isLive } from '../lib/billing/status.ts';
 
-/** Hint cookies of readers who pay for nothing. */
+/** Hint cookies of readers who don't pay. */
 const free = [null, 'registered'];
 
 async function mark(): Promise<void> {

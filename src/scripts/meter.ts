@@ -1,18 +1,18 @@
 /**
- * Counts the reading of a metered article, and lays a wall over it when there is none left. The text stays where it is: for search
- * engines, for readers without scripts, and for whoever scrolls past.
+ * Counts the reading of a metered article, and shows the metered paywall over it when no article is left. The text stays in the page:
+ * for search engines and for readers without JavaScript.
  */
 import { $meter, readMetered } from '../stores/meter.ts';
 import { $ui } from '../stores/ui.ts';
 
 const wall = document.querySelector<HTMLElement>('.meter-wall');
 
-/** How long a wall waits for the prices, in milliseconds. */
+/** How long the paywall waits for the prices, milliseconds. */
 const patience = 3000;
 let offer: Promise<void> | undefined;
 
-/** Brings what a subscription costs and brings. A wall that cannot have it opens without: its links lead to the plans. */
-async function bringOffer(place: HTMLElement): Promise<void> {
+/** Loads the prices and benefits of a subscription. Without them the paywall's links lead to the plans. */
+async function loadOffer(place: HTMLElement): Promise<void> {
   try {
     const response = await fetch(place.dataset.offer ?? '', { signal: AbortSignal.timeout(patience) });
     if (!response.ok) return;
@@ -25,12 +25,12 @@ async function bringOffer(place: HTMLElement): Promise<void> {
   }
 }
 
-/** Lays the wall whole, so that nothing of it moves once it is seen, or takes it away. */
-async function lay(): Promise<void> {
+/** Shows the paywall when all of it is there, so that nothing moves, or hides it. */
+async function update(): Promise<void> {
   if (!wall) return;
   const place = wall.querySelector<HTMLElement>('[data-offer]');
   if (place && $meter.get().ask !== 'nothing') {
-    offer ??= bringOffer(place);
+    offer ??= loadOffer(place);
     await offer;
   }
   // It may have changed in the meantime.
@@ -40,17 +40,17 @@ async function lay(): Promise<void> {
 }
 
 if (wall) {
-  $meter.subscribe(() => void lay());
+  $meter.subscribe(() => void update());
   const { meterWall: article, days, total } = wall.dataset;
   const rules = { days: Number(days), anonymous: Number(total) };
   const read = () => void readMetered(Number(article), location.pathname, rules);
-  // A page that is made ready ahead is not read yet.
+  // A prerendered page is not read yet.
   if ('prerendering' in document && document.prerendering)
     document.addEventListener('prerenderingchange', read, { once: true });
   else read();
   // A sign-in in this page or another tab changes who is asked.
   new MutationObserver(() => {
-    // Who is joining here stays where they are: the paywall opens the article itself.
+    // While the reader subscribes here, the paywall opens the article itself.
     if ($ui.get().paywall.open) return;
     if (document.documentElement.dataset.visitor !== undefined && $meter.get().ask === 'registration')
       location.reload();

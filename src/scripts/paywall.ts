@@ -1,17 +1,17 @@
 /**
- * Opens the paywall: by any link with `data-paywall='{"planId": …}'`, by the address of a mailed link (`#join=…`), and by whatever
- * island calls `openPaywall`. No page carries its code; where it cannot be fetched, the link leads to where it always did.
+ * Loads and opens the paywall: for a link with `data-paywall='{"planId": …}'`, for the address of a mailed link (`#join=…`), and for an
+ * island that calls `openPaywall`. No page includes its code; if it can't be loaded, the link works as a link.
  */
 import { $ui, closePaywall, openPaywall } from '../stores/ui.ts';
 
 type Payload = import('../stores/ui.ts').PaywallPayload;
 
 const host = document.querySelector<HTMLElement>('[data-paywall-host]');
-/** Where the last link would have gone. */
-let otherwise = '/pricing';
-let asked = false;
+/** Address of the last link that was clicked. */
+let fallback = '/pricing';
+let isLoading = false;
 
-/** What a link is to open; `null` where it is none of ours. */
+/** What a link opens; `null` if its data is not a payload. */
 function payloadOf(link: HTMLElement): Payload | null {
   try {
     const read: unknown = JSON.parse(link.dataset.paywall ?? '');
@@ -26,15 +26,15 @@ async function fetchPaywall(place: HTMLElement): Promise<void> {
     const { mount } = await import('../islands/PaywallModal/PaywallModal.island.tsx');
     mount(place);
   } catch {
-    asked = false;
+    isLoading = false;
     closePaywall();
-    location.assign(otherwise);
+    location.assign(fallback);
   }
 }
 
 if (host) {
   document.addEventListener('click', (event) => {
-    // A click for a new tab, and one that something else has answered, are left alone.
+    // Clicks for a new tab, and those that were handled already, are left alone.
     if (
       event.defaultPrevented ||
       event.button !== 0 ||
@@ -48,12 +48,12 @@ if (host) {
     const payload = link && payloadOf(link);
     if (!payload) return;
     event.preventDefault();
-    otherwise = link.getAttribute('href') ?? '/pricing';
+    fallback = link.getAttribute('href') ?? '/pricing';
     openPaywall(payload);
   });
   $ui.subscribe(({ paywall }) => {
-    if (asked || !paywall.open) return;
-    asked = true;
+    if (isLoading || !paywall.open) return;
+    isLoading = true;
     void fetchPaywall(host);
   });
   const join = /^#join=([\w.-]+)$/.exec(location.hash)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Offers the printed paper to Sun Readers (spec section 2, "Print-edition upsell modal"): on the home page and on articles, two
- * seconds after the page has opened, once a day, and only where no campaign is running. `session-page.ts` fetches this for them.
+ * Offers the print edition to Sun Readers (spec section 2, "Print-edition upsell modal"): on the home page and articles, two seconds
+ * after the page opened, once a day, and only if no campaign is running. `session-page.ts` loads this for them.
  */
 import { layoutRules } from '../lib/layout-rules.ts';
 import { publication } from '../publication.ts';
@@ -11,13 +11,13 @@ import { isBusy, openUpgradeModal } from '../stores/ui.ts';
 const { delay, every } = publication.layout.printPromo;
 
 /**
- * Whether it is time again. A time that has not come yet was written by a clock that went wrong, and does not count.
+ * Whether the offer is due. A time in the future was written by a wrong clock and does not count.
  *
  * @param lastSeen epoch milliseconds; 0 is never
  */
 export const isDue = (lastSeen: number, now: number): boolean => lastSeen > now || now - lastSeen >= every;
 
-/** Whether it may be shown on a page at this moment. */
+/** Whether the offer may be shown now. */
 const mayShow = (): boolean =>
   isDue($printPromoLastSeen.get(), Date.now()) &&
   $session.get().activeProduct === 'reader' &&
@@ -25,7 +25,7 @@ const mayShow = (): boolean =>
   !isBusy();
 
 async function show(): Promise<void> {
-  // Nobody looks at a tab behind another.
+  // A hidden tab waits until the reader returns to it.
   if (document.hidden) return document.addEventListener('visibilitychange', () => void show(), { once: true });
   if (!mayShow()) return;
   const { mount, printEdition } = await import('../islands/PrintUpsell/PrintUpsell.island.tsx');

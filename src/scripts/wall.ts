@@ -1,19 +1,19 @@
 /**
- * Opens the article of a page that ends at its wall as soon as it is known that its reader may read on: because they have paid in
- * another tab or on another device, or because the cookie had run out. The page is loaded again, once, and is the full one then.
+ * Reloads a restricted article once the session shows that its reader has access: they paid in another tab or on another device, or
+ * the access cookie had expired.
  */
 import type { Session } from '../lib/accounts/session.ts';
 import { $session } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
 
-/** Milliseconds within which a page is not loaded again for the same reason. */
+/** How long a page is not reloaded a second time, milliseconds. */
 const once = 60_000;
 
-/** Whether this reader may read what a wall of this level stands before. */
+/** Whether the session has access to this level. */
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
-/** @returns whether this page may be loaded again; never, where that cannot be remembered */
+/** @returns whether this page may be reloaded; never if that can't be remembered */
 function firstTime(storage: () => Storage, path: string, now: number): boolean {
   try {
     const key = `wall:${path}`;
@@ -27,7 +27,7 @@ function firstTime(storage: () => Storage, path: string, now: number): boolean {
 
 $session.subscribe((session) => {
   const wall = document.querySelector<HTMLElement>('.paywall[data-level]');
-  // Who has just paid here gets the article by the paywall itself.
+  // After a payment on this page the paywall opens the article itself.
   if (!wall || $ui.get().paywall.open || !mayRead(wall.dataset.level, session)) return;
   if (firstTime(() => sessionStorage, location.pathname, Date.now())) location.reload();
 });

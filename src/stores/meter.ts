@@ -1,15 +1,15 @@
 /**
- * What the browser knows of the meter: counted here for readers who have not signed in, and by the
- * server for those with an account. Storage that is full, blocked or broken never breaks a page: nothing is counted then.
+ * The meter in the browser: counted here for anonymous readers, and by the server for those with an account. If storage is full or
+ * blocked, nothing is counted.
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import { type BrowserMeterRules, countReading, parseReadings } from '../lib/access/browser-meter.ts';
 import { readVisitor } from '../lib/accounts/visitor.ts';
 
 export interface MeterView {
-  /** What the wall over this page asks for; `nothing`: there is none. */
+  /** What the metered paywall asks for; `nothing`: it is hidden. */
   readonly ask: 'nothing' | 'registration' | 'subscription';
-  /** Articles that are left; `null` while nobody has counted. */
+  /** Articles that are left; `null` until they are counted. */
   readonly remaining: number | null;
 }
 
@@ -21,7 +21,7 @@ export const $meter: ReadableAtom<MeterView> = $store;
 const name = 'broadsheet-meter';
 
 /**
- * Counts the reading of a metered article, and settles what stands over it.
+ * Counts the reading of a metered article.
  *
  * @param rules of the publication; handed in, so that no page carries all of it
  */

@@ -1,6 +1,6 @@
 /**
- * What a reader has typed at the paywall, and the number of the decision to buy, for as long as the tab lives: a reload, a way back
- * or a cut line loses nothing, and buys nothing twice. Of the card nothing is kept; this page never sees it.
+ * What a reader has typed in the paywall, and the number of the purchase attempt, in the tab's session storage: a reload or a lost
+ * connection loses nothing, and buys nothing twice. Card data is never here; the page never sees it.
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import type { Shipping } from '../lib/billing/wire.ts';
@@ -13,13 +13,13 @@ export interface Draft {
   readonly planId?: string | undefined;
 }
 
-/** One decision to buy. */
+/** One attempt to buy. */
 export interface Attempt {
   /** UUID; the same one again is the same purchase. */
   readonly id: string;
-  /** What was decided: other terms are another decision. */
+  /** The terms: other terms are another attempt. */
   readonly terms: string;
-  /** Whether it was ever on its way: then only the server knows how it ended. */
+  /** Whether it was sent: then only the server knows how it ended. */
   readonly sent: boolean;
 }
 
@@ -35,7 +35,7 @@ export function keepDraft(change: Draft): void {
   write(draftName, $kept.get());
 }
 
-/** Forgets what was typed: it was bought, or somebody else sits here now. */
+/** Forgets what was typed, after the purchase or a sign-out. */
 export function dropDraft(): void {
   $kept.set({});
   write(draftName, null);
@@ -44,10 +44,10 @@ export function dropDraft(): void {
 /** Where storage is blocked, an attempt lasts as long as the page. */
 let attempt: Attempt | null = read(attemptName);
 
-/** The attempt that has not come to an end yet. */
+/** The attempt that has not ended yet. */
 export const openAttempt = (): Attempt | null => attempt;
 
-/** The number for a decision: the open attempt's when the terms are the same, else a new one. Notes that it is on its way. */
+/** The number of an attempt: the open one's if the terms are the same, else a new one. Notes that it is sent. */
 export function beginAttempt(terms: string): string {
   const id = attempt?.terms === terms ? attempt.id : newId();
   attempt = { id, terms, sent: true };

@@ -111,7 +111,7 @@ describe('with nothing to sell', () => {
   it.each(['/pricing', '/print', '/membership'])('%s says so, with the standard prices and no way in', async (path) => {
     const { status, text } = await closed.browser().get(path);
     expect(status).toBe(200);
-    expect(words(text)).toContain('Joins are closed for the moment.');
+    expect(words(text)).toContain('Subscriptions aren’t on sale right now.');
     expect(words(text)).toContain('$280 /year');
     expect(plansIn(text)).toEqual([]);
     expect(text.includes('data-paywall=')).toBe(false);
@@ -121,7 +121,7 @@ describe('with nothing to sell', () => {
   it('a link to a plan still explains itself', async () => {
     const { status, text } = await closed.browser().get('/subscribe?plan=reader-yearly');
     expect(status).toBe(200);
-    expect(words(text)).toContain('Joins are closed for the moment.');
+    expect(words(text)).toContain('Subscriptions aren’t on sale right now.');
     expect(text.includes('data-paywall=')).toBe(false);
   });
 

@@ -1,4 +1,4 @@
-/** What the paper sells now. A page that reads it carries the tag `prices`, and is rendered anew when the catalogue changes. */
+/** The plans on sale now. A page that reads them gets the tag `prices`, and is rendered again when the catalog changes. */
 import type { APIContext } from 'astro';
 import type { Session } from '../../lib/accounts/service.ts';
 import { tag } from '../../lib/content/tags.ts';
@@ -10,7 +10,7 @@ export function planOffer({ services, content }: Pick<App.Locals, 'services' | '
   return offerOf(services.billing?.prices() ?? []);
 }
 
-/** What is sold to one reader, in their currency: for pages that are never stored. */
+/** The plans on sale to one reader, in their currency: for pages that are never cached. */
 export async function readerOffer(
   context: Pick<APIContext, 'locals' | 'request' | 'clientAddress'>,
   reader: Session | null,

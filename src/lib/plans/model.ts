@@ -1,9 +1,8 @@
 /**
- * What the paper sells (spec sections 1 and 9): the tiers, what each holds, and what it costs. Prices come from the payment
- * provider's catalogue; the amounts printed here stand in for them where there is none, and then nothing can be bought.
+ * The plans on sale (spec sections 1 and 9): tiers, benefits, prices, and the links into them. Prices come from Stripe's catalog;
+ * without one the list prices here are shown, and nothing can be bought.
  */
 
-import { productSlugs, productsByRank } from '../accounts/session.ts';
 import { type VisitorKind, visitorKinds } from '../accounts/visitor.ts';
 import { currencies, priceIn } from '../billing/currency.ts';
 import type { Price } from '../billing/wire.ts';
@@ -32,7 +31,7 @@ export interface Plan {
   readonly currency: string;
   /** Whether a weekly paper is delivered with it, which takes a shipping address. */
   readonly print: boolean;
-  /** A cheap beginning; `null` for ordinary plans. */
+  /** An introductory price; `null` for ordinary plans. */
   readonly promotion: Promotion | null;
 }
 
@@ -44,16 +43,16 @@ export interface Promotion {
   readonly amount: number;
 }
 
-/** What is sold now. */
+/** The plans on sale now. */
 export interface Offer {
-  /** Whether anybody can join at the moment. */
+  /** Whether subscriptions are on sale. */
   readonly open: boolean;
   readonly plans: readonly Plan[];
-  /** The same as it is sold in other currencies, by their names. */
+  /** The same in other currencies, by currency code. */
   readonly abroad?: Readonly<Record<string, Offer>>;
 }
 
-/** From the smallest to the one that holds the most. */
+/** From the lowest to the highest. */
 export const tiers: readonly Tier[] = [
   {
     id: 'sun-reader',
@@ -85,7 +84,7 @@ export const tiers: readonly Tier[] = [
   },
 ];
 
-/** What the tiers hold, side by side; `from` is the first that holds it, `null` that everybody has it. */
+/** Benefits side by side; `from` is the lowest tier with it, `null`: every reader has it. */
 export const comparison: readonly { readonly what: string; readonly from: TierId | null }[] = [
   { what: 'Free stories, the newsletters and the crossword', from: null },
   { what: 'Every story in every section, without a limit', from: 'sun-reader' },
@@ -106,7 +105,7 @@ const printed = (id: string, tier: TierId, interval: 'month' | 'year', amount: n
   promotion: null,
 });
 
-/** Standard plans (spec section 9), where the catalogue is not there. */
+/** List prices (spec section 9), shown without a catalog. */
 const printedPlans: readonly Plan[] = [
   printed('reader-monthly', 'sun-reader', 'month', 1200),
   printed('reader-yearly', 'sun-reader', 'year', 12_000),
@@ -116,9 +115,9 @@ const printedPlans: readonly Plan[] = [
 ];
 
 /**
- * What is sold, from the catalogue. Prices of products that are no tier of the paper are left out.
+ * The plans on sale, from the catalog. Prices of products that are not a tier are left out.
  *
- * @param prices of the catalogue; none where nothing is sold, or none is known yet
+ * @param prices of the catalog; empty if nothing is sold, or the catalog is not loaded yet
  */
 export function offerOf(prices: readonly Price[]): Offer {
   const [standard, ...others] = currencies.map((currency) => [currency, offerOfOne(prices, currency)] as const);
@@ -167,7 +166,7 @@ function planOf(price: Price): Plan | null {
   };
 }
 
-/** @throws RangeError for a tier that there is not: a mistake in the code, not of a reader */
+/** @throws RangeError for an unknown tier: a bug */
 export const tier = (id: TierId): Tier => {
   const found = tiers.find((each) => each.id === id);
   if (!found) throw new RangeError(`tier: there is no ${id}`);
@@ -177,13 +176,13 @@ export const tier = (id: TierId): Tier => {
 const lengths: Readonly<Record<Plan['interval'], number>> = { day: 1, week: 7, month: 30.4, year: 365 };
 const days = ({ interval, count }: Pick<Plan, 'interval' | 'count'>): number => lengths[interval] * count;
 
-/** The ordinary ways to pay for a tier: without print first, then by how often is billed. */
+/** The ordinary plans of a tier: without print first, then by billing interval. */
 export const plansOf = ({ plans }: Offer, of: TierId): readonly Plan[] =>
   plans
     .filter((plan) => plan.tier === of && plan.promotion === null)
     .toSorted((a, b) => Number(a.print) - Number(b.print) || days(a) - days(b));
 
-/** The plan with a cheap beginning, `null` where there is none or nobody can join. */
+/** The plan with an introductory price; `null` if there is none, or sales are closed. */
 export const promotionOf = ({ open, plans }: Offer): (Plan & { readonly promotion: Promotion }) | null => {
   const found = open ? plans.find((plan) => plan.promotion !== null) : undefined;
   return found?.promotion ? { ...found, promotion: found.promotion } : null;
@@ -192,7 +191,7 @@ export const promotionOf = ({ open, plans }: Offer): (Plan & { readonly promotio
 /** The plan with an id; `null` when it is not sold (any more). */
 export const planById = ({ plans }: Offer, id: string): Plan | null => plans.find((plan) => plan.id === id) ?? null;
 
-/** The way to pay for a tier once in an interval; `null` when it is not sold that way. */
+/** The plan of a tier that is billed once in an interval; `null` if there is none. */
 export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', print = false): Plan | null =>
   plansOf(offer, of).find((plan) => plan.interval === interval && plan.count === 1 && plan.print === print) ?? null;
 
@@ -228,11 +227,11 @@ export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
 export const dailyRate = (plan: Pick<Plan, 'currency'>, { amount, days }: Pick<Promotion, 'amount' | 'days'>): string =>
   `${formatMoney(amount / days, { currency: plan.currency, cents: true })}/Day`;
 
-/** "Full dues ($120/year) billed after 60 days", where the price says nothing itself. */
+/** "Full dues ($120/year) billed after 60 days", if the price has no text of its own. */
 const promotionTerms = (plan: Rate, after: number): string =>
   `Full dues (${priceLabel(plan)}) billed after ${after} days`;
 
-/** Minor units that are charged on the day of joining. */
+/** Minor units charged on the day of joining. */
 export const dueOnJoining = ({ amount, promotion }: Plan): number => promotion?.amount ?? amount;
 
 /** Minor units saved by paying for a year at once instead of by the month; 0 if nothing is saved, or either rate is missing. */
@@ -243,7 +242,7 @@ export const savingOf = (year: Rate | null | undefined, month: Rate | null | und
 export const yearlySaving = (offer: Offer, of: TierId): number =>
   savingOf(planBy(offer, of, 'year'), planBy(offer, of, 'month'));
 
-/** Minor units that the printed paper adds to a year of a tier; `null` when it is not sold with it and without it. */
+/** Minor units that the print edition adds to a year of a tier; `null` unless the tier is sold with and without it. */
 export function printSurcharge(offer: Offer, of: TierId): number | null {
   const [without, withPrint] = [planBy(offer, of, 'year'), planBy(offer, of, 'year', true)];
   return without && withPrint && without.currency === withPrint.currency ? withPrint.amount - without.amount : null;
@@ -262,7 +261,7 @@ export interface PlanLink {
 }
 
 /** Higher tiers have higher ranks. */
-const rankOf = (tier: TierId): number => -productsByRank.findIndex((product) => productSlugs[product] === tier);
+const rankOf = (tier: TierId): number => tiers.findIndex(({ id }) => id === tier);
 const own: Readonly<Partial<Record<VisitorKind, TierId>>> = {
   reader: 'sun-reader',
   member: 'sun-member',
