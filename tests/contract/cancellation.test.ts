@@ -185,7 +185,7 @@ it('a plan is changed by a form that says what is due before it is charged', asy
   const later = await browser.get('/account/plan?plan=reader-monthly');
   expect(words(later.text)).toContain('Due today $0');
   await browser.submit('/account/plan?plan=reader-monthly', { expected: '0' });
-  expect(await page(browser, '/dashboard/account')).toMatch(/From \w+ \d+, \d+ on it is Sun Reader, Monthly/);
+  expect(await page(browser, '/dashboard/account')).toMatch(/Your plan changes to Sun Reader, Monthly on \w+ \d+, \d+/);
   await browser.submit('/account/subscription', {});
   expect(await subscriptionOf(browser)).not.toHaveProperty('next');
 });

@@ -129,7 +129,7 @@ describe('with nothing to sell', () => {
     const browser = closed.browser();
     await browser.signIn(closed, 'closed@example.com');
     const page = await browser.get('/shipping');
-    expect(words(page.text)).toContain('Print delivery can be set up here once subscriptions open.');
+    expect(words(page.text)).toContain('You can set up print delivery here once subscriptions go on sale.');
     expect((await browser.submit('/shipping', address)).status).toBe(200);
   });
 });

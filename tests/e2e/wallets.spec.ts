@@ -117,7 +117,7 @@ test('a wallet becomes the card of a running subscription', async ({ context, pa
   await wallet(page, 'Link').click();
   await expect(walletSheet(page).getByText('For later payments')).toBeVisible();
   await pay(page).click();
-  await expect(page.getByText('From now on this card is charged')).toBeVisible();
+  await expect(page.getByText('We’ll charge this card from now on')).toBeVisible();
   const { subscriptions } = await stripeAccount(email);
   const method = subscriptions[0]?.default_payment_method;
   expect(method).toMatch(/^pm_/);
