@@ -67,7 +67,7 @@ test('while Stripe is away two panels say so, and can be tried again', async ({ 
   await ask('faults', { status: 500, times: 100 }, shop.stripe.access.apiUrl);
   await page.goto('/dashboard/account');
   const bills = page.getByRole('region', { name: 'Invoices' });
-  await expect(bills.getByRole('alert')).toContainText('Your invoices cannot be fetched just now.');
+  await expect(bills.getByRole('alert')).toContainText('We can’t load your invoices right now.');
   await expect(page.getByRole('region', { name: 'Payment method' }).getByRole('alert')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Your plan', exact: true })).toContainText('Sun Reader');
   expect(await violationsOn(page, 'main')).toEqual([]);
