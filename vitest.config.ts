@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** These take minutes: last in the line, where vitest puts small files, they would run while a core has nothing to do. */
+/** These take longest: they begin first, so that no core waits for one of them at the end. */
 const longest = [
-  ...['src/lib/billing/model.test.ts', 'sandbox/wordpress/kept-data.test.ts'],
-  ...['tests/fault/kill-site.test.ts', 'tests/fault/press-site.test.ts'],
+  ...['sandbox/wordpress/kept-data.test.ts', 'src/lib/billing/model.test.ts', 'src/lib/billing/engine/coupons.test.ts'],
+  ...['tests/fault/two-builds.test.ts', 'tests/fault/press-site.test.ts', 'tests/fault/kill-site.test.ts'],
+  ...['tests/fault/billing-crash.test.ts', 'tests/fault/clock.test.ts'],
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -51,7 +52,6 @@ export default defineConfig({
           globalSetup: ['tests/world/contract-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
         },
       },
       {

@@ -20,9 +20,11 @@ const proofs: Record<string, Proof> = {
   'kills of the site': { project: 'fault', files: ['tests/fault/kill-site.test.ts'] },
   'kills during sign-ups': { project: 'fault', files: ['tests/fault/accounts-kill.test.ts'] },
   'kills during purchases': { project: 'fault', files: ['tests/fault/billing-kill.test.ts'] },
+  'crashes at every step': { project: 'fault', files: ['tests/fault/billing-crash.test.ts'] },
+  'floods and restarts': { project: 'fault', files: ['tests/fault/press-site.test.ts'] },
   properties: {
     project: 'unit',
-    files: ['src/content', 'src/press', 'src/lib/http/return-path.test.ts', 'tests/security/content-xss.test.ts'],
+    files: ['src/content', 'src/press', 'src/lib/http/return-path.test.ts', 'tests/security'],
   },
 };
 

@@ -1,12 +1,14 @@
 /**
- * `npm test`: every check of the house, and the sum of all of them on the last line. `npm test -- unit browser` runs the
- * named parts alone.
+ * `npm test`: every check of the project, and the sum of all of them on the last line. `npm test -- unit browser` runs the named parts
+ * alone, `npm test -- unit src/lib/comments` the matching files of a part.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureSandbox } from '../sandbox/setup.mjs';
+import { offerDatabases } from '../tests/world/shared-databases.ts';
 import { startWorld, type World } from '../tests/world/world.ts';
 import { browserVariable, ensureBrowser } from './browser.ts';
+import { ensureBuilt } from './build.ts';
 import { violations } from './import-rules.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
@@ -23,54 +25,78 @@ import {
   sentence,
   sum,
 } from './tally.ts';
+import { openStamps, type Stamps } from './test-stamps.ts';
 
 const reports = join(root, 'var', 'test', 'reports');
-/** What failed in this run, in order. */
-const failures: string[] = [];
 const bin = (...path: string[]): string => join(root, 'node_modules', ...path);
 
-/** Parts in the order in which they run: cheap ones first. */
-const parts: Record<string, (world: () => Promise<World>) => Promise<Counts>> = {
-  lint: async () =>
+/** Where tsc keeps what it found in files that did not change. */
+const incremental = ['--incremental', '--tsBuildInfoFile', join(root, 'var', 'test', 'tsbuild.json')];
+
+/** What a part is run with. */
+interface Run {
+  /** Words that the paths of the test files contain; none: all files. */
+  readonly filters: readonly string[];
+  /** Takes a line of output. */
+  readonly print: (line: string) => void;
+  /** Takes the names and messages of failed tests. */
+  readonly fail: (failures: readonly string[]) => void;
+  /** The sandbox's WordPress and the site on it; started at the first call. */
+  readonly world: () => Promise<World>;
+}
+
+type Part = (run: Run) => Promise<Counts>;
+
+const parts: Record<string, Part> = {
+  lint: async (run) =>
     countCheck(
-      (await tool('biome', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--max-diagnostics=50', '.'])) === 0,
+      (await tool(run, 'biome', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--max-diagnostics=50', '.'])) ===
+        0,
     ),
-  types: async () => {
-    const codes = await Promise.all([
-      tool('astro check', [bin('astro', 'bin', 'astro.mjs'), 'check']),
-      tool('tsc', [bin('typescript', 'bin', 'tsc'), '--noEmit']),
-    ]);
+  types: async (run) => {
+    const codes = [
+      await tool(run, 'astro check', [bin('astro', 'bin', 'astro.mjs'), 'check']),
+      await tool(run, 'tsc', [bin('typescript', 'bin', 'tsc'), '--noEmit', ...incremental]),
+    ];
     return sum(codes.map((code) => countCheck(code === 0)));
   },
-  imports: async () => {
+  imports: async (run) => {
     const found = await violations();
-    for (const { rule, from, to } of found) console.error(`  ${rule}: ${from} → ${to}`);
+    for (const { rule, from, to } of found) run.print(`  ${rule}: ${from} → ${to}`);
     return countCheck(found.length === 0);
   },
-  unused: async () => countCheck((await tool('knip', [bin('knip', 'bin', 'knip.js'), '--no-progress'])) === 0),
-  unit: () => vitest('unit'),
-  fault: async () => {
-    // Fault tests start the built site.
-    const { ensureBuilt } = await import('./build.ts');
+  unused: async (run) => countCheck((await tool(run, 'knip', [bin('knip', 'bin', 'knip.js'), '--no-progress'])) === 0),
+  unit: (run) => vitest('unit', run),
+  plugin: (run) => vitest('plugin', run),
+  fault: async (run) => {
     await ensureBuilt();
-    return vitest('fault');
+    return vitest('fault', run);
   },
-  contract: async (world) => {
-    await world();
-    return vitest('contract');
+  contract: async (run) => {
+    await run.world();
+    return vitest('contract', run);
   },
-  plugin: () => vitest('plugin'),
-  browser: async (world) => {
-    await world();
+  browser: async (run) => {
+    await run.world();
     process.env[browserVariable] = JSON.stringify(await ensureBrowser(process.env));
-    return playwright();
+    return playwright(run);
   },
 };
 
-export async function run(wanted: readonly string[]): Promise<number> {
-  const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
-  if (unknown.length > 0)
-    throw new Stop(`There is no part ${unknown.join(', ')}; the parts are ${Object.keys(parts).join(', ')}.`);
+/**
+ * Which parts run one after the other, and which of these lines run beside each other. Browser tests measure what a reader waits for:
+ * they run alone, at the end.
+ */
+const stages: readonly (readonly (readonly string[])[])[] = [
+  [
+    ['unit', 'fault'],
+    ['lint', 'imports', 'types', 'unused', 'plugin', 'contract'],
+  ],
+  [['browser']],
+];
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { wanted, filters, all } = parse(args);
   process.env.ASTRO_TELEMETRY_DISABLED = '1';
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
@@ -83,7 +109,7 @@ export async function run(wanted: readonly string[]): Promise<number> {
         progress(total ? `${note}: ${done} of ${total}` : note),
     }),
   );
-
+  const removeDatabases = await offerDatabases();
   let starting: Promise<World> | undefined;
   const world = (): Promise<World> => {
     starting ??= step('Starting WordPress and the site for the tests', (progress) =>
@@ -91,66 +117,129 @@ export async function run(wanted: readonly string[]): Promise<number> {
     );
     return starting;
   };
-  const results: [name: string, counts: Counts][] = [];
-  for (const [name, check] of Object.entries(parts)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    console.log(`\n── ${name}`);
-    const began = Date.now();
-    const told = failures.length;
-    let counts: Counts;
-    try {
-      counts = await check(world);
-    } catch (error) {
-      console.error(error instanceof Stop ? error.message : error);
-      counts = countCheck(false);
-    }
-    if (counts.failed > 0 && failures.length === told) failures.push(`${name} › its output above says why`);
-    results.push([name, counts]);
-    console.log(`── ${name}: ${sentence(counts)} (${duration(Date.now() - began)})`);
+  // A part that was named is run in any case; so is everything in continuous integration.
+  const stamps = wanted.length > 0 || all || process.env.CI ? null : openStamps();
+  const results = new Map<string, Counts>();
+  const failures: string[] = [];
+  for (const stage of stages) {
+    const lines = stage
+      .map((names) => names.filter((name) => wanted.length === 0 || wanted.includes(name)))
+      .filter((names) => names.length > 0);
+    await Promise.all(
+      lines.map(async (names) => {
+        for (const name of names) {
+          const result = await runPart(name, { filters, world, live: lines.length === 1, stamps });
+          results.set(name, result.counts);
+          failures.push(...result.failures);
+        }
+      }),
+    );
   }
   await starting?.then(
     (running) => running.stop(),
     () => {},
   );
+  await removeDatabases();
 
-  // At the end, too: the log of a whole run is long, and where only its tail is kept this is what is needed.
+  // Repeated at the end, where a log of which only the tail is kept still has them.
   for (const failure of failures) console.log(`\nFailed: ${failure}`);
-  const total = sum(results.map(([, counts]) => counts));
-  console.log(`\n${results.map(([name, counts]) => `${name.padEnd(10)} ${sentence(counts)}`).join('\n')}\n`);
+  const total = sum([...results.values()]);
+  console.log(`\n${[...results].map(([name, counts]) => `${name.padEnd(10)} ${sentence(counts)}`).join('\n')}\n`);
   console.log(sentence(total));
   return total.failed > 0 || total.passed === 0 ? 1 : 0;
 }
 
+/** @throws Stop when the arguments name no part */
+function parse(args: readonly string[]): { wanted: string[]; filters: string[]; all: boolean } {
+  const words = args.filter((word) => word !== '--all');
+  const wanted = words.filter((word) => Object.hasOwn(parts, word));
+  const filters = words.filter((word) => !Object.hasOwn(parts, word));
+  if (filters.length > 0 && wanted.length === 0) {
+    const names = Object.keys(parts).join(', ');
+    throw new Stop(
+      `There is no part ${filters.join(', ')}. Name one of ${names}; words after it choose its test files.`,
+    );
+  }
+  return { wanted, filters, all: words.length < args.length };
+}
+
+interface PartOptions {
+  readonly filters: readonly string[];
+  readonly world: () => Promise<World>;
+  /** Whether output is printed at once; otherwise at the end of the part, since other parts run beside it. */
+  readonly live: boolean;
+  /** Parts that passed before with the same files; `null`: run in any case. */
+  readonly stamps: Stamps | null;
+}
+
+async function runPart(
+  name: string,
+  { filters, world, live, stamps }: PartOptions,
+): Promise<{ counts: Counts; failures: readonly string[] }> {
+  const before = stamps?.passed(name);
+  if (before) {
+    console.log(
+      `\n── ${name}: ${sentence(before)} before, and no file has changed since; "npm test -- --all" runs it again`,
+    );
+    return { counts: before, failures: [] };
+  }
+  console.log(live ? `\n── ${name}` : `── ${name} begins`);
+  const began = Date.now();
+  const output: string[] = [];
+  const failures: string[] = [];
+  const print = (line: string): void => {
+    if (live) console.log(line);
+    else output.push(line);
+  };
+  let counts: Counts;
+  try {
+    const part = parts[name] as Part;
+    counts = await part({ filters, print, world, fail: (found) => void failures.push(...found) });
+  } catch (error) {
+    print(String(error instanceof Stop ? error.message : (error as Error).stack));
+    counts = countCheck(false);
+  }
+  if (counts.failed > 0 && failures.length === 0) failures.push(`${name} › its output above says why`);
+  if (!live) console.log(`\n── ${name}\n${output.join('\n')}`);
+  console.log(`── ${name}: ${sentence(counts)} (${duration(Date.now() - began)})`);
+  if (counts.failed === 0) stamps?.keep(name, counts);
+  return { counts, failures };
+}
+
 /** Runs a tool, its output passed on, and returns its exit code. */
-async function tool(name: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
+async function tool(
+  { print }: Run,
+  name: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<number> {
   const began = Date.now();
   const child = startChild(process.execPath, [...args], {
     cwd: root,
     env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }), ...env },
-    onLine: (line) => console.log(line),
-    onErrorLine: (line) => console.error(line),
+    onLine: print,
+    onErrorLine: print,
   });
   const { code, signal } = await child.ended;
-  console.log(`   ${name}: ${code === 0 ? 'ok' : `failed (${signal ?? code})`}, ${duration(Date.now() - began)}`);
+  print(`   ${name}: ${code === 0 ? 'ok' : `failed (${signal ?? code})`}, ${duration(Date.now() - began)}`);
   return code ?? 1;
 }
 
-async function vitest(project: string): Promise<Counts> {
+async function vitest(project: string, run: Run): Promise<Counts> {
   const report = join(reports, `${project}.json`);
-  const code = await tool('vitest', [
-    ...[bin('vitest', 'vitest.mjs'), 'run', '--project', project],
+  const code = await tool(run, 'vitest', [
+    ...[bin('vitest', 'vitest.mjs'), 'run', '--project', project, ...run.filters],
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
   ]);
-  failures.push(...(read(report, failuresOfVitest) ?? []));
+  run.fail(read(report, failuresOfVitest) ?? []);
   return judge(code, read(report, countVitest));
 }
 
-async function playwright(): Promise<Counts> {
+async function playwright(run: Run): Promise<Counts> {
   const report = join(reports, 'browser.json');
-  const code = await tool('playwright', [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'], {
-    PLAYWRIGHT_JSON_OUTPUT_NAME: report,
-  });
-  failures.push(...(read(report, failuresOfPlaywright) ?? []));
+  const args = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json', ...run.filters];
+  const code = await tool(run, 'playwright', args, { PLAYWRIGHT_JSON_OUTPUT_NAME: report });
+  run.fail(read(report, failuresOfPlaywright) ?? []);
   return judge(code, read(report, countPlaywright));
 }
 

