@@ -116,7 +116,7 @@ async function fetchFromNpm(): Promise<Browser> {
     default: { executablePath(): Promise<string> };
     inflate(archive: string): Promise<string>;
   };
-  // It unpacks into the folder for temporary files, which belongs to everybody: this one is ours.
+  // It unpacks into the folder for temporary files, which all users share: this one is ours.
   const { TMPDIR } = process.env;
   process.env.TMPDIR = folder;
   try {

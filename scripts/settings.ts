@@ -58,7 +58,7 @@ export interface SandboxPorts {
   readonly stripe: number;
 }
 
-/** Ports of the sandbox that somebody has to know; its other parts take free ones. */
+/** Ports of the sandbox that other programs have to know; its other parts take free ones. */
 export const sandboxPorts = (env: Environment): SandboxPorts => ({
   wordpress: port(env, 'SANDBOX_WORDPRESS_PORT', 8881, "the sandbox's WordPress"),
   mailbox: port(env, 'SANDBOX_MAILBOX_PORT', 8882, "the sandbox's mailbox"),

@@ -89,7 +89,7 @@ export async function install(folder = root, title = 'Installing packages') {
       join(fetched, 'install.lock'),
       async (also) => {
         progress('');
-        // Whoever held the lock may have done the work.
+        // The process that held the lock may have done the work.
         if (isInstalled(folder)) return;
         const hash = wanted(folder);
         rmSync(join(folder, 'node_modules', stampName), { force: true });

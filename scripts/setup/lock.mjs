@@ -27,7 +27,7 @@ export async function withLock(file, work, { waiting = () => {}, longestMs = lon
   while (!take(file)) {
     const holders = readHolders(file).filter(isOurs);
     if (holders.length === 0) {
-      // Its holders are gone; whoever renames it first may remove it.
+      // Its holders are gone; the process that renames it first may remove it.
       try {
         renameSync(file, `${file}.${process.pid}`);
         rmSync(`${file}.${process.pid}`);

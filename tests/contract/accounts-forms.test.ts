@@ -142,7 +142,7 @@ describe('signed in with an address that is not confirmed', () => {
     expect(site.token(email)).toBe(token);
   });
 
-  it('writes to no address that a form names, and to nobody who is signed out', async () => {
+  it('writes to no address that a form names, and to no reader who is signed out', async () => {
     const [mine, theirs] = [await unconfirmed(), await unconfirmed()];
     const before = site.token(theirs.email);
     await mine.browser.submit('/account/resend', { ...confirm, email: theirs.email });
@@ -333,7 +333,7 @@ describe.each(['google', 'facebook'])('by %s', (provider) => {
     expect(formOf(page.text)).toMatchObject({ return: '/media' });
   });
 
-  it('says failure when the reader declines, and to a return that nobody asked for', async () => {
+  it('says failure when the reader declines, and to a return that no reader asked for', async () => {
     const browser = site.browser();
     const denied = await social(browser, `/blaize/oauth/${provider}`, { account: someone(), decision: 'deny' });
     expect(told(denied)).toEqual({ action: 'failure', message: expect.any(String) });

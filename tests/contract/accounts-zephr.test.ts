@@ -229,7 +229,7 @@ describe('a Zephr tenant', () => {
     const browser = new Browser(await listen(server));
     try {
       const by = { identifiers: { email_address: 'nobody@example.com' } };
-      // Nobody is told that there is no such account: the tenant has not said so.
+      // The answer doesn't say that there is no such account: the tenant has not said so.
       expect((await browser.post('/zephr/media/user/info', by)).status).toBe(200);
       expect((await browser.post('/zephr/media/user/otp-check', { code: '1', email: 'a@b.example' })).status).toBe(200);
       expect(seen).toEqual([]);
@@ -322,7 +322,7 @@ describe('a Zephr tenant', () => {
     await expect(tenantSessions({ url: 'http://127.0.0.1:1', secure: true, access }).session(known)).rejects.toThrow();
   });
 
-  it('ends the access cookie of whoever buys, so that the next page asks for another', async () => {
+  it('ends the access cookie of a reader who buys, so that the next page asks for another', async () => {
     const browser = new Browser(port);
     browser.jar.set('blaize_session', session);
     const buy = () => browser.post('/blaize/payment/stripe/subscribe', { product_id: 'p', payment_method: 'pm' });

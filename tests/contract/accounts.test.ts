@@ -26,7 +26,7 @@ async function reader(email = someone()) {
 }
 
 describe('what every answer has', () => {
-  it('is JSON that nobody keeps, with the security headers', async () => {
+  it('is JSON that no cache keeps, with the security headers', async () => {
     const answer = await site.browser().get('/blaize/account');
     expect(answer.status).toBe(401);
     expect(answer.headers['content-type']).toBe('application/json');
@@ -329,7 +329,7 @@ describe('POST /blaize/logout', () => {
     expect(await Promise.all([first, second].map(status))).toEqual([401, 401]);
   });
 
-  it('says 200 to whoever is signed out already, 400 to an unknown place', async () => {
+  it('says 200 to a reader who is signed out already, 400 to an unknown place', async () => {
     expect((await site.browser().post('/blaize/logout', { where: 'EVERYWHERE' })).status).toBe(200);
     expect((await site.browser().post('/blaize/logout', { where: 'NOWHERE' })).status).toBe(400);
   });
@@ -388,7 +388,7 @@ describe('decisions', () => {
 });
 
 describe('the rest', () => {
-  it('POST /zephr/recognise-me answers the same for everybody and signs nobody in', async () => {
+  it('POST /zephr/recognise-me gives every reader the same answer and signs no reader in', async () => {
     const { email } = await reader();
     const browser = site.browser();
     const [known, unknown] = [
@@ -461,7 +461,7 @@ describe('the rest', () => {
     const { browser, email } = await reader();
     const other = site.browser();
     await other.signIn(site, email, 'login');
-    // Whoever confirmed with another address meant another account.
+    // A reader who confirmed with another address meant another account.
     expect((await browser.post('/blaize/forget-me', { email: 'eve@example.com' })).status).toBe(409);
     expect((await browser.get('/blaize/account')).status).toBe(200);
     expect((await browser.post('/blaize/forget-me', { email: ` ${email.toUpperCase()}` })).status).toBe(200);

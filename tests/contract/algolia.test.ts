@@ -307,11 +307,11 @@ describe('the feed', () => {
 
   test('never sends what is behind a wall', async () => {
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
-    put(1, { facts, openingHtml: '<p>For everybody.</p>', bodyHtml: '<p>For everybody.</p><p>Paid words.</p>' });
+    put(1, { facts, openingHtml: '<p>For every reader.</p>', bodyHtml: '<p>For every reader.</p><p>Paid words.</p>' });
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
     search.changed(['article:1']);
     await hosted.feed?.idle();
-    expect(actions(calls.batch)[0]?.body.text).toBe('For everybody.');
+    expect(actions(calls.batch)[0]?.body.text).toBe('For every reader.');
     expect(JSON.stringify(calls.batch.map(({ body }) => body))).not.toContain('Paid words');
   });
 
@@ -385,7 +385,7 @@ describe('the feed', () => {
     );
   });
 
-  test('is not there where somebody else fills the index', async () => {
+  test('is not there where another program fills the index', async () => {
     const { search, hosted, calls } = stand({});
     search.start();
     search.changed(['article:1']);

@@ -83,7 +83,7 @@ describe('what is for sale', () => {
     expect(key.json()).toBe(stripe.access.publishableKey);
   });
 
-  it('is quoted to anybody', async () => {
+  it('is quoted to every visitor', async () => {
     const answer = await site
       .browser()
       .post('/api/v1/checkout/quote', { plan_id: 'reader-yearly', couponCode: 'SUNSHINE20' });
@@ -214,7 +214,7 @@ describe('subscribing', () => {
       const answer = await browser.post(subscribe, { ...yearly, ...change });
       expect(answer.status, JSON.stringify(change)).toBe(400);
     }
-    expect((await browser.post(confirmation, { subscriptionId: 'sub_of_somebody' })).status).toBe(404);
+    expect((await browser.post(confirmation, { subscriptionId: 'sub_of_another' })).status).toBe(404);
   });
 });
 

@@ -143,11 +143,11 @@ it('the offer is taken once, and not made again', async () => {
 });
 
 it('who is not signed in is led to sign in and back, and no other site can press', async () => {
-  const anybody = site.browser();
-  const answer = await anybody.get('/cancel');
+  const visitor = site.browser();
+  const answer = await visitor.get('/cancel');
   expect(answer.headers['cache-control']).toBe('private, no-store');
   expect(answer.text).toContain('href="/socialLogin?return=%2Fcancel"');
-  expect((await anybody.submit('/cancel', { step: 'cancel' })).headers.location).toBe('/cancel');
+  expect((await visitor.submit('/cancel', { step: 'cancel' })).headers.location).toBe('/cancel');
   const { browser } = await reader();
   const elsewhere: Record<string, string | null> = {
     origin: 'https://elsewhere.example',

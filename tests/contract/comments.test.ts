@@ -1,6 +1,6 @@
 /**
  * Comments over HTTP on the built site: the calls of the island and the form without a script, with WordPress's side of them in
- * memory. What nobody may do stands here too: another reader's comments, other sites' forms, and addresses in any answer.
+ * memory. What no reader may do stands here too: another reader's comments, other sites' forms, and addresses in any answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publication } from '../../src/publication.ts';
@@ -67,11 +67,11 @@ async function moderate(id: number, status: 'approved' | 'hold' | 'spam' | 'tras
 }
 const article = async (path = '/article/story-1') => (await site.browser().get(path)).text;
 
-/** Said as yes or no: a whole page in a message helps nobody. */
+/** Said as yes or no: a whole page in a message is no help. */
 const holds = (page: string, ...words: readonly string[]): boolean => words.every((each) => page.includes(each));
 
 describe('by the calls of the island', () => {
-  it('a comment waits for the editors, is its author’s alone until then, and everybody’s after', async () => {
+  it('a comment waits for the editors, is its author’s alone until then, and every reader’s after', async () => {
     const ada = await reader();
     const answer = await post(ada, { parentId: 90, content: 'Said & done <b>here</b>.' });
     expect(answer.status).toBe(201);
@@ -94,7 +94,7 @@ describe('by the calls of the island', () => {
     expect(holds(await article(), 'Said &amp;')).toBe(false);
   });
 
-  it('tells no browser an address, whoever asks for whatever', async () => {
+  it('tells no browser an address, whatever it asks for', async () => {
     const ada = await reader();
     const posted = await post(ada);
     const { id, commentId } = own(posted);
@@ -148,7 +148,7 @@ describe('by the calls of the island', () => {
     expect((await ada.browser.get('/api/v1/comments/mine?article=x')).status).toBe(400);
   });
 
-  it('is nobody else’s to see, change or take back, and no other site’s to send', async () => {
+  it('is not another reader’s to see, change or take back, and no other site’s to send', async () => {
     const [ada, mallory] = [await reader(), await reader()];
     const { id, commentId, content } = own(await post(ada));
     const change = (who: Reader, how: object) => who.browser.ask(`/api/v1/comments/mine/${id}`, how);
@@ -265,7 +265,7 @@ describe('without a script', () => {
     ]);
   });
 
-  it('comes back with what was typed while WordPress is away, and when nobody is signed in any more', async () => {
+  it('comes back with what was typed while WordPress is away, and when the reader is signed out by then', async () => {
     const ada = await reader();
     const typed = { article: '1', parent: '0', content: 'Kept “words”.', name: 'Ada' };
     site.moderation.trouble = 'down';

@@ -1,6 +1,6 @@
 /**
  * Saved stories and the reading history over HTTP, on the built site: the shapes of wire.ts, the forms without a script, and that
- * nobody sees or changes another reader's by any number. On both engines the library itself is shown in library.test.ts.
+ * no reader sees or changes another reader's by any number. On both engines the library itself is shown in library.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { historyAnswer, readingAnswer, savedAnswer, savedState } from '../../src/lib/saved/wire.ts';
@@ -45,7 +45,7 @@ describe('saved stories', () => {
     expect(savedState.parse((await browser.get(saved(2))).json())).toEqual({ saved: false });
   });
 
-  it('are nobody else’s, whatever number is asked for', async () => {
+  it('are not another reader’s, whatever number is asked for', async () => {
     const { browser: ada } = await reader();
     const { browser: bob, email } = await reader();
     await put(ada, 1);
@@ -94,7 +94,7 @@ describe('saved stories', () => {
     expect((await browser.ask(saved(1), { method: 'PATCH' })).status).toBe(405);
   });
 
-  it('are kept in mind for whoever has to sign in first: by the call, and by the form', async () => {
+  it('are kept for a reader who has to sign in first: by the call, and by the form', async () => {
     for (const wish of ['call', 'form'] as const) {
       const browser = site.browser();
       const answer =
@@ -113,7 +113,7 @@ describe('saved stories', () => {
     }
   });
 
-  it('cannot be wished for somebody by another', async () => {
+  it('cannot be wished for one reader by another', async () => {
     const { browser } = await reader();
     browser.jar.set('__Host-save_later', '1');
     expect((await browser.get('/account/saved')).headers.location).toBe('/dashboard/saved');

@@ -25,7 +25,7 @@ const names = publication.market.symbols.map(({ name }) => name);
 const pages = ['/', '/section/politics'];
 
 describe('with a provider', () => {
-  it('gives prices in the form of the wire, to be kept for a moment and by anybody', async () => {
+  it('gives prices in the form of the wire, to be kept for a moment and by every cache', async () => {
     const answer = await open.browser().ask('/api/v1/stocks/quote');
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('public, max-age=15');

@@ -35,10 +35,12 @@ describe('POST /api/forms/support (spec section 7)', () => {
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
 
   it('takes the four fields from any reader and mails them to the support inbox', async () => {
-    const answer = await site.browser().post('/api/forms/support', { ...body, message: 'From nobody in particular' });
+    const answer = await site
+      .browser()
+      .post('/api/forms/support', { ...body, message: 'From a stranger' });
     expect([answer.status, answer.json()]).toEqual([200, { message: supportMessages.sent }]);
     expect(answer.headers['cache-control']).toBe('no-store');
-    expect(mailed('From nobody')).toMatchObject([{ email: 'ada@example.com', known: false }]);
+    expect(mailed('From a stranger')).toMatchObject([{ email: 'ada@example.com', known: false }]);
   });
 
   it('says what is missing, and takes nothing from elsewhere, nothing else than JSON or a form, and nothing too long', async () => {
@@ -169,7 +171,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     expect((await program.ask(path, { method: 'POST', body: parts, headers })).status).toBe(200);
   });
 
-  it('shows whoever opens it a button, and changes nothing: scanners open links too', async () => {
+  it('shows the reader who opens it a button, and changes nothing: scanners open links too', async () => {
     const { browser, path } = await reader();
     const person = site.browser();
     const page = await person.get(path);

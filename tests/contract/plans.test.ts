@@ -135,7 +135,7 @@ describe('with nothing to sell', () => {
 });
 
 describe('the way in without a script', () => {
-  it('keeps the choice, and is kept by nobody', async () => {
+  it('keeps the choice, and is kept by no cache', async () => {
     const { status, text, headers } = await open.browser().get('/subscribe?plan=member-print-yearly');
     expect([status, headers['cache-control']]).toEqual([200, 'private, no-store']);
     for (const sentence of [

@@ -1,4 +1,4 @@
-/** Searches that are too much, on the built site: of one network, and of everybody together. */
+/** Searches that are too much, on the built site: of one network, and of all readers together. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../src/lib/logging.ts';
 import { SearchBusy } from '../../src/lib/search/busy.ts';
@@ -23,23 +23,23 @@ const call = '/api/v1/articles/search?q=story';
 const page = '/search?q=story';
 
 describe('a search', () => {
-  it('of one network is refused from a certain number on, by the call and by the page, and nobody else’s is', async () => {
-    const [somebody, another] = [site.browser('203.0.113.7'), site.browser('203.0.113.8')];
-    for (const path of [call, page, call]) expect((await somebody.get(path)).status).toBe(200);
-    const refused = await somebody.get(call);
+  it('of one network is refused from a certain number on, by the call and by the page, and no other network’s is', async () => {
+    const [reader, another] = [site.browser('203.0.113.7'), site.browser('203.0.113.8')];
+    for (const path of [call, page, call]) expect((await reader.get(path)).status).toBe(200);
+    const refused = await reader.get(call);
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
     expect(refused.json()).toEqual({
       message: 'Too many tries. Please wait a minute, then try again.',
       retryAfter: 60,
     });
-    const said = await somebody.get(page);
+    const said = await reader.get(page);
     expect([said.status, said.headers['retry-after'], said.text]).toEqual([
       ...[429, '60'],
       'Too many tries. Please wait a minute, then try again.',
     ]);
     // What asks for nothing is not counted.
-    for (const path of ['/search', '/search?q=', `${page}&from=2026-02-30`]) await somebody.get(path);
-    expect((await somebody.get('/search')).status).toBe(200);
+    for (const path of ['/search', '/search?q=', `${page}&from=2026-02-30`]) await reader.get(path);
+    expect((await reader.get('/search')).status).toBe(200);
     expect((await another.get(call)).status).toBe(200);
   });
 

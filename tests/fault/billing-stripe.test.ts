@@ -23,7 +23,7 @@ const failures = [
   ['says 500 and has done it', { status: 500, when: 'after' }],
   ['breaks off and has done nothing', { status: 0, when: 'before' }],
   ['breaks off and has done it', { status: 0, when: 'after' }],
-  ['does it when nobody waits any more', { delay: 2500, when: 'before' }],
+  ['does it after the caller has stopped waiting', { delay: 2500, when: 'before' }],
   ['does not answer and has done it', { hang: true, when: 'after' }],
   ['says 429', { status: 429, when: 'before' }],
 ] as const;
@@ -121,7 +121,7 @@ describe('Stripe', () => {
         one?.subscribe(session, { ...body, attempt }),
         two?.subscribe(session, { ...body, attempt: same ? attempt : randomUUID() }),
       ]);
-      // Whoever was told to wait comes again.
+      // A reader who was told to wait comes again.
       await vi.waitFor(async () => {
         await one?.subscribe(session, { ...body, attempt });
         expect(await house.billing.entitlements(session.userId)).toHaveLength(1);

@@ -93,7 +93,7 @@ it('serves every page while nothing at all can be written, and refuses what it c
     if (turn % 6 === 0) await readAll();
   }
   await readAll();
-  // Nobody has asked for these before: made for the reader, kept in memory.
+  // No reader has asked for these before: made for the reader, kept in memory.
   for (const path of ['/pricing', '/founder', '/article/story-9', '/search?q=story'])
     expect((await paper.ask(path)).status, path).toBe(200);
   expect((await paper.ask('/readyz')).status).toBe(200);

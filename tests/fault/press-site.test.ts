@@ -118,7 +118,7 @@ it('serves every stored page while WordPress is dead, hangs or answers garbage, 
   await warm();
   const pages = ['/', '/latest', '/section/politics', '/article/story-7', '/article/story-10'];
   const texts = await Promise.all(pages.map(async (path) => (await paper.ask(path)).text));
-  paper.edit(7, { title: { rendered: 'Told while nobody could ask' } });
+  paper.edit(7, { title: { rendered: 'Told while WordPress was away' } });
   const troubles: (() => Response | Promise<Response>)[] = [
     () => restError(500, 'database_down'),
     () => new Response('<html>Briefly unavailable for scheduled maintenance.</html>', { status: 200 }),
@@ -140,7 +140,7 @@ it('serves every stored page while WordPress is dead, hangs or answers garbage, 
   paper.wordpress.intercept = null;
   // What hung holds the article; the plugin's next try comes through once it has been given up.
   await until(async () => (await paper.deliver({ id: 7 })).status === 200, paper.output, 60_000);
-  for (const path of pages.slice(0, 4)) expect((await paper.ask(path)).text).toContain('Told while nobody could ask');
+  for (const path of pages.slice(0, 4)) expect((await paper.ask(path)).text).toContain('Told while WordPress was away');
 }, 120_000);
 
 it('ends in the latest state after a thousand webhooks in a second, without rendering a thousand times', async () => {
@@ -292,7 +292,7 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   expect((await paper.ask('/metrics', { headers: { cookie: value } })).text).toMatch(
     /broadsheet_csp_reports_total 1\n/,
   );
-  // Words in the address are nobody's to choose.
+  // A caller can't choose the page's words by the address.
   expect((await paper.ask('/-/press?notice=%3Cb%3Eevil', { headers: { cookie: value } })).text).not.toContain('evil');
 }, 60_000);
 
@@ -301,13 +301,13 @@ it('has neither operators’ page nor metrics without a token', async () => {
   const bearer = { headers: { authorization: `Bearer ${operatorToken}` } };
   expect((await paper.ask('/-/press', bearer)).status).toBe(404);
   expect((await paper.ask('/metrics', bearer)).status).toBe(404);
-  // Nobody could read reports: none are asked for, and none are taken.
+  // Reports could be read by no operator: none are asked for, and none are taken.
   expect((await paper.ask('/', {})).headers['reporting-endpoints']).toBeUndefined();
   const report = { method: 'POST', body: '[]', headers: { 'content-type': 'application/reports+json' } };
   expect((await paper.ask('/-/csp-reports', report)).status).toBe(404);
 }, 60_000);
 
-it('keeps the access key that it made for itself, readable to nobody else', async () => {
+it('keeps the access key that it made for itself, readable to no other user', async () => {
   paper = await startPaper({ ACCESS_KEYS: '' });
   await warm();
   const file = join(paper.folder, 'access-key');

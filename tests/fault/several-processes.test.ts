@@ -36,7 +36,7 @@ const stored = async (paper: Paper, path: string): Promise<{ status: number; tex
   return { status, text, how: headers['server-timing'] };
 };
 
-/** Both have made it already: nobody has to ask for it. */
+/** Both have made it already, before a reader asks for it. */
 async function bothShow(path: string, words: string): Promise<void> {
   for (const paper of papers) {
     await until(async () => (await stored(paper, path)).text.includes(words), paper.output);
@@ -48,10 +48,10 @@ it('shows an edit and a withdrawal on both, though one was told', async () => {
   const [first, second] = papers;
   for (const path of ['/', '/article/story-1', '/article/story-2'])
     for (const paper of papers) expect((await paper.ask(path)).status).toBe(200);
-  first.edit(1, { title: { rendered: 'Corrected for everybody' } });
+  first.edit(1, { title: { rendered: 'Corrected on both sites' } });
   expect((await first.deliver()).status).toBe(200);
-  await bothShow('/article/story-1', 'Corrected for everybody');
-  await bothShow('/', 'Corrected for everybody');
+  await bothShow('/article/story-1', 'Corrected on both sites');
+  await bothShow('/', 'Corrected on both sites');
   expect((await second.ask('/')).text).toContain('/article/story-2"');
   first.edit(2, { status: 'draft' });
   const hook = { event: 'unpublish', id: 2, slug: 'story-2', status: 'draft' };
@@ -59,7 +59,7 @@ it('shows an edit and a withdrawal on both, though one was told', async () => {
   await until(async () => (await second.ask('/article/story-2')).status === 410, second.output);
   await until(async () => !(await second.ask('/')).text.includes('/article/story-2"'), second.output);
   // Nothing that was refused, and nothing further.
-  expect((await first.deliver({}, { secret: 'somebody else’s' })).status).toBe(401);
+  expect((await first.deliver({}, { secret: 'another plugin’s' })).status).toBe(401);
   expect(await Promise.all(papers.map((paper) => paper.metric('broadsheet_webhooks_handed_on_total')))).toEqual([2, 0]);
   expect(await Promise.all(papers.map((paper) => paper.metric('broadsheet_webhooks_heard_total')))).toEqual([0, 2]);
 });

@@ -1,6 +1,6 @@
 /**
- * What nobody may do to an account: call from another site, lead readers away, hand them a session, break out of a header, ask who
- * reads the paper without end, overload a call, or read and change what is somebody else's. And what stored pages never hold. On the
+ * What must not be possible with an account: call from another site, lead readers away, hand them a session, break out of a header, ask who
+ * reads the paper without end, overload a call, or read and change what is another reader's. And what stored pages never hold. On the
  * built site over HTTP, with the real account service on SQLite.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -113,7 +113,7 @@ describe('calls from other sites', () => {
     expect((await browser.get('/blaize/profile')).json()).toEqual({ first_name: 'Ada' });
   });
 
-  it('may come from whoever is no browser and has no cookies', async () => {
+  it('may come from a program that is no browser and has no cookies', async () => {
     const asked: Asked = { headers: { origin: null, 'sec-fetch-site': null, cookie: null } };
     expect((await site.browser().post('/zephr/recognise-me', by('a@example.com'), asked)).status).toBe(200);
   });
@@ -192,7 +192,7 @@ describe('sessions', () => {
     planted.jar.set('blaize_session', first);
     await planted.signIn(site, email, 'login');
     expect(sessionOf(planted)).not.toBe(first);
-    // Whoever knew the old one is out.
+    // A client with the old one is signed out.
     expect((await browser.get('/blaize/account')).status).toBe(401);
 
     const made = 'A'.repeat(43);
@@ -250,7 +250,7 @@ describe('sessions', () => {
     expect(begun.status).toBe(302);
   });
 
-  it('the half-done sign-in ends with the session: whoever sits down next is shown no address', async () => {
+  it('the half-done sign-in ends with the session: the next reader at this computer is shown no address', async () => {
     for (const [path, body] of [
       ['/blaize/logout', { where: 'EVERYWHERE' }],
       ['/blaize/forget-me', {}],
@@ -379,7 +379,7 @@ describe('bodies that are too much', () => {
   });
 });
 
-describe('somebody else’s account', () => {
+describe('another reader’s account', () => {
   it('is neither read nor changed, whatever a body names', async () => {
     const [ada, eve] = [await reader(), await reader()];
     await ada.browser.post('/blaize/profile', { first_name: 'Ada' });
@@ -552,19 +552,19 @@ describe('stored pages', () => {
     return pages;
   }
 
-  it('are the same, byte for byte, for readers and for everybody, and hold nothing of a reader', async () => {
+  it('are the same, byte for byte, for readers and for visitors, and hold nothing of a reader', async () => {
     const { browser, email } = await reader();
     await browser.post('/blaize/profile', { first_name: 'Quintessa', last_name: 'Featherstonehaugh' });
     const { tracking_id } = (await browser.get('/blaize/account')).json<{ tracking_id: string }>();
     const cookies = [...browser.jar.values()].filter((value) => value !== 'registered');
     // Readers first, so that what is stored was asked for by one of them.
     const theirs = await crawl(browser);
-    const everybodys = await crawl(site.browser());
-    expect([...theirs.keys()].toSorted()).toEqual([...everybodys.keys()].toSorted());
+    const visitors = await crawl(site.browser());
+    expect([...theirs.keys()].toSorted()).toEqual([...visitors.keys()].toSorted());
     expect(theirs.size).toBeGreaterThan(30);
     const personal = [email, 'Quintessa', 'Featherstonehaugh', tracking_id, ...cookies];
     let whole = 0;
-    for (const [path, page] of everybodys) {
+    for (const [path, page] of visitors) {
       const own = theirs.get(path);
       expect(page.headers['set-cookie'], path).toBeUndefined();
       for (const secret of personal) expect(page.text.includes(secret) || own?.text.includes(secret), path).toBe(false);
@@ -597,7 +597,7 @@ describe('stored pages', () => {
     }
   });
 
-  it('come whole to a reader whose access cookie has run out, with a new one, and to nobody else', async () => {
+  it('come whole to a reader whose access cookie has run out, with a new one, and to no other reader', async () => {
     const { browser } = await reader();
     const stranger = site.browser();
     for (let round = 0; round < 2; round++) {
@@ -613,14 +613,14 @@ describe('stored pages', () => {
       expect([public_.text.includes('ENDING-2'), public_.cookies]).toEqual([false, []]);
       expect(public_.headers['cache-control']).toMatch(/^public/);
     }
-    // Not entitled: everybody's page, which caches keep, and so without a cookie.
+    // Not entitled: the public page, which caches keep, and so without a cookie.
     browser.jar.delete('access');
     const paid = await browser.get('/article/story-3');
     expect([paid.text.includes('ENDING-3'), paid.cookies]).toEqual([false, []]);
     expect(paid.headers['cache-control']).toMatch(/^public/);
   });
 
-  it('come to a session that has ended, or was made up, as to everybody', async () => {
+  it('come to a session that has ended, or was made up, as to every visitor', async () => {
     const { browser } = await reader();
     const kept = new Map(browser.jar);
     await browser.post('/blaize/logout', { where: 'EVERYWHERE' });

@@ -1,5 +1,5 @@
 /**
- * What nobody may do at the till: choose a price, touch what is another's, guess at coupons without end, speak for Stripe, call from
+ * What must not be possible in the checkout: choose a price, touch what is another's, guess at coupons without end, speak for Stripe, call from
  * another site, break a call with a strange body, or find a person or a secret in a log or an answer. Every route of the checkout as
  * it is, over the real services, with the sandbox's Stripe.
  */
@@ -22,7 +22,7 @@ const root = join(import.meta.dirname, '..', '..', 'src', 'pages');
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 type Sample = { readonly method: string; readonly body?: Record<string, unknown>; readonly open?: true };
-/** Every route of the checkout, with a body that it takes; `open`: nobody has to be signed in. */
+/** Every route of the checkout, with a body that it takes; `open`: also for readers who are signed out. */
 const calls: Readonly<Record<string, readonly Sample[]>> = {
   'api/v1/checkout/currency.ts': [{ method: 'GET', open: true }],
   'api/v1/checkout/get-coupon.ts': [
@@ -329,7 +329,7 @@ describe('what is another’s', () => {
     expect(await house.billing.entitlements(eve.session.userId)).toEqual([]);
   });
 
-  it('is not confirmed by whoever has only begun to buy', async () => {
+  it('is not confirmed by a reader who has only begun to buy', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
     const hers = paid(await house.billing.subscribe(ada.session, asks));
@@ -365,11 +365,11 @@ describe('guesses at coupons', () => {
 
   it.each([
     ['of an address', { address: few, email: many, overall: many }],
-    ['of everybody', { address: many, email: many, overall: few }],
+    ['of all readers', { address: many, email: many, overall: few }],
   ])('%s end at the limit, a hundred at once', async (of, coupon) => {
     await house.stop();
     await open({ ...defaultLimits, coupon });
-    const answers = await hundred((at) => guess(at, of === 'of everybody' ? { address: `198.51.100.${at}` } : {}));
+    const answers = await hundred((at) => guess(at, of === 'of all readers' ? { address: `198.51.100.${at}` } : {}));
     expect(counted(answers)).toEqual([7, 93]);
     const late = answers.find((answer) => answer.status === 429)?.json;
     expect(late).toMatchObject({ retryAfter: expect.any(Number), amount_off: null, percent_off: null });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     write: (wordpress) => {
       paid = paidArticles(wordpress);
     },
-    // A search engine may read everything, from addresses that nobody here has.
+    // A search engine may read everything, from addresses that no reader here has.
     front: {
       crawlers: {
         claims: (agent) => (/Googlebot/.test(agent ?? '') ? 'google' : null),
@@ -364,7 +364,7 @@ describe('without access', () => {
 });
 
 describe('with an account and nothing paid', () => {
-  it('everything is as for everybody but the articles for accounts', async () => {
+  it('everything is as for every visitor but the articles for accounts', async () => {
     const browser = site.browser();
     await browser.signIn(site, 'registered@example.com');
     const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -398,7 +398,7 @@ describe('with access', () => {
     expect(await search(articles(), { cookie: cookie() })).toHaveLength(registered.length);
   }, 60_000);
 
-  it('it ends when what was paid ends, without anybody asking', async () => {
+  it('it ends when what was paid ends, without a request', async () => {
     const browser = site.browser();
     const email = 'ending@example.com';
     const until = Date.now() + 3000;

@@ -1,5 +1,5 @@
 /**
- * What nobody may do to the stored pages: put something of a request into what others are given, make copies without end,
+ * What must not be possible with the stored pages: put something of a request into what others are given, make copies without end,
  * get behind the wall without a cookie of ours, or change anything by a webhook that is not the plugin's. The front, the
  * press, the keys and the content store are the real ones; the pages print whatever they can see of a request.
  */
@@ -45,7 +45,7 @@ let server: HttpServer;
 let port: number;
 let renders: string[] = [];
 
-/** Prints all that a page could see of whoever asks. */
+/** Prints all that a page could see of the reader who asks. */
 const render: RenderPage = async (request, locals) => {
   const url = new URL(request.url);
   if (url.pathname === '/api/v1/revalidate') {
@@ -64,7 +64,7 @@ const render: RenderPage = async (request, locals) => {
   const paid = article?.access === 'subscriber' || article?.access === 'registered';
   const body = article ? (paid && locals.variant !== 'full' ? article.openingHtml : article.bodyHtml) : '';
   const seen = JSON.stringify([request.url, [...request.headers]]);
-  const headers = { 'content-type': 'text/html', 'set-cookie': 'session=of-somebody' };
+  const headers = { 'content-type': 'text/html', 'set-cookie': 'session=of-a-reader' };
   return answerWith(`${body}${list.map((card) => card.title).join()}<pre>${seen}</pre>`, {
     // A cookie would make the page unstorable; only this address sets one.
     headers: url.search.includes('cookie') ? headers : { 'content-type': 'text/html' },

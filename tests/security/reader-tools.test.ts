@@ -1,6 +1,6 @@
 /**
- * What nobody may do with the paper as a whole, on the site as it runs: find another reader's data by any address or number, have a
- * script run in somebody's page by what was typed or put into an address, overload a call, or leave readers behind in the log.
+ * What must not be possible with the site as a whole, on the site as it runs: find another reader's data by any address or number, have a
+ * script run in another reader's page by what was typed or put into an address, overload a call, or leave readers behind in the log.
  * Each is tried on every route that there is, also on those that come later.
  */
 import { JSDOM } from 'jsdom';
@@ -108,7 +108,7 @@ const fine = (status: number): boolean => status < 500 || status === 503;
 describe('another reader’s data', () => {
   it('is not told by any route, whatever it is asked for by', async () => {
     const mallory = await house.join('secure-mallory@example.com');
-    const nobody = house.browser();
+    const visitor = house.browser();
     const before = await whole();
     const told: string[] = [];
     const isCall = (path: string): boolean => /^\/(?:api|blaize|zephr|account)\//.test(path);
@@ -130,9 +130,9 @@ describe('another reader’s data', () => {
         const headers = {
           'x-forwarded-for': `198.18.${Math.floor(Math.random() * 256)}.${Math.floor(Math.random() * 256)}`,
         };
-        for (const [name, browser] of Object.entries({ mallory, nobody })) {
+        for (const [name, browser] of Object.entries({ mallory, visitor })) {
           look(`GET ${path} as ${name}`, await browser.get(`${path}?${query}`, { headers }));
-          if (!isCall(path) || name === 'nobody') continue;
+          if (!isCall(path) || name === 'visitor') continue;
           for (const method of methods)
             look(`${method} ${path} as ${name}`, await browser.ask(path, { method, json: body, headers }));
         }

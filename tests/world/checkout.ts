@@ -45,7 +45,7 @@ export async function openPaywall(page: Page, plan: string, path = '/pricing'): 
   await expect(sheet(page)).toBeVisible();
 }
 
-/** Step 1 for somebody new. */
+/** Step 1 for a new reader. */
 export async function enterEmail(page: Page, email: string): Promise<void> {
   await step(page, 'account').getByLabel('Email address').fill(email);
   await step(page, 'account').getByRole('button', { name: 'Continue' }).click();
