@@ -41,6 +41,8 @@ interface Run {
   readonly print: (line: string) => void;
   /** Takes the names and messages of failed tests. */
   readonly fail: (failures: readonly string[]) => void;
+  /** Builds the site unless it is built. */
+  readonly built: () => Promise<void>;
   /** The sandbox's WordPress and the site on it; started at the first call. */
   readonly world: () => Promise<World>;
 }
@@ -69,7 +71,7 @@ const parts: Record<string, Part> = {
   unit: (run) => vitest('unit', run),
   plugin: (run) => vitest('plugin', run),
   fault: async (run) => {
-    await ensureBuilt();
+    await run.built();
     return vitest('fault', run);
   },
   contract: async (run) => {
@@ -110,10 +112,15 @@ export async function run(args: readonly string[]): Promise<number> {
     }),
   );
   const removeDatabases = await offerDatabases();
+  let building: Promise<void> | undefined;
+  const built = (): Promise<void> => {
+    building ??= ensureBuilt();
+    return building;
+  };
   let starting: Promise<World> | undefined;
   const world = (): Promise<World> => {
-    starting ??= step('Starting WordPress and the site for the tests', (progress) =>
-      startWorld({ withSite: true, progress }),
+    starting ??= built().then(() =>
+      step('Starting WordPress and the site for the tests', (progress) => startWorld({ withSite: true, progress })),
     );
     return starting;
   };
@@ -128,7 +135,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await Promise.all(
       lines.map(async (names) => {
         for (const name of names) {
-          const result = await runPart(name, { filters, world, live: lines.length === 1, stamps });
+          const result = await runPart(name, { filters, built, world, live: lines.length === 1, stamps });
           results.set(name, result.counts);
           failures.push(...result.failures);
         }
@@ -163,9 +170,7 @@ function parse(args: readonly string[]): { wanted: string[]; filters: string[]; 
   return { wanted, filters, all: words.length < args.length };
 }
 
-interface PartOptions {
-  readonly filters: readonly string[];
-  readonly world: () => Promise<World>;
+interface PartOptions extends Pick<Run, 'filters' | 'built' | 'world'> {
   /** Whether output is printed at once; otherwise at the end of the part, since other parts run beside it. */
   readonly live: boolean;
   /** Parts that passed before with the same files; `null`: run in any case. */
@@ -174,7 +179,7 @@ interface PartOptions {
 
 async function runPart(
   name: string,
-  { filters, world, live, stamps }: PartOptions,
+  { filters, built, world, live, stamps }: PartOptions,
 ): Promise<{ counts: Counts; failures: readonly string[] }> {
   const before = stamps?.passed(name);
   if (before) {
@@ -194,7 +199,7 @@ async function runPart(
   let counts: Counts;
   try {
     const part = parts[name] as Part;
-    counts = await part({ filters, print, world, fail: (found) => void failures.push(...found) });
+    counts = await part({ filters, print, built, world, fail: (found) => void failures.push(...found) });
   } catch (error) {
     print(String(error instanceof Stop ? error.message : (error as Error).stack));
     counts = countCheck(false);

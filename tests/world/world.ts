@@ -77,7 +77,8 @@ export async function startWorld(options: {
   try {
     const [access] = await Promise.all([
       sandbox.ready((note) => options.progress(`WordPress: ${note}`)),
-      options.withSite ? ensureBuilt() : undefined,
+      // Contract tests start sites of their own, several at a time: none of them may build.
+      ensureBuilt(),
     ]);
     process.env[wordpressVariable] = JSON.stringify(access.wordpress);
     process.env[sandboxVariable] = JSON.stringify(access);
