@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { runs } from './tests/world/runs.ts';
 
 /** These take longest: they begin first, so that no core waits for one of them at the end. */
 const longest = [
@@ -26,7 +27,7 @@ export default defineConfig({
     env: { TZ: 'Asia/Kolkata' },
     passWithNoTests: false,
     // Limits are for what hangs; how long something takes is a matter of the benches.
-    testTimeout: 30_000,
+    testTimeout: runs(30_000, 3_600_000),
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     setupFiles: ['tests/world/patience.ts'],

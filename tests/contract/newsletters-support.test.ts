@@ -35,9 +35,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     site.mail.filter((message) => message.kind === 'support' && message.message.includes(text));
 
   it('takes the four fields from any reader and mails them to the support inbox', async () => {
-    const answer = await site
-      .browser()
-      .post('/api/forms/support', { ...body, message: 'From a stranger' });
+    const answer = await site.browser().post('/api/forms/support', { ...body, message: 'From a stranger' });
     expect([answer.status, answer.json()]).toEqual([200, { message: supportMessages.sent }]);
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(mailed('From a stranger')).toMatchObject([{ email: 'ada@example.com', known: false }]);

@@ -160,7 +160,7 @@ function hostile(type: DocumentType, id: number, payload: string): Json {
   });
 }
 
-describe('hostile markup', { timeout: 120_000 }, () => {
+describe('hostile markup', { timeout: runs(120_000, 1_200_000) }, () => {
   const sanitizer = createSanitizer();
   let store: ContentStore;
   beforeAll(() => {
