@@ -1,6 +1,6 @@
 /**
  * Trial Offers: a first price of a subscription item for a number of its intervals, then another
- * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-the-penny-offer.md tells what of this is documented and what is inferred.
+ * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-trial-offers.md tells what of this is documented and what is inferred.
  */
 import { invalid, noSuch } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';

@@ -1,6 +1,6 @@
 /**
  * The rate limiter of the whole product: counts against the limits of model.ts, atomically, where each is kept
- * (docs/decisions/0025-one-rate-limiter.md).
+ * (docs/decisions/0025-rate-limiter.md).
  */
 import { type RateLimiterLike, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AccountsTransaction, Database } from '../database.ts';

@@ -16,7 +16,7 @@ export interface Limit {
 /**
  * Where a limit is counted. `database`: always in the accounts database, so that a restart forgets nothing. `shared`: in
  * PostgreSQL where there is one, so that it holds across processes, else in memory. `process`: in the memory of each process,
- * where a multiple of the limit does no harm (docs/decisions/0025-one-rate-limiter.md).
+ * where a multiple of the limit does no harm (docs/decisions/0025-rate-limiter.md).
  */
 export type Kept = 'database' | 'shared' | 'process';
 
