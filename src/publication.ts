@@ -208,8 +208,10 @@ export const publication = {
    * The market ticker: symbols as the provider names them, and the seconds between two questions while somebody reads. The
    * provider counts a credit for each symbol: seven of them a minute are within the smallest paid plan of Twelve Data.
    */
-  market: {
+  ticker: {
     everySeconds: 60,
+    /** Minutes until the prices in pages are renewed. */
+    pageMinutes: 5,
     symbols: [
       { symbol: 'SPX', name: 'S&P 500' },
       { symbol: 'DJI', name: 'Dow Jones' },

@@ -75,3 +75,35 @@ describe('client:interaction', () => {
     vi.unstubAllGlobals();
   });
 });
+
+describe('client:interaction="or-seen-for-a-minute"', () => {
+  it('loads the island when it has been in view for a minute without a break', async () => {
+    vi.useFakeTimers();
+    let see = (_isIntersecting: boolean): void => {};
+    const watched: Element[] = [];
+    vi.stubGlobal(
+      'IntersectionObserver',
+      class {
+        constructor(report: (entries: readonly { isIntersecting: boolean }[]) => void) {
+          see = (isIntersecting) => report([{ isIntersecting }]);
+        }
+        observe(element: Element): void {
+          watched.push(element);
+        }
+        disconnect(): void {}
+      },
+    );
+    const load = vi.fn(async () => async () => {});
+    interaction(load, { name: 'interaction', value: 'or-seen-for-a-minute' }, island);
+    expect(watched).toEqual([button]);
+    see(true);
+    vi.advanceTimersByTime(59_000);
+    see(false);
+    vi.advanceTimersByTime(60_000);
+    expect(load).not.toHaveBeenCalled();
+    see(true);
+    vi.advanceTimersByTime(60_000);
+    expect(load).toHaveBeenCalledOnce();
+    vi.useRealTimers();
+  });
+});

@@ -1,12 +1,12 @@
 /**
- * `client:interaction`: an island costs nothing until somebody touches it. The first pointer, key or focus within it
- * fetches and hydrates it; a click made before that is done is held back and made again once the island can answer.
- * Should the island fail to load, the click is made all the same, and the element does what it does without a script.
+ * `client:interaction`: an island costs nothing until a reader touches it. The first pointer, key or focus within it fetches and
+ * hydrates it. A click made before that is done is held back, and repeated when the island can answer it, or when the island can't
+ * be loaded: then the element does what it does without a script.
  *
- * `client:interaction="or-resumed"` does not wait for a touch where this tab has begun to sign in (lib/accounts/pending.ts).
- *
- * `client:interaction="or-idle-when-signed-in"` does not wait for a touch where `data-visitor` says that somebody is signed in,
- * but for the browser to have nothing else to do.
+ * It doesn't wait for a touch:
+ * - with `"or-resumed"`, where this tab has begun to sign in (lib/accounts/pending.ts);
+ * - with `"or-idle-when-signed-in"`, where `data-visitor` says that the reader is signed in and the browser is idle;
+ * - with `"or-seen-for-a-minute"`, when the island has been in view for a minute.
  */
 import type { ClientDirective } from 'astro';
 
@@ -49,6 +49,7 @@ const interaction: ClientDirective = (load, options, element) => {
   element.addEventListener('click', hold, { capture: true });
   if (options.value === 'or-idle-when-signed-in' && document.documentElement.dataset.visitor) whenIdle(start);
   if (options.value === 'or-resumed' && hasPending()) start();
+  if (options.value === 'or-seen-for-a-minute') whenSeen(element, start);
 };
 
 /** The key of lib/accounts/pending.ts, which is too much to load for it. */
@@ -58,6 +59,21 @@ function hasPending(): boolean {
   } catch {
     return false;
   }
+}
+
+/** Calls back when the first element of the island has been in view for a minute without a break. */
+function whenSeen(island: HTMLElement, action: () => void): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const view = new IntersectionObserver(([entry]) => {
+    clearTimeout(timer);
+    if (!entry?.isIntersecting) return;
+    timer = setTimeout(() => {
+      view.disconnect();
+      action();
+    }, 60_000);
+  });
+  // The island itself has no box.
+  if (island.firstElementChild) view.observe(island.firstElementChild);
 }
 
 /** There is no idle callback in Safari. */

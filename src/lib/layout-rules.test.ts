@@ -40,9 +40,9 @@ describe('layoutRules', () => {
   });
 
   it('keeps the subscribe bar to home and sections', () => {
-    expect(layoutRules('/').subscribeBar).toBe(true);
-    expect(layoutRules('/section/culture?page=2').subscribeBar).toBe(true);
-    expect(layoutRules('/article/x').subscribeBar).toBe(false);
+    expect(layoutRules('/').stickyFooter).toBe(true);
+    expect(layoutRules('/section/culture?page=2').stickyFooter).toBe(true);
+    expect(layoutRules('/article/x').stickyFooter).toBe(false);
   });
 });
 

@@ -14,7 +14,7 @@ export interface LayoutRules {
   /** Media pages are black with a dark header. */
   readonly theme: 'paper' | 'media';
   /** Where the sticky subscribe footer belongs: home and section pages. */
-  readonly subscribeBar: boolean;
+  readonly stickyFooter: boolean;
 }
 
 /** Path without query, fragment and trailing slash; `/` stays. */
@@ -50,6 +50,6 @@ export function layoutRules(path: string): LayoutRules {
     footer: !within(bare, footerHidden),
     headerControls: kind !== 'community',
     theme: kind === 'media' ? 'media' : 'paper',
-    subscribeBar: kind === 'home' || kind === 'section',
+    stickyFooter: kind === 'home' || kind === 'section',
   };
 }

@@ -4,29 +4,21 @@
  */
 import { publication } from '../publication.ts';
 import { $gaveAddress, $seenWelcomeModal } from '../stores/persisted.ts';
-import { $session } from '../stores/session.ts';
 import { isBusy, setWelcomePopup } from '../stores/ui.ts';
 
 const { minWidth, scroll } = publication.layout.welcomePopup;
 
-function watch(): void {
-  const look = () => {
-    if (window.scrollY <= scroll || window.innerWidth < minWidth || isBusy()) return;
-    const { status, isAuthenticated } = $session.get();
-    if (status === 'loading') return;
-    stop();
-    if (isAuthenticated || $gaveAddress.get() || $seenWelcomeModal.get()) return;
-    $seenWelcomeModal.set(true);
-    setWelcomePopup(true);
-  };
-  const stop = () => {
-    removeEventListener('scroll', look);
-    leave();
-  };
-  addEventListener('scroll', look, { passive: true });
-  // The session settles only where somebody listens to it.
-  const leave = $session.listen(look);
-  look();
+function look(): void {
+  if (window.scrollY <= scroll || window.innerWidth < minWidth || isBusy()) return;
+  // Set from the first paint on for readers who are, or may be, signed in; taken away when they turn out not to be.
+  if (document.documentElement.dataset.visitor !== undefined) return;
+  removeEventListener('scroll', look);
+  if ($gaveAddress.get() || $seenWelcomeModal.get()) return;
+  $seenWelcomeModal.set(true);
+  setWelcomePopup(true);
 }
 
-if (location.pathname === '/' && !$seenWelcomeModal.get()) watch();
+if (location.pathname === '/' && !$seenWelcomeModal.get()) {
+  addEventListener('scroll', look, { passive: true });
+  look();
+}

@@ -21,7 +21,7 @@ import { createPopularity, type RunningPopularity } from '../lib/most-read/most-
 import { createSealer } from '../lib/sealed.server.ts';
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import { createSearch } from '../lib/search/search.server.ts';
-import { openMarket } from '../lib/ticker/ticker.server.ts';
+import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { accessCookieName, accessKeysOf } from './access-keys.ts';
@@ -134,6 +134,11 @@ export async function compose(
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => void changes.publish({ tags, withdrawn: [] }),
   });
+  const ticker = openTicker(config.market, {
+    rules: publication.ticker,
+    log,
+    onChange: () => void changes.publish({ tags: new Set(['ticker']), withdrawn: [] }),
+  });
   const services: Services = {
     ...readerServices(config, readers),
     content: broadcast ? { ...content, receive: broadcast.receive } : content,
@@ -143,12 +148,12 @@ export async function compose(
     limiter,
     search,
     popularity,
-    market: openMarket(config.market, publication.market, log),
+    ticker,
     sealer: createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) }),
     log,
     features,
   };
-  return compositionOf({ config, services, database, changes, readers, broadcast, popularity, pictures });
+  return compositionOf({ config, services, database, changes, readers, broadcast, popularity, ticker, pictures });
 }
 
 const openImages = (config: Config, log: Logger): Promise<Images> =>
@@ -197,10 +202,11 @@ interface Built extends Pick<Composition, 'config' | 'services' | 'database' | '
   readonly readers: Readers | null;
   readonly broadcast: WebhookBroadcast | null;
   readonly popularity: RunningPopularity;
+  readonly ticker: RunningTicker | null;
   readonly pictures: KeepPictures;
 }
 
-function compositionOf({ readers, broadcast, popularity, pictures, ...built }: Built): Composition {
+function compositionOf({ readers, broadcast, popularity, ticker, pictures, ...built }: Built): Composition {
   const { config, services, database } = built;
   const { content, search, images } = services;
   const billing = readers?.billing ?? null;
@@ -214,6 +220,7 @@ function compositionOf({ readers, broadcast, popularity, pictures, ...built }: B
     start() {
       readers?.start();
       popularity.start();
+      ticker?.start();
       if (!config.wordpress) return;
       content.start();
       broadcast?.start();
@@ -225,6 +232,7 @@ function compositionOf({ readers, broadcast, popularity, pictures, ...built }: B
       await broadcast?.stop();
       await search.stop();
       await popularity.stop();
+      ticker?.stop();
       await content.stop();
       await images.close();
       await readers?.stop();

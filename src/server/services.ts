@@ -16,7 +16,7 @@ import type { Library } from '../lib/saved/service.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
 import type { Search } from '../lib/search/service.ts';
 import type { Support } from '../lib/support/service.server.ts';
-import type { Market } from '../lib/ticker/service.ts';
+import type { Ticker } from '../lib/ticker/model.ts';
 import type { Config } from './config/config.ts';
 
 export interface Services {
@@ -47,8 +47,8 @@ export interface Services {
   readonly search: Search;
   /** What is read most. */
   readonly popularity: Popularity;
-  /** Prices of the ticker; `null` where no provider is set (`features.market`). */
-  readonly market: Market | null;
+  /** The market ticker; `null` where no provider is set (`features.market`). */
+  readonly ticker: Ticker | null;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */
   readonly sealer: Sealer;
   readonly log: Logger;

@@ -62,7 +62,7 @@ for (const [width, height] of [
     await page.setViewportSize({ width, height });
     await page.goto('/');
     await expect(slot(page, 'home-1')).toHaveAttribute('data-filled');
-    await expect(page.locator('aside[data-subscribe-bar]')).toBeVisible();
+    await expect(page.locator('[data-sticky-footer]')).toBeVisible();
     await expectLeadInSight(page);
   });
 }

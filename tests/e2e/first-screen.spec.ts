@@ -23,7 +23,7 @@ for (const viewport of windows) {
       }).observe({ type: 'layout-shift', buffered: true });
     });
     await page.goto('/');
-    await expect(page.locator('aside[data-subscribe-bar]')).toBeVisible();
+    await expect(page.locator('[data-sticky-footer]')).toBeVisible();
     await expectLeadInSight(page);
     await page.locator('.front-lead .lead img').evaluate((image: HTMLImageElement) => image.decode());
     await page.evaluate(() => document.fonts.ready);

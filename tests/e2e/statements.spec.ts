@@ -82,6 +82,6 @@ test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe ba
   const bar = page.getByRole('complementary', { name: 'Subscribe to The Sun' });
   await expect(bar).toBeVisible();
   expect(await room()).toBe(10);
-  await bar.getByRole('button', { name: 'Subscribe to The Sun' }).click();
+  await bar.getByText('Subscribe to The Sun', { exact: true }).click();
   expect(await room()).toBe(14);
 });

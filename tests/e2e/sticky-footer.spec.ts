@@ -6,7 +6,7 @@ const bar = (page: Page) => page.getByRole('complementary', { name: 'Subscribe t
 const field = (page: Page) => bar(page).getByLabel('Email address');
 const padding = (page: Page) =>
   page.evaluate(() => Number.parseFloat(getComputedStyle(document.body).paddingBottom) / 16);
-const unfold = (page: Page) => bar(page).getByRole('button', { name: 'Subscribe to The Sun' }).click();
+const unfold = (page: Page) => bar(page).getByText('Subscribe to The Sun', { exact: true }).click();
 const key = 'show-condensed-zephr-sticky-subscribe';
 
 test.describe('for readers who are not signed in', () => {
@@ -44,7 +44,7 @@ test.describe('for readers who are not signed in', () => {
     await page.goto('/section/culture');
     await expect(field(page)).toBeVisible();
     expect(await padding(page)).toBe(6);
-    await bar(page).getByRole('button', { name: 'Hide' }).click();
+    await bar(page).getByText('Hide').click();
     await expect(field(page)).toBeHidden();
     expect(await page.evaluate((name) => localStorage.getItem(name), key)).toBe('true');
     await page.goto('/');
@@ -99,7 +99,7 @@ test.describe('for readers who are not signed in', () => {
     await page.goto('/');
     await expect(page.locator('html')).not.toHaveAttribute('data-visitor');
     await page.evaluate(() => window.scrollTo(0, 2000));
-    await page.waitForFunction(() => document.querySelector('aside[data-subscribe-bar]')?.hasAttribute('data-shown'));
+    await page.waitForFunction(() => document.querySelector('[data-sticky-footer]')?.hasAttribute('data-shown'));
     await expect(bar(page)).toBeHidden();
     await expect(page.getByRole('dialog')).toHaveCount(0);
     expect(await padding(page)).toBe(0);
@@ -163,7 +163,7 @@ test('pulls in no React before it is touched', async ({ page }) => {
   await expect(bar(page)).toBeVisible();
   await unfold(page);
   const before = scripts.length;
-  expect(scripts.filter((url) => /Subscribe\.island|client\.[\w-]+\.js/.test(url))).toEqual([]);
+  expect(scripts.filter((url) => /StickyFooter\.island|client\.[\w-]+\.js/.test(url))).toEqual([]);
   await field(page).focus();
   await expect.poll(() => scripts.length).toBeGreaterThan(before);
 });

@@ -22,19 +22,82 @@ const ticker = (page: Page) => page.getByRole('region', { name: 'Markets' });
 const strip = (page: Page) => ticker(page).getByRole('group', { name: 'Prices' });
 const place = (page: Page) => strip(page).evaluate((element) => Math.round(element.scrollLeft));
 
-/** Opens the front page with a clock that the test turns. */
-async function open(page: Page, path = '/') {
-  // The popup and the bar are others' business.
+/** How far the styles have turned the strip, in its own widths or in prices. */
+const turned = (page: Page) =>
+  strip(page)
+    .locator('ul')
+    .evaluate((list) => {
+      const moved = -new DOMMatrix(getComputedStyle(list).transform).m41;
+      return Number((moved / (list.querySelector('li')?.getBoundingClientRect().width ?? 1)).toFixed(2));
+    });
+/** Turns the animation of the styles to a moment, in milliseconds, as time would. */
+const turnTo = (page: Page, ms: number) =>
+  strip(page)
+    .locator('ul')
+    .evaluate((list, time) => {
+      for (const animation of list.getAnimations()) animation.currentTime = time;
+    }, ms);
+
+/** Opens a page with a clock that the test turns; `started` has the island running, as a reader's touch does. */
+async function open(page: Page, { path = '/', started = true }: { path?: string; started?: boolean } = {}) {
+  // The popup and the sticky footer are others' business.
   await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
   await page.clock.install({ time: new Date('2026-11-20T20:45:00Z') });
   // It moves when the test says so only, however slow the machine is.
   await page.clock.pauseAt(new Date('2026-11-20T20:45:01Z'));
   await page.route(quotes, (route) => route.fulfill({ json: prices }));
   await page.goto(path);
-  await page.clock.runFor(1000);
   await expect(ticker(page).getByRole('button', { name: 'Next prices' })).toBeVisible();
+  if (started) {
+    await strip(page).dispatchEvent('pointerdown');
+    await expect(page.locator('[data-ticker][data-running]')).toBeAttached();
+    await page.clock.runFor(1000);
+  }
   await page.mouse.move(5, 700);
 }
+
+test('shows the prices of the page before a touch, turned by styles every five seconds, and costs no request', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await open(page, { started: false });
+  await expect(strip(page).getByRole('listitem').first()).toContainText('S&P 500');
+  await turnTo(page, 1000);
+  expect(await turned(page)).toBe(0);
+  await turnTo(page, 6000);
+  expect(await turned(page)).toBe(1);
+  await turnTo(page, 31_000);
+  expect(await turned(page)).toBe(6);
+  await strip(page).hover();
+  await expect(strip(page).locator('ul')).toHaveCSS('animation-play-state', 'paused');
+  expect(asked.filter((path) => /stocks|Ticker/.test(path))).toEqual([]);
+
+  // The island goes on from there.
+  await strip(page).dispatchEvent('pointerdown');
+  await expect(page.locator('[data-ticker][data-running]')).toBeAttached();
+  const width = await strip(page).evaluate((element) => element.clientWidth);
+  expect(await place(page)).toBe(6 * width);
+  expect(await turned(page)).toBe(0);
+});
+
+test('never turns beyond the last price in a wide window', async ({ page }) => {
+  await open(page, { started: false });
+  await turnTo(page, 31_000);
+  const [end, edge] = await strip(page).evaluate((element) => [
+    element.querySelector('li:last-child')?.getBoundingClientRect().right ?? 0,
+    element.getBoundingClientRect().right,
+  ]);
+  expect(Math.abs((end ?? 0) - (edge ?? 1))).toBeLessThan(2);
+});
+
+test('starts by itself after a minute in view', async ({ page }) => {
+  await open(page, { started: false });
+  await page.clock.runFor(61_000);
+  await expect(page.locator('[data-ticker][data-running]')).toBeAttached();
+  await expect(strip(page).getByRole('listitem').last()).toContainText('96,420.00');
+});
 
 test('says name, price, change and percentage, by sign as well as by colour, and announces nothing', async ({
   page,
@@ -47,9 +110,9 @@ test('says name, price, change and percentage, by sign as well as by colour, and
   expect(await ticker(page).locator('[aria-live], [role="status"], [role="alert"], [role="marquee"]').count()).toBe(0);
   // The look at it waits for time to pass.
   await page.clock.resume();
-  expect(await violationsOn(page, '.ticker')).toEqual([]);
+  expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await violationsOn(page, '.ticker')).toEqual([]);
+  expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
 });
 
 test('moves on every five seconds, and stands still under a pointer, with the focus inside, and when paused', async ({
@@ -85,13 +148,16 @@ test('moves on every five seconds, and stands still under a pointer, with the fo
   await ticker(page).getByRole('button', { name: 'Next prices' }).click();
   await expect.poll(() => place(page)).toBe(3 * width);
   await page.clock.resume();
-  expect(await violationsOn(page, '.ticker')).toEqual([]);
+  expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
 });
 
 test('never moves by itself for readers who want no motion', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 390, height: 844 });
-  await open(page, '/section/politics');
+  await open(page, { path: '/section/politics', started: false });
+  await expect(strip(page).locator('ul')).toHaveCSS('animation-name', 'none');
+  await strip(page).dispatchEvent('pointerdown');
+  await expect(page.locator('[data-ticker][data-running]')).toBeAttached();
   await page.clock.runFor(30_000);
   expect(await place(page)).toBe(0);
   await expect(ticker(page).getByRole('button', { name: 'Pause the ticker' })).toBeHidden();
@@ -121,9 +187,7 @@ test.describe('without JavaScript', () => {
   }) => {
     await page.goto('/');
     await expect(strip(page).getByRole('listitem').first()).toContainText('S&P 500');
-    // Text in `noscript` is none for a locator above it.
-    const told = ticker(page).locator('noscript > span').or(strip(page).getByText('no price yet')).first();
-    await expect(told).toHaveText(/^(?:As of \d+:\d\d [AP]M E[DS]T|no price yet)$/);
+    await expect(ticker(page)).toContainText(/As of \d+:\d\d [AP]M E[DS]T|no price yet/);
     await expect(ticker(page).getByRole('button')).toHaveCount(0);
     const room = await ticker(page).boundingBox();
     const scripted = await (await browser.newContext({ javaScriptEnabled: true })).newPage();

@@ -63,6 +63,6 @@ test('registers a reader, whom the bar does not ask again', async ({ page }) => 
 
   await page.keyboard.press('Escape');
   await page.goto('/section/politics');
-  await page.waitForFunction(() => document.querySelector('aside[data-subscribe-bar]')?.hasAttribute('data-shown'));
+  await page.waitForFunction(() => document.querySelector('[data-sticky-footer]')?.hasAttribute('data-shown'));
   await expect(page.getByRole('complementary', { name: 'Subscribe to The Sun' })).toBeHidden();
 });

@@ -5,7 +5,7 @@ import { expect, type Page } from '@playwright/test';
 export async function expectLeadInSight(page: Page): Promise<void> {
   const { headline, picture, floor } = await page.evaluate(() => {
     const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect().toJSON() as DOMRect;
-    const bar = document.querySelector('aside[data-subscribe-bar]')?.getBoundingClientRect();
+    const bar = document.querySelector('[data-sticky-footer]')?.getBoundingClientRect();
     return {
       headline: box('.front-lead .lead .headline'),
       picture: box('.front-lead .lead img'),

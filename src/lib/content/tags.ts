@@ -36,6 +36,8 @@ export const tag = {
   search: 'search',
   /** What is sold, and for how much: comes from the payment provider and not from the content store. */
   prices: 'prices',
+  /** The prices of the market ticker. */
+  ticker: 'ticker',
   /** What is read most, in a section or, with `''`, in the whole paper: renewed by the clock, not by readings. */
   popular: (section: string): string => (section === '' ? 'popular' : `popular:${section}`),
   /** Everything. */

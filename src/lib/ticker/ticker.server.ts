@@ -1,37 +1,56 @@
 /**
- * Prices for everybody out of one question: however many ask, the provider is asked once in an interval, and not at all while
- * nobody reads. While it is away the last good prices stand, each with its age, and it is left alone longer each time.
+ * Prices for all readers out of one request: the provider is asked once in an interval, however many readers ask. While it is
+ * unavailable the last known prices stay, each with its time, and it is asked less and less often.
  */
 import type { Logger } from '../logging.ts';
-import { percentText } from './format.ts';
-import { type Market, type MarketRules, type Quote, type QuoteProvider, QuotesAway } from './service.ts';
+import {
+  percentText,
+  type Quote,
+  type QuoteProvider,
+  QuotesUnavailable,
+  type Ticker,
+  type TickerRules,
+} from './model.ts';
+import type { TickerItem } from './schema.ts';
 import { type QuotesAccess, twelveData } from './twelve-data.server.ts';
-import type { TickerItem } from './wire.ts';
 
-export interface MarketOptions {
+export interface TickerOptions {
   readonly provider: QuoteProvider;
-  readonly rules: MarketRules;
+  readonly rules: TickerRules;
   readonly log: Logger;
+  /** Called when pages show other prices than the newest, at most every `rules.pageMinutes`. */
+  readonly onChange?: () => void;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
-/** Longest rest of a provider that is away, in milliseconds. */
+export interface RunningTicker extends Ticker {
+  /** Asks the provider now and every `rules.pageMinutes`, so that the prices of pages are never older. */
+  start(): void;
+  stop(): void;
+}
+
+/** Longest wait for a provider that is unavailable, in milliseconds. */
 const longestRest = 600_000;
-/** Prices older than so many intervals are called stale: one question may fail without anybody seeing it. */
+/** Prices older than so many intervals are stale: readers notice no single failed request. */
 const staleAfter = 2.5;
 
 /** `null` where no provider is set. */
-export const openMarket = (access: QuotesAccess | null, rules: MarketRules, log: Logger): Market | null =>
-  access && createMarket({ provider: twelveData(access), rules, log });
+export const openTicker = (
+  access: QuotesAccess | null,
+  options: Omit<TickerOptions, 'provider'>,
+): RunningTicker | null => access && createTicker({ ...options, provider: twelveData(access) });
 
-export function createMarket({ provider, rules, log, now = Date.now }: MarketOptions): Market {
+export function createTicker({ provider, rules, log, onChange, now = Date.now }: TickerOptions): RunningTicker {
   const everyMs = rules.everySeconds * 1000;
   const symbols = rules.symbols.map(({ symbol }) => symbol);
   const last = new Map<string, Quote & { readonly at: number }>();
   let askAt = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let asking: Promise<void> | null = null;
+  /** The prices that pages were last rendered with. */
+  let onPages = '[]';
+  let timer: ReturnType<typeof setInterval> | undefined;
 
   async function ask(): Promise<void> {
     try {
@@ -43,12 +62,22 @@ export function createMarket({ provider, rules, log, now = Date.now }: MarketOpt
       askAt = at + everyMs;
     } catch (error) {
       failures++;
-      const rest = error instanceof QuotesAway ? (error.restMs ?? 0) : 0;
+      const rest = error instanceof QuotesUnavailable ? (error.restMs ?? 0) : 0;
       askAt = now() + Math.min(longestRest, Math.max(rest, everyMs * 2 ** Math.min(failures - 1, 10)));
       // The message names neither the key nor the address.
-      const problem = error instanceof QuotesAway ? error.message : (error as Error).name;
-      if (failures === 1) log.warn({ problem }, 'The provider of prices does not answer; the last good ones stand');
+      const problem = error instanceof QuotesUnavailable ? error.message : (error as Error).name;
+      if (failures === 1) log.warn({ problem }, 'The provider of prices does not answer; the last known prices stay');
     }
+  }
+
+  /** Asks unless the provider was asked within the interval. */
+  function askIfDue(): void {
+    const wait = askAt - now();
+    // A longer wait than there is means that the clock was set back.
+    if (asking || (wait > 0 && wait <= longestRest + everyMs)) return;
+    asking = ask().finally(() => {
+      asking = null;
+    });
   }
 
   function known(): TickerItem[] {
@@ -56,36 +85,38 @@ export function createMarket({ provider, rules, log, now = Date.now }: MarketOpt
       const quote = last.get(symbol);
       if (!quote) return [];
       const { price, change, percent, at } = quote;
-      const age = now() - at;
-      return {
-        name,
-        price,
-        change,
-        symbol,
-        changePercent: percentText(percent),
-        asOf: new Date(at).toISOString(),
-        stale: age > staleAfter * everyMs,
-      };
+      const changePercent = percentText(percent);
+      const stale = now() - at > staleAfter * everyMs;
+      return { name, price, change, symbol, changePercent, asOf: new Date(at).toISOString(), stale };
     });
+  }
+
+  async function refreshPages(): Promise<void> {
+    askIfDue();
+    await asking;
+    const newest = JSON.stringify([...last].map(([symbol, { price, change }]) => [symbol, price, change]));
+    if (newest === onPages) return;
+    onPages = newest;
+    onChange?.();
   }
 
   return {
     known,
     async quotes() {
-      const wait = askAt - now();
-      // Longer than anybody waits: the clock was set back.
-      if (!asking && (wait <= 0 || wait > longestRest + everyMs)) {
-        asking = ask().finally(() => {
-          asking = null;
-        });
-      }
-      // Whoever can be told something does not wait for a provider that may be slow, unless it is too old to be told.
+      askIfDue();
       const items = known();
-      if (asking && (items.length === 0 || items.some(({ stale }) => stale))) {
-        await asking;
-        return known();
-      }
-      return items;
+      // Readers wait for the provider only where there is nothing else to tell them.
+      if (!asking || (items.length > 0 && !items.some(({ stale }) => stale))) return items;
+      await asking;
+      return known();
+    },
+    start() {
+      timer ??= setInterval(() => void refreshPages(), rules.pageMinutes * 60_000);
+      timer.unref();
+      void refreshPages();
+    },
+    stop() {
+      clearInterval(timer);
     },
   };
 }

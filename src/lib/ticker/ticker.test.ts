@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { type Quotes, startQuotes } from '../../../sandbox/quotes/quotes.ts';
 import { publication } from '../../publication.ts';
 import { silent } from '../logging.ts';
-import { type Quote, QuotesAway } from './service.ts';
-import { createMarket } from './ticker.server.ts';
+import { type Quote, QuotesUnavailable } from './model.ts';
+import { tickerItem } from './schema.ts';
+import { createTicker } from './ticker.server.ts';
 import { twelveData } from './twelve-data.server.ts';
-import { tickerItem } from './wire.ts';
 
-const rules = publication.market;
+const rules = publication.ticker;
 const symbols = rules.symbols.map(({ symbol }) => symbol);
 
 describe('the protocol of Twelve Data', () => {
@@ -52,8 +52,8 @@ describe('the protocol of Twelve Data', () => {
   ])('says what is wrong when it is %s', async (mode, problem, restMs) => {
     await fail(mode);
     const asked = twelveData(sandbox.access, 200).quotes(symbols);
-    const error = (await asked.catch((cause: unknown) => cause)) as QuotesAway;
-    expect(error).toBeInstanceOf(QuotesAway);
+    const error = (await asked.catch((cause: unknown) => cause)) as QuotesUnavailable;
+    expect(error).toBeInstanceOf(QuotesUnavailable);
     expect(error).toMatchObject({ message: expect.stringMatching(problem), restMs });
     expect(error.message).not.toContain(sandbox.access.key);
   });
@@ -62,11 +62,11 @@ describe('the protocol of Twelve Data', () => {
     const wrong = twelveData({ ...sandbox.access, key: 'wrong' }).quotes(symbols);
     await expect(wrong).rejects.toThrow(/401/);
     const nobody = twelveData({ url: 'http://127.0.0.1:9', key: 'x' }).quotes(symbols);
-    await expect(nobody).rejects.toBeInstanceOf(QuotesAway);
+    await expect(nobody).rejects.toBeInstanceOf(QuotesUnavailable);
   });
 });
 
-describe('the market', () => {
+describe('the ticker', () => {
   function open() {
     const clock = { now: Date.UTC(2026, 10, 20, 20) };
     let answer: () => Promise<ReadonlyMap<string, Quote>> = async () => new Map();
@@ -77,11 +77,11 @@ describe('the market', () => {
         return answer();
       },
     };
-    const market = createMarket({ provider, rules, log: silent, now: () => clock.now });
+    const ticker = createTicker({ provider, rules, log: silent, now: () => clock.now });
     const prices = (price: number) => async () =>
       new Map(symbols.map((symbol) => [symbol, { price, change: -0.5, percent: -0.517 }]));
     return {
-      market,
+      ticker,
       clock,
       prices,
       asked: () => asked,
@@ -92,23 +92,23 @@ describe('the market', () => {
   }
 
   it('asks once in an interval, however many ask', async () => {
-    const { market, answers, prices, asked, clock } = open();
+    const { ticker, answers, prices, asked, clock } = open();
     answers(prices(96.2));
-    const all = await Promise.all(Array.from({ length: 50 }, () => market.quotes()));
+    const all = await Promise.all(Array.from({ length: 50 }, () => ticker.quotes()));
     expect(asked()).toBe(1);
     expect(all.every((items) => items.length === symbols.length)).toBe(true);
     clock.now += rules.everySeconds * 1000 - 1;
-    await market.quotes();
+    await ticker.quotes();
     expect(asked()).toBe(1);
     clock.now += 1;
-    await market.quotes();
+    await ticker.quotes();
     expect(asked()).toBe(2);
   });
 
   it('says price, change and percentage as the wire has them', async () => {
-    const { market, answers, prices, clock } = open();
+    const { ticker, answers, prices, clock } = open();
     answers(prices(96.2));
-    const [first] = await market.quotes();
+    const [first] = await ticker.quotes();
     expect(tickerItem.parse(first)).toEqual({
       name: 'S&P 500',
       symbol: 'SPX',
@@ -121,54 +121,76 @@ describe('the market', () => {
   });
 
   it('keeps the last good prices with their age while the provider is away, and leaves it alone longer each time', async () => {
-    const { market, answers, prices, clock, asked } = open();
+    const { ticker, answers, prices, clock, asked } = open();
     answers(prices(96.2));
-    await market.quotes();
+    await ticker.quotes();
     const asOf = new Date(clock.now).toISOString();
-    answers(() => Promise.reject(new QuotesAway('it answers 503')));
+    answers(() => Promise.reject(new QuotesUnavailable('it answers 503')));
     clock.now += 60_000;
-    expect((await market.quotes())[0]).toMatchObject({ stale: false, asOf });
+    expect((await ticker.quotes())[0]).toMatchObject({ stale: false, asOf });
     clock.now += 120_000;
-    expect((await market.quotes())[0]).toMatchObject({ price: 96.2, stale: true, asOf });
+    expect((await ticker.quotes())[0]).toMatchObject({ price: 96.2, stale: true, asOf });
     const before = asked();
     for (let minute = 0; minute < 60; minute++) {
       clock.now += 60_000;
-      await market.quotes();
+      await ticker.quotes();
     }
     expect(asked() - before).toBeLessThan(10);
     answers(prices(97));
     clock.now += 600_000;
     // Whoever would be told something stale waits for what is new.
-    expect((await market.quotes())[0]).toMatchObject({ price: 97, stale: false });
+    expect((await ticker.quotes())[0]).toMatchObject({ price: 97, stale: false });
   });
 
   it('keeps the last price of what the provider has left out', async () => {
-    const { market, answers, prices, clock } = open();
+    const { ticker, answers, prices, clock } = open();
     answers(prices(96.2));
-    await market.quotes();
+    await ticker.quotes();
     answers(async () => new Map([...(await prices(97)())].slice(1)));
     clock.now += 60_000;
-    await market.quotes();
-    await vi.waitFor(() => expect(market.known()[1]).toMatchObject({ price: 97 }));
-    expect(market.known()[0]).toMatchObject({ price: 96.2, stale: false });
+    await ticker.quotes();
+    await vi.waitFor(() => expect(ticker.known()[1]).toMatchObject({ price: 97 }));
+    expect(ticker.known()[0]).toMatchObject({ price: 96.2, stale: false });
   });
 
   it('has nothing to say before the provider has, and does not fail', async () => {
-    const { market, answers } = open();
+    const { ticker, answers } = open();
     answers(() => Promise.reject(new Error('anything')));
-    expect(market.known()).toEqual([]);
-    expect(await market.quotes()).toEqual([]);
+    expect(ticker.known()).toEqual([]);
+    expect(await ticker.quotes()).toEqual([]);
   });
 
   it('leaves a provider alone for as long as it wants', async () => {
-    const { market, answers, clock, asked } = open();
-    answers(() => Promise.reject(new QuotesAway('it answers 429', 300_000)));
-    await market.quotes();
+    const { ticker, answers, clock, asked } = open();
+    answers(() => Promise.reject(new QuotesUnavailable('it answers 429', 300_000)));
+    await ticker.quotes();
     clock.now += 299_999;
-    await market.quotes();
+    await ticker.quotes();
     expect(asked()).toBe(1);
     clock.now += 1;
-    await market.quotes();
+    await ticker.quotes();
     expect(asked()).toBe(2);
+  });
+
+  it('has pages rendered again within five minutes of new prices, and not for prices that have not changed', async () => {
+    vi.useFakeTimers();
+    const onChange = vi.fn();
+    let price = 96.2;
+    const provider = { quotes: async () => new Map([['SPX', { price, change: 0, percent: 0 }]]) };
+    const running = createTicker({ provider, rules, log: silent, onChange });
+    running.start();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(onChange).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    expect(onChange).toHaveBeenCalledTimes(1);
+    price = 97;
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    expect(onChange).toHaveBeenCalledTimes(2);
+    expect(running.known()[0]).toMatchObject({ price: 97, stale: false });
+    running.stop();
+    price = 98;
+    await vi.advanceTimersByTimeAsync(60 * 60_000);
+    expect(onChange).toHaveBeenCalledTimes(2);
+    vi.useRealTimers();
   });
 });

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { retryAfter } from '../jobs/retry.ts';
-import { type Quote, type QuoteProvider, QuotesAway } from './service.ts';
+import { type Quote, type QuoteProvider, QuotesUnavailable } from './model.ts';
 
 export interface QuotesAccess {
   /** Without a slash at its end. */
@@ -39,19 +39,19 @@ export function twelveData({ url, key }: QuotesAccess, patienceMs = 4000): Quote
       if (!response.ok) {
         await response.body?.cancel();
         const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
-        throw new QuotesAway(
+        throw new QuotesUnavailable(
           `it answers ${response.status}`,
           response.status === 429 ? (waitMs ?? untilCredits) : waitMs,
         );
       }
       const text = await response.text();
-      if (text.length > longest) throw new QuotesAway('its answer is too long');
+      if (text.length > longest) throw new QuotesUnavailable('its answer is too long');
       return JSON.parse(text);
     } catch (error) {
-      if (error instanceof QuotesAway) throw error;
+      if (error instanceof QuotesUnavailable) throw error;
       const { name, cause } = error as Error & { cause?: { code?: string } };
-      if (name === 'SyntaxError') throw new QuotesAway('its answer is no JSON');
-      throw new QuotesAway(name === 'TimeoutError' ? 'it does not answer in time' : (cause?.code ?? name));
+      if (name === 'SyntaxError') throw new QuotesUnavailable('its answer is no JSON');
+      throw new QuotesUnavailable(name === 'TimeoutError' ? 'it does not answer in time' : (cause?.code ?? name));
     }
   }
 
@@ -61,7 +61,7 @@ export function twelveData({ url, key }: QuotesAccess, patienceMs = 4000): Quote
       const whole = fault.safeParse(answer);
       if (whole.success) {
         const { code } = whole.data;
-        throw new QuotesAway(`it answers ${code ?? 'with a fault'}`, code === 429 ? untilCredits : null);
+        throw new QuotesUnavailable(`it answers ${code ?? 'with a fault'}`, code === 429 ? untilCredits : null);
       }
       const found = new Map<string, Quote>();
       for (const symbol of symbols) {
@@ -69,7 +69,7 @@ export function twelveData({ url, key }: QuotesAccess, patienceMs = 4000): Quote
         const { data } = quote.safeParse(part);
         if (data) found.set(symbol, { price: data.close, change: data.change, percent: data.percent_change });
       }
-      if (found.size === 0) throw new QuotesAway('its answer has another form');
+      if (found.size === 0) throw new QuotesUnavailable('its answer has another form');
       return found;
     },
   };

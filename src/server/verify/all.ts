@@ -43,7 +43,7 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
     verifierCheck(config.emailVerifier, publication.contact.email),
     marketCheck(
       config.market,
-      publication.market.symbols.map(({ symbol }) => symbol),
+      publication.ticker.symbols.map(({ symbol }) => symbol),
     ),
     zephrCheck(config.zephrUrl),
     ...tagsCheck(config.thirdParties, config.consentPlatform, config.retention?.scriptUrl),

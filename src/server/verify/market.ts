@@ -1,5 +1,5 @@
 /** The provider of the ticker's prices: one question for one symbol, which costs one credit. */
-import { QuotesAway } from '../../lib/ticker/service.ts';
+import { QuotesUnavailable } from '../../lib/ticker/model.ts';
 import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.server.ts';
 import { type Check, Trouble } from './checks.ts';
 
@@ -19,8 +19,8 @@ async function ask(market: QuotesAccess | null, symbol: string): Promise<string>
     const price = (await twelveData(market, 15_000).quotes([symbol])).get(symbol)?.price;
     return `${symbol} at ${price}`;
   } catch (error) {
-    if (!(error instanceof QuotesAway)) throw error;
-    const remedy = `check QUOTES_KEY, the credits of the account, and that its plan has ${symbol} (market in src/publication.ts)`;
+    if (!(error instanceof QuotesUnavailable)) throw error;
+    const remedy = `check QUOTES_KEY, the credits of the account, and that its plan has ${symbol} (ticker in src/publication.ts)`;
     throw new Trouble(error.message, remedy, { cause: error });
   }
 }

@@ -1,12 +1,12 @@
 /** Prices of the market ticker (spec sections 3 and 7); an empty list where there is no provider. */
 import { allowOnly, getRoute } from '../../../../lib/http/routes.server.ts';
-import type { TickerItem } from '../../../../lib/ticker/wire.ts';
+import type { TickerItem } from '../../../../lib/ticker/schema.ts';
 
-/** Shorter than the provider is asked: whoever keeps an answer adds no more than this to its age. */
+/** Shorter than the interval of requests to the provider: a cached answer is older by no more than this. */
 const headers = { 'Cache-Control': 'public, max-age=15' };
 
 export const GET = getRoute(async ({ locals }) => {
-  const body: readonly TickerItem[] = (await locals.services.market?.quotes()) ?? [];
+  const body: readonly TickerItem[] = (await locals.services.ticker?.quotes()) ?? [];
   return { status: 200, body, headers };
 });
 export const ALL = allowOnly('GET');

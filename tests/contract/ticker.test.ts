@@ -2,17 +2,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Quotes, startQuotes } from '../../sandbox/quotes/quotes.ts';
 import { silent } from '../../src/lib/logging.ts';
-import { openMarket } from '../../src/lib/ticker/ticker.server.ts';
-import { tickerItem } from '../../src/lib/ticker/wire.ts';
+import { priceText } from '../../src/lib/ticker/model.ts';
+import { tickerItem } from '../../src/lib/ticker/schema.ts';
+import { openTicker, type RunningTicker } from '../../src/lib/ticker/ticker.server.ts';
 import { publication } from '../../src/publication.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
 
 let provider: Quotes;
+let ticker: RunningTicker | null;
 let open: AccountSite;
 let closed: AccountSite;
 beforeAll(async () => {
   provider = await startQuotes();
-  open = await startAccountSite({ services: { market: openMarket(provider.access, publication.market, silent) } });
+  ticker = openTicker(provider.access, { rules: publication.ticker, log: silent });
+  open = await startAccountSite({ services: { ticker } });
   closed = await startAccountSite();
 }, 120_000);
 afterAll(async () => {
@@ -21,7 +24,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-const names = publication.market.symbols.map(({ name }) => name);
+const names = publication.ticker.symbols.map(({ name }) => name);
 const pages = ['/', '/section/politics'];
 
 describe('with a provider', () => {
@@ -39,9 +42,12 @@ describe('with a provider', () => {
     expect(answer.text).not.toContain(provider.access.key);
   });
 
-  it.each(pages)('has a row for each price on %s', async (path) => {
+  it.each(pages)('has a row with its price for each symbol on %s, without a script', async (path) => {
+    const prices = await ticker?.quotes();
     const { text } = await open.browser().ask(path);
     for (const name of names) expect(text).toContain(`>${name.replace('&', '&amp;')}</span>`);
+    expect(prices).toHaveLength(names.length);
+    for (const { price } of prices ?? []) expect(text).toContain(`>${priceText(price)}</span>`);
     expect(text).not.toContain(provider.access.url);
   });
 });

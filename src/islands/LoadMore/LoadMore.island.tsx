@@ -1,0 +1,103 @@
+/**
+ * The way to a list's neighboring pages. The server draws links. Touched, the link to the next page adds that page's items to the list
+ * in place, and the address follows without a new entry in the history, so that reloading and sharing lead to what is on the screen.
+ * When anything fails, the browser follows the link.
+ */
+import { type MouseEvent, useState } from 'react';
+import type { Paging } from '../../lib/paging.ts';
+import styles from './LoadMore.module.css';
+
+interface Props {
+  paging: Paging;
+  /** Id of the list that further items are added to. */
+  list: string;
+  /** What the list is of: "stories". */
+  noun?: string;
+}
+
+export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
+  const [next, setNext] = useState(paging.next);
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState('');
+
+  const load = async (event: MouseEvent<HTMLAnchorElement>) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0 || next === null) return;
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    try {
+      const page = await fetchPage(next, list);
+      const count = append(list, page.items);
+      history.replaceState(history.state, '', next);
+      setSaid(`${count} more ${noun} loaded.`);
+      setNext(page.next);
+      setBusy(false);
+    } catch {
+      location.assign(next);
+    }
+  };
+
+  return (
+    <>
+      {(next !== null || paging.previous !== null) && (
+        <nav className={styles.pages} aria-label="Pages" data-load-more={list}>
+          {paging.previous && (
+            <a className={styles.previous} href={paging.previous} rel="prev">
+              <Arrow /> Newer {noun}
+            </a>
+          )}
+          <p className={styles.where}>
+            Page {paging.page} of {paging.pages}
+          </p>
+          {next && (
+            <a className={styles.next} href={next} rel="next" aria-disabled={busy || undefined} onClick={load}>
+              <span className={styles.scripted}>{busy ? 'Loading…' : `More ${noun}`}</span>
+              <span className={styles.plain}>
+                Older {noun} <Arrow />
+              </span>
+            </a>
+          )}
+        </nav>
+      )}
+      <p className="visually-hidden" role="status" data-load-more-status="">
+        {said}
+      </p>
+    </>
+  );
+}
+
+const Arrow = () => (
+  <svg className={`icon ${styles.arrow}`} viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+    <path d="M3 10h13M11 5l5 5-5 5" fill="none" stroke="currentColor" strokeWidth="1.6" />
+  </svg>
+);
+
+/** The items of a list on another page, and the address of the page after that one. */
+async function fetchPage(address: string, list: string): Promise<{ items: Element[]; next: string | null }> {
+  const response = await fetch(address, { headers: { Accept: 'text/html' } });
+  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const items = [...(page.getElementById(list)?.children ?? [])];
+  if (items.length === 0) throw new Error(`${address} has no list ${list}`);
+  const next = page.querySelector(`[data-load-more="${list}"] a[rel="next"]`)?.getAttribute('href') ?? null;
+  return { items, next };
+}
+
+/** Appends items, moves the focus to the first of them, and returns their number. */
+function append(id: string, items: readonly Element[]): number {
+  const list = document.getElementById(id);
+  const [first] = items;
+  const last = list?.lastElementChild;
+  // A page of /latest begins with the day that the list ends with: its heading is there already.
+  if (
+    last instanceof HTMLElement &&
+    first instanceof HTMLElement &&
+    first.dataset.day &&
+    first.dataset.day === last.dataset.day
+  )
+    first.querySelector('.day')?.remove();
+  list?.append(...items);
+  dispatchEvent(new Event('broadsheet:stories'));
+  first?.querySelector<HTMLAnchorElement>('.headline a, h2 a, h3 a, a')?.focus({ preventScroll: true });
+  return items.length;
+}

@@ -1,0 +1,148 @@
+/**
+ * The market ticker (spec section 2, "Market ticker"). The server draws the prices of the page, and styles turn them every five
+ * seconds. At a touch, or after a minute in view, the island takes over from the same place and brings newer prices each minute.
+ * Nothing is announced to assistive technology: the strip is a plain list.
+ */
+import { useStore } from '@nanostores/react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { asOfText, staleSince, tickerRows } from '../../lib/ticker/model.ts';
+import type { TickerItem } from '../../lib/ticker/schema.ts';
+import { createPrices } from './prices.ts';
+import styles from './Ticker.module.css';
+
+interface Props {
+  symbols: readonly { readonly symbol: string; readonly name: string }[];
+  /** The prices of the page; a symbol may have none yet. */
+  items: readonly TickerItem[];
+  /** Milliseconds until the strip moves on. */
+  rotation: number;
+}
+
+const refreshMs = 60_000;
+
+export default function Ticker({ symbols, items, rotation }: Props) {
+  const [prices] = useState(() => createPrices(items));
+  const { shown, live } = useStore(prices.$prices);
+  const [running, setRunning] = useState(false);
+  const [paused, setPaused] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  const strip = useRef<HTMLDivElement>(null);
+
+  // Before the browser paints, so that the change from styles to script moves nothing.
+  useLayoutEffect(() => {
+    takeOver(strip.current);
+    setRunning(true);
+  }, []);
+  const forward = useCallback(() => strip.current && scrollOn(strip.current), []);
+  useRotation(section, forward, { rotation, paused });
+  useRefresh(section, prices.refresh);
+
+  const since = live ? staleSince(shown) : oldest(shown);
+  return (
+    <section
+      ref={section}
+      className={`${styles.ticker} wrap`}
+      aria-label="Markets"
+      data-ticker=""
+      data-running={running ? '' : undefined}
+    >
+      <p className={`label ${styles.name}`} aria-hidden="true">
+        Markets
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a strip that scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: it is no part of a form. */}
+      <div className={styles.strip} ref={strip} tabIndex={0} role="group" aria-label="Prices">
+        <ul>
+          {tickerRows(symbols, shown).map(({ symbol, name, price, direction, sign, spoken, change }) => (
+            <li key={symbol} data-direction={direction}>
+              <span className={styles.what}>{name}</span> <span className={styles.price}>{price}</span>{' '}
+              <span className={styles.change}>
+                <span className={styles.sign} aria-hidden="true">
+                  {sign}
+                </span>{' '}
+                <span className="visually-hidden">{spoken}</span> <span>{change}</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <p className={styles.asOf}>{since === null ? '' : asOfText(since)}</p>
+      <div className={styles.keys}>
+        <button
+          type="button"
+          className={styles.pause}
+          aria-pressed={paused}
+          aria-label="Pause the ticker"
+          onClick={() => setPaused(!paused)}
+        >
+          <span aria-hidden="true" />
+        </button>
+        <button type="button" aria-label="Next prices" onClick={forward}>
+          <span aria-hidden="true">›</span>
+        </button>
+      </div>
+    </section>
+  );
+}
+
+const oldest = (items: readonly TickerItem[]): string | null => items.map(({ asOf }) => asOf).sort()[0] ?? null;
+
+/** Scrolls the strip to where the animation of the styles has it, which `data-running` ends. */
+function takeOver(strip: HTMLElement | null): void {
+  const list = strip?.querySelector('ul');
+  if (!strip || !list) return;
+  const moved = new DOMMatrix(getComputedStyle(list).transform).m41;
+  list.style.animation = 'none';
+  strip.scrollLeft = -moved;
+}
+
+/** Scrolls to the next price, from the end to the first. */
+function scrollOn(strip: HTMLElement): void {
+  const { scrollLeft, scrollWidth, clientWidth } = strip;
+  const next = [...strip.querySelectorAll('li')].find(({ offsetLeft }) => offsetLeft > scrollLeft + 2);
+  const atEnd = scrollLeft > scrollWidth - clientWidth - 2;
+  strip.scrollTo({ left: atEnd ? 0 : (next?.offsetLeft ?? 0), behavior: wantsStillness() ? 'auto' : 'smooth' });
+}
+
+const wantsStillness = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Moves on by itself, except under the pointer, with the focus inside, while paused, and for readers who want no motion. */
+function useRotation(
+  section: RefObject<HTMLElement | null>,
+  forward: () => void,
+  { rotation, paused }: { rotation: number; paused: boolean },
+): void {
+  useEffect(() => {
+    if (paused) return;
+    const timer = setInterval(() => {
+      const held = section.current?.matches(':hover') || section.current?.contains(document.activeElement);
+      if (!held && !wantsStillness() && document.visibilityState === 'visible') forward();
+    }, rotation);
+    return () => clearInterval(timer);
+  }, [section, forward, rotation, paused]);
+}
+
+/** Asks for newer prices at once and each minute while the ticker is in view. */
+function useRefresh(section: RefObject<HTMLElement | null>, refresh: () => Promise<void>): void {
+  useEffect(() => {
+    let inView = true;
+    let askedAt = Number.NEGATIVE_INFINITY;
+    const renew = () => {
+      if (!inView || document.visibilityState !== 'visible' || performance.now() - askedAt < refreshMs) return;
+      askedAt = performance.now();
+      void refresh();
+    };
+    const view = new IntersectionObserver(([entry]) => {
+      inView = entry?.isIntersecting ?? true;
+      renew();
+    });
+    if (section.current) view.observe(section.current);
+    document.addEventListener('visibilitychange', renew);
+    const timer = setInterval(renew, refreshMs / 4);
+    return () => {
+      view.disconnect();
+      document.removeEventListener('visibilitychange', renew);
+      clearInterval(timer);
+    };
+  }, [section, refresh]);
+}

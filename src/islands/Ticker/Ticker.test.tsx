@@ -1,0 +1,132 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { renderToString } from 'react-dom/server';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { TickerItem } from '../../lib/ticker/schema.ts';
+import { button, click, type Drawn, draw } from '../shared/testing.tsx';
+import Ticker from './Ticker.island.tsx';
+
+const item = (symbol: string, more: Partial<TickerItem> = {}): TickerItem => ({
+  name: symbol,
+  symbol,
+  price: 6740.28,
+  change: 35.1,
+  changePercent: '(+0.52%)',
+  asOf: '2026-11-20T20:41:00.000Z',
+  stale: false,
+  ...more,
+});
+/** What the page was rendered with, at two in New York. */
+const old = (symbol: string, price: number) => item(symbol, { price, asOf: '2026-11-20T19:00:00.000Z' });
+const symbols = [
+  { symbol: 'SPX', name: 'S&P 500' },
+  { symbol: 'DJI', name: 'Dow Jones' },
+];
+const ticker = (items: readonly TickerItem[]) => <Ticker symbols={symbols} items={items} rotation={5000} />;
+
+let drawn: Drawn;
+let answer: () => Promise<Response>;
+const scrollTo = vi.fn();
+const answers = (items: readonly TickerItem[]) => async () => Response.json(items);
+const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);
+const later = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+
+async function open(items: readonly TickerItem[] = [old('SPX', 6500), old('DJI', 47_000)]) {
+  drawn = await draw(ticker(items));
+  await later(300);
+}
+
+beforeEach(() => {
+  scrollTo.mockClear();
+  // jsdom scrolls nothing.
+  Element.prototype.scrollTo = scrollTo;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  vi.stubGlobal('matchMedia', () => ({ matches: false }));
+  vi.stubGlobal('fetch', () => answer());
+  vi.stubGlobal(
+    'DOMMatrix',
+    class {
+      readonly m41 = -20;
+    },
+  );
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      readonly seen: (entries: readonly { isIntersecting: boolean }[]) => void;
+      constructor(seen: (entries: readonly { isIntersecting: boolean }[]) => void) {
+        this.seen = seen;
+      }
+      observe(): void {
+        this.seen([{ isIntersecting: true }]);
+      }
+      disconnect(): void {}
+    },
+  );
+});
+afterEach(async () => {
+  await drawn?.remove();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+it('is drawn on the server with the prices of the page and their time', () => {
+  const html = renderToString(ticker([old('SPX', 6500)]));
+  expect(html).toContain('6,500.00');
+  expect(html).toContain('As of 2:00 PM EST');
+  expect(html).toContain('no price yet');
+});
+
+it('brings newer prices when it starts and each minute, and says no age while all are fresh', async () => {
+  answer = answers([item('SPX'), item('DJI')]);
+  await open();
+  expect(rows()[0]).toContain('6,740.28');
+  expect(drawn.host.textContent).not.toContain('As of');
+  answer = answers([item('SPX', { price: 1 }), item('DJI')]);
+  await later(76_000);
+  expect(rows()[0]).toContain('1.0000');
+});
+
+it('says how old prices are where none come: no provider, no network, a broken site', async () => {
+  answer = answers([]);
+  await open();
+  expect(rows()[0]).toContain('6,500.00');
+  expect(drawn.host.textContent).toContain('As of 2:00 PM EST');
+  answer = () => Promise.reject(new TypeError('Failed to fetch'));
+  await later(76_000);
+  expect(drawn.host.textContent).toContain('As of 2:00 PM EST');
+  answer = answers([item('SPX'), item('DJI')]);
+  await later(76_000);
+  expect(drawn.host.textContent).not.toContain('As of');
+  answer = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
+  await later(76_000);
+  expect(rows()[0]).toContain('6,740.28');
+  expect(drawn.host.textContent).toContain('As of 3:41 PM EST');
+});
+
+it('says how old the one price is that did not come', async () => {
+  answer = answers([item('SPX')]);
+  await open();
+  expect(rows()).toEqual([expect.stringContaining('6,740.28'), expect.stringContaining('47,000.00')]);
+  expect(drawn.host.textContent).toContain('As of 2:00 PM EST');
+  answer = answers([item('SPX', { stale: true, asOf: '2026-11-20T18:30:00.000Z' })]);
+  await later(76_000);
+  expect(drawn.host.textContent).toContain('As of 1:30 PM EST');
+});
+
+it('says no time where there has never been a price', async () => {
+  answer = answers([]);
+  await open([]);
+  expect(drawn.host.textContent).not.toContain('As of');
+});
+
+it('goes on from where the styles had it, moves on by itself, and stands still when paused', async () => {
+  answer = answers([]);
+  await open();
+  const strip = drawn.host.querySelector('[role="group"]') as HTMLElement;
+  expect(strip.scrollLeft).toBe(20);
+  await later(5000);
+  expect(scrollTo).toHaveBeenCalledOnce();
+  await click(button('Pause the ticker'));
+  await later(20_000);
+  expect(scrollTo).toHaveBeenCalledOnce();
+});

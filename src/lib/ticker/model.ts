@@ -1,0 +1,153 @@
+/** The market ticker: how it writes prices, the same on the server and in the browser, and its service as pages see it. */
+import type { TickerItem } from './schema.ts';
+
+/** One price, as a provider says it. */
+export interface Quote {
+  readonly price: number;
+  /** Since the last closing price. */
+  readonly change: number;
+  readonly percent: number;
+}
+
+/** A source of prices: one for each vendor. */
+export interface QuoteProvider {
+  /**
+   * Prices by symbol, without the symbols that the provider doesn't know.
+   *
+   * @throws QuotesUnavailable
+   */
+  quotes(symbols: readonly string[]): Promise<ReadonlyMap<string, Quote>>;
+}
+
+/** The provider didn't give prices. */
+export class QuotesUnavailable extends Error {
+  /** Milliseconds to wait before the next request; `null`: the provider doesn't say. */
+  readonly restMs: number | null;
+
+  constructor(message: string, restMs: number | null = null) {
+    super(message);
+    this.name = 'QuotesUnavailable';
+    this.restMs = restMs;
+  }
+}
+
+interface NamedSymbol {
+  readonly symbol: string;
+  readonly name: string;
+}
+
+export interface TickerRules {
+  readonly symbols: readonly NamedSymbol[];
+  /** Seconds between two requests to the provider while readers ask for prices. */
+  readonly everySeconds: number;
+  /** Minutes after which pages with other prices than the newest are rendered again. */
+  readonly pageMinutes: number;
+}
+
+/** The prices of the ticker as routes and pages see them. */
+export interface Ticker {
+  /** The newest prices; the last known ones, with their time, while the provider is unavailable. Never rejects. */
+  quotes(): Promise<readonly TickerItem[]>;
+  /** The prices that are known without a request to the provider. */
+  known(): readonly TickerItem[];
+}
+
+const digits = (places: number) =>
+  new Intl.NumberFormat('en-US', { minimumFractionDigits: places, maximumFractionDigits: places });
+const formats = { 2: digits(2), 4: digits(4) };
+
+/** Exchange rates have four places, everything else two. */
+const placesOf = (price: number): 2 | 4 => (Math.abs(price) < 10 ? 4 : 2);
+
+/** A price in its own unit. */
+export const priceText = (price: number): string => formats[placesOf(price)].format(price);
+
+/** A change with its sign; a minus is a minus and no hyphen. */
+export function changeText(change: number, price: number): string {
+  const text = formats[placesOf(price)].format(Math.abs(change));
+  return /[1-9]/.test(text) ? `${change < 0 ? '−' : '+'}${text}` : text;
+}
+
+/** `(+0.52%)` (spec section 3, "changePercent"). @param percent hundredths */
+export const percentText = (percent: number): string => `(${changeText(percent, 100)}%)`;
+
+export type Direction = 'up' | 'down' | 'same';
+
+/** Which way it went, as far as the written change shows it. */
+export const directionOf = (change: number, price: number): Direction =>
+  /[1-9]/.test(changeText(change, price)) ? (change < 0 ? 'down' : 'up') : 'same';
+
+export interface TickerRow {
+  readonly symbol: string;
+  readonly name: string;
+  readonly price: string;
+  readonly direction: Direction;
+  /** A triangle; colours alone say nothing to many. */
+  readonly sign: string;
+  /** The same in a word. */
+  readonly spoken: string;
+  /** Change and percentage. */
+  readonly change: string;
+}
+
+const signs: Readonly<Record<Direction, readonly [sign: string, spoken: string]>> = {
+  up: ['▲', 'up'],
+  down: ['▼', 'down'],
+  same: ['', 'unchanged'],
+};
+
+export type TickerFace = Omit<TickerRow, 'symbol' | 'name'>;
+
+/** A price as it is written. */
+export function faceOf({ price, change, changePercent }: TickerItem): TickerFace {
+  const direction = directionOf(change, price);
+  const [sign, spoken] = signs[direction];
+  return { price: priceText(price), direction, sign, spoken, change: `${changeText(change, price)} ${changePercent}` };
+}
+
+/** The dash in place of a price is the style's. */
+const unknown: TickerFace = { price: '', direction: 'same', sign: '', spoken: 'no price yet', change: '' };
+
+/** A row for every symbol, whether its price is known or not: the strip has its size from the start. */
+export function tickerRows(symbols: readonly NamedSymbol[], items: readonly TickerItem[]): TickerRow[] {
+  const bySymbol = new Map(items.map((item) => [item.symbol, item]));
+  return symbols.map(({ symbol, name }) => {
+    const item = bySymbol.get(symbol);
+    return { symbol, name, ...(item ? faceOf(item) : unknown) };
+  });
+}
+
+/** When the oldest of the prices was true; `null` while all are fresh. */
+export const staleSince = (items: readonly TickerItem[]): string | null =>
+  items.reduce<string | null>(
+    (oldest, { stale, asOf }) => (stale && (oldest === null || asOf < oldest) ? asOf : oldest),
+    null,
+  );
+
+const hour = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/New_York',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** When prices were true, by New York's clock: `As of 3:41 PM EST`. */
+export const asOfText = (instant: string): string => `As of ${hour.format(new Date(instant))}`;
+
+/**
+ * Styles that turn the strip of the ticker until its island runs: each price stands for `ms` milliseconds. The strip moves by `--step`
+ * (Ticker.module.css), and no further than its last price.
+ */
+export function rotationStyle(count: number, ms: number): string {
+  const percent = (turn: number): string => `${Number(((turn / count) * 100).toFixed(2))}%`;
+  const frames = Array.from({ length: count }, (_, at) => {
+    const shift = `max(${-at}*var(--step),min(0px,100cqi - ${count}*var(--step)))`;
+    return `${percent(at)},${percent(at + 0.9)}{transform:translateX(${shift})}`;
+  });
+  return (
+    `@keyframes ticker{${frames.join('')}}` +
+    '@media (scripting:enabled) and (prefers-reduced-motion:no-preference){' +
+    `[data-ticker]:not([data-running]) ul{animation:ticker ${count * ms}ms infinite}` +
+    '[data-ticker]:is(:hover,:focus-within) ul{animation-play-state:paused}}'
+  );
+}

@@ -1,0 +1,71 @@
+/** No page moves under its reader: while it loads, while it is scrolled, and while its islands are hydrated. */
+import type { Page } from '@playwright/test';
+import { expect, test } from '../world/readers.ts';
+
+/** Collects the shifts that no touch of the reader explains, from the first paint on. */
+const observe = (page: Page) =>
+  page.addInitScript(() => {
+    interface Shift extends PerformanceEntry {
+      readonly value: number;
+      readonly hadRecentInput: boolean;
+      readonly sources: readonly { readonly node: Node | null }[];
+    }
+    const shifts: string[] = [];
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput, sources } of list.getEntries() as Shift[]) {
+        if (hadRecentInput) continue;
+        const moved = sources.map(({ node }) => (node as Element | null)?.outerHTML?.slice(0, 120) ?? node?.nodeName);
+        shifts.push(`${value.toFixed(4)} ${moved.join(' | ')}`);
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+
+const shiftsOf = (page: Page) => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
+
+/** Two frames: what has changed until now is laid out and reported. */
+const settled = (page: Page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+async function scrollThrough(page: Page): Promise<void> {
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  for (let y = 0; y < height; y += 400) {
+    await page.evaluate((top) => scrollTo(0, top), y);
+    await settled(page);
+  }
+  await page.waitForLoadState('networkidle');
+}
+
+/** Hydrates every island that can be seen, without the input that would excuse a shift. */
+async function hydrate(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const island of document.querySelectorAll('astro-island')) {
+      const seen = island.checkVisibility() || [...island.children].some((child) => child.checkVisibility());
+      if (!seen) continue;
+      island.setAttribute('data-touched', '');
+      island.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+    }
+  });
+  await expect(page.locator('astro-island[data-touched][ssr]')).toHaveCount(0);
+  await page.waitForLoadState('networkidle');
+}
+
+for (const [name, viewport] of [
+  ['a phone', { width: 390, height: 844 }],
+  ['a desktop', { width: 1280, height: 800 }],
+] as const) {
+  for (const path of ['/', '/article/crack-closes-mississippi-bridge', '/section/politics', '/pricing']) {
+    test(`${path} moves nothing on ${name}`, async ({ page }) => {
+      await page.setViewportSize(viewport);
+      // The popup would cover what is looked at.
+      await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
+      await observe(page);
+      await page.goto(path, { waitUntil: 'networkidle' });
+      await scrollThrough(page);
+      await hydrate(page);
+      await page.evaluate(() => scrollTo(0, 0));
+      await settled(page);
+      expect(await shiftsOf(page)).toEqual([]);
+    });
+  }
+}
