@@ -198,7 +198,7 @@ export const publication = {
     showWaitingDays: 14,
   },
 
-  /** A reader's own shelf: stories that may be saved, and for how many days and stories it is known what was read. */
+  /** What a reader may save, and for how many days and stories the reading history is kept. */
   library: { saved: 500, historyDays: 90, history: 1000 },
 
   /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */

@@ -1,6 +1,6 @@
 /** The web app manifest, made from the publication so that a second paper needs no second file. */
 import type { APIRoute } from 'astro';
-import { textAnswer } from '../lib/feeds/answer.ts';
+import { textAnswer } from '../lib/feeds/write.ts';
 import { publication } from '../publication.ts';
 
 export const GET: APIRoute = () =>

@@ -1,17 +1,11 @@
-/**
- * Takes a story off a reader's list in place, and puts it back when asked to. Without this, or when a call cannot be made for another
- * reason than the network, the form is a form.
- */
+/** Removes a story from a reader's list in place, and puts it back on request. Without a script the forms post. */
+import { failureText } from '../lib/article/messages.ts';
 import { forgetReading, noteReading, saveArticle, unsaveArticle } from '../lib/saved/client.ts';
 
 const calls = {
   saved: { remove: unsaveArticle, undo: saveArticle },
   history: { remove: forgetReading, undo: noteReading },
 } as const;
-
-const troubleWords = (message: string | null): string =>
-  message ??
-  (navigator.onLine ? 'Something went wrong. Please try again.' : 'You are offline. Please try again later.');
 
 function line(kind: 'gone' | 'trouble', words: string): HTMLParagraphElement {
   const paragraph = document.createElement('p');
@@ -29,7 +23,7 @@ async function remove(form: HTMLFormElement, item: HTMLElement, list: keyof type
   const answer = await calls[list].remove(id);
   item.ariaBusy = 'false';
   if (!answer.ok) {
-    item.append(line('trouble', troubleWords(answer.message)));
+    item.append(line('trouble', failureText(answer.message)));
     return;
   }
   const parts = [...item.children];
@@ -50,17 +44,17 @@ async function remove(form: HTMLFormElement, item: HTMLElement, list: keyof type
       form.querySelector('button')?.focus();
     } else {
       item.querySelector('.trouble')?.remove();
-      item.append(line('trouble', troubleWords(back.message)));
+      item.append(line('trouble', failureText(back.message)));
     }
   });
 }
 
-for (const list of document.querySelectorAll<HTMLElement>('[data-shelf]')) {
+for (const list of document.querySelectorAll<HTMLElement>('[data-list]')) {
   list.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement;
     const item = form.closest('li');
     if (!item || item.ariaBusy === 'true') return event.preventDefault();
     event.preventDefault();
-    void remove(form, item, list.dataset.shelf as keyof typeof calls);
+    void remove(form, item, list.dataset.list as keyof typeof calls);
   });
 }

@@ -1,12 +1,15 @@
 /** Third parties on a page, once something is allowed: puts together consent, who is reading, and the adapters. */
 
-import type { Adapter, AdapterContext } from '../lib/third-party/adapter.ts';
-import { forgetThirdParty } from '../lib/third-party/forget.ts';
-import { type PageData, readPageData } from '../lib/third-party/page-data.ts';
-import { hidePayment } from '../lib/third-party/payment-address.ts';
+import { forgetThirdParty, hidePayment } from '../lib/third-party/forget.ts';
+import {
+  type Adapter,
+  type AdapterContext,
+  type PageData,
+  readPageData,
+  visitorType,
+} from '../lib/third-party/model.ts';
 import { runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
-import { visitorType } from '../lib/third-party/visitor-type.ts';
 import { publication } from '../publication.ts';
 import { $consent, tellConsent } from '../stores/consent.ts';
 import { $session } from '../stores/session.ts';

@@ -3,7 +3,7 @@
  * no reader sees or changes another reader's by any number. On both engines the library itself is shown in library.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { historyAnswer, readingAnswer, savedAnswer, savedState } from '../../src/lib/saved/wire.ts';
+import { historyAnswer, readingAnswer, savedAnswer, savedState } from '../../src/lib/saved/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 
 let site: AccountSite;

@@ -1,9 +1,8 @@
 /** Searches that are too much, on the built site: of one network, and of all readers together. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../src/lib/logging.ts';
-import { SearchBusy } from '../../src/lib/search/busy.ts';
+import { type Search, SearchBusy } from '../../src/lib/search/model.ts';
 import { createSearch } from '../../src/lib/search/search.server.ts';
-import type { Search } from '../../src/lib/search/service.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
 
 const own = createSearch({ hosted: null, log: silent });

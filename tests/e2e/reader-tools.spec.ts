@@ -6,7 +6,7 @@ import { boxes, codeTo, emailField, expect, linkTo, newEmail, signIn, test } fro
 
 const story = '/article/crack-closes-mississippi-bridge';
 const tools = (page: Page) => page.getByRole('group', { name: 'Tools for this story' });
-const shelf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
+const listOf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
 
 test('share, text size and print: by the keyboard, and fetched only when one is used', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -130,9 +130,9 @@ test('whoever is not signed in is asked to, and the story is saved then; it is r
   await expect(tools(page).getByText(/^Saved\. It is in your account/)).toBeVisible();
 
   await page.goto('/dashboard/saved');
-  const item = shelf(page, 'Saved stories').getByRole('listitem');
+  const item = listOf(page, 'Saved stories').getByRole('listitem');
   await expect(item.getByRole('link', { name: /Mississippi Bridge/ })).toHaveAttribute('href', story);
-  await expect(shelf(page, 'Reading history').getByText('Nothing is here yet.')).toBeVisible();
+  await expect(listOf(page, 'Reading history').getByText('Nothing is here yet.')).toBeVisible();
   expect(await violationsOn(page, '.dashboard')).toEqual([]);
   await intercept(page, '**/api/v1/me/saved/*', (route) => route.abort());
   await item.getByRole('button', { name: /^Remove/ }).click();
@@ -154,7 +154,7 @@ test('whoever is not signed in is asked to, and the story is saved then; it is r
   await saved.click();
   await expect(tools(page).getByText('Taken off your saved stories.')).toBeVisible();
   await page.goto('/dashboard/saved');
-  await expect(shelf(page, 'Saved stories').getByText('Nothing is saved yet.')).toBeVisible();
+  await expect(listOf(page, 'Saved stories').getByText('Nothing is saved yet.')).toBeVisible();
 });
 
 test('the history holds what was really read, and nothing when it is turned off', async ({ page, context }) => {
@@ -180,7 +180,7 @@ test('the history holds what was really read, and nothing when it is turned off'
   };
   expect(await readIt()).toEqual({ noted: true });
   await page.goto('/dashboard/saved');
-  const history = shelf(page, 'Reading history');
+  const history = listOf(page, 'Reading history');
   await expect(history.getByRole('link', { name: /Mississippi Bridge/ })).toBeVisible();
   await history.getByRole('button', { name: 'Turn history off' }).click();
   await expect(history.getByText('Your reading history is off, and what was in it is deleted.')).toBeVisible();
@@ -203,7 +203,7 @@ test.describe('without a script', () => {
     await expect(page).toHaveURL(/\/socialLogin\?return=%2Faccount%2Fsaved$/);
     await signIn(context, newEmail('scriptless'));
     await page.goto('/account/saved');
-    const saved = shelf(page, 'Saved stories');
+    const saved = listOf(page, 'Saved stories');
     await expect(saved.getByText(/^Saved “A Crack/)).toBeVisible();
     await saved.getByRole('button', { name: /^Remove/ }).click();
     await expect(saved.getByText('Nothing is saved yet.')).toBeVisible();

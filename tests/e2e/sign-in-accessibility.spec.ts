@@ -103,7 +103,7 @@ test.describe('on a phone', () => {
     await field.press('Enter');
     await expect(bar.getByText('Thank you')).toBeVisible();
     await expectClean(page, 'thanks', foot);
-    await bar.getByText('Hide').click();
+    await bar.locator('summary').click();
     await expectClean(page, 'folded', foot);
   });
 

@@ -44,7 +44,7 @@ test.describe('for readers who are not signed in', () => {
     await page.goto('/section/culture');
     await expect(field(page)).toBeVisible();
     expect(await padding(page)).toBe(6);
-    await bar(page).getByText('Hide').click();
+    await bar(page).locator('summary').click();
     await expect(field(page)).toBeHidden();
     expect(await page.evaluate((name) => localStorage.getItem(name), key)).toBe('true');
     await page.goto('/');

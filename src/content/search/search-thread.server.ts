@@ -3,7 +3,7 @@
  * and no page must wait for that. One question is answered after the other; how many wait, and how long, is bounded.
  */
 import type { Logger } from '../../lib/logging.ts';
-import { SearchBusy } from '../../lib/search/busy.ts';
+import { SearchBusy } from '../../lib/search/model.ts';
 import { createWorkerPool, PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { FoundArticles, SearchFilter } from './search.server.ts';
 

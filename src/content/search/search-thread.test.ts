@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
-import { isSearchBusy } from '../../lib/search/busy.ts';
+import { isSearchBusy } from '../../lib/search/model.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../store/write.server.ts';

@@ -2,7 +2,7 @@
 import type { CardsAnswer } from '../../lib/cards/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { searchPage } from '../../lib/search/client.ts';
-import type { SearchAnswer } from '../../lib/search/wire.ts';
+import type { SearchAnswer } from '../../lib/search/schema.ts';
 import styles from './SearchOverlay.module.css';
 
 /** @param stale whether the answer is to an earlier question */

@@ -1,7 +1,14 @@
 /** Places for advertising: their sizes and what the ad server is told about a page (spec section 2, "Ad slots"). Pure. */
+import type { PageFacts, VisitorType } from '../third-party/model.ts';
 
-import type { PageFacts } from '../third-party/page-facts.ts';
-import type { VisitorType } from '../third-party/visitor-type.ts';
+/** A place that an advertisement is wanted for. */
+export interface AdPlace {
+  /** Name of the slot, and of its ad unit. */
+  readonly name: string;
+  readonly shape: AdShape;
+  /** Id of the element that it is set into. */
+  readonly element: string;
+}
 
 export const adShapes = ['ribbon', 'billboard', 'box'] as const;
 export type AdShape = (typeof adShapes)[number];
@@ -41,4 +48,64 @@ export function adTargeting(page: PageFacts, visitor: VisitorType | null): Recor
   if (page.article) told.slug = page.article.slug;
   if (visitor) told.visitor = visitor;
   return told;
+}
+
+const slots = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-ad-room]')];
+const placeIn = (slot: HTMLElement) => slot.querySelector<HTMLElement>('[data-ad-place]');
+
+/** Places that are shown to this reader, and hold nothing yet. */
+export function openPlaces(): AdPlace[] {
+  return slots().flatMap((slot) => {
+    const { adSlot: name, shape } = slot.dataset;
+    const element = placeIn(slot)?.id;
+    const known = adShapes.find((each) => each === shape) as AdShape | undefined;
+    return name && known && element && isShown(slot) ? [{ name, shape: known, element }] : [];
+  });
+}
+
+/**
+ * Opens slots that are closed as long as advertising is not allowed. Only below what is in sight: the others would push down what is
+ * being read, and open on the next page.
+ */
+export function openBelow(): void {
+  for (const slot of slots()) {
+    if (slot.dataset.adRoom !== 'opens' || isShown(slot)) continue;
+    // What is not shown has no place; what stands before it in the page has.
+    const before = nearestShownBefore(slot);
+    if (before && before.getBoundingClientRect().bottom > window.innerHeight) slot.dataset.open = '';
+  }
+}
+
+/** Shows what was set into a slot, or the house's own word again. */
+export function fill(element: string, filled: boolean): void {
+  const slot = document.getElementById(element)?.closest<HTMLElement>('[data-ad-room]');
+  if (!slot) return;
+  if (!filled) {
+    empty(slot);
+    return;
+  }
+  slot.dataset.filled = '';
+  slot.dataset.word ??= slot.ariaLabel ?? '';
+  slot.ariaLabel = slot.dataset.adLabel ?? null;
+}
+
+function empty(slot: HTMLElement): void {
+  delete slot.dataset.filled;
+  if (slot.dataset.word) slot.ariaLabel = slot.dataset.word;
+}
+
+/** Every slot shows the house's own word. */
+export function emptyAll(): void {
+  for (const slot of slots()) empty(slot);
+}
+
+const isShown = (element: HTMLElement): boolean => element.getClientRects().length > 0;
+
+function nearestShownBefore(element: Element): HTMLElement | null {
+  for (let at: Element | null = element; at; at = at.parentElement) {
+    let before = at.previousElementSibling;
+    while (before && !(before instanceof HTMLElement && isShown(before))) before = before.previousElementSibling;
+    if (before instanceof HTMLElement) return before;
+  }
+  return null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headlineSize } from './headline.ts';
+import { headlineSize } from './model.ts';
 
 test.each([
   ['The Night Switchman', 'large'],

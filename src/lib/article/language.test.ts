@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { languageOf } from './language.ts';
+import { languageOf } from './model.ts';
 
 it.each([
   ['الصحيفة تشرق للجميع', { lang: 'ar', dir: 'rtl' }],

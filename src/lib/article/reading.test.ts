@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shareLinks } from './share.ts';
+import { shareLinks } from './model.ts';
 import { piecesOf, voiceFor } from './speech.ts';
 import { readingScript, textSizeName } from './text-size.ts';
 

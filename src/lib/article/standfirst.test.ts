@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standfirstOf } from './standfirst.ts';
+import { standfirstOf } from './model.ts';
 
 const body =
   '<p>HOBOKEN — The airship came in over the river at 6:40 &amp; nobody was ready&nbsp;for it.</p>' +

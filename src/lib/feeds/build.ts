@@ -3,9 +3,8 @@
 import { publication } from '../../publication.ts';
 import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
-import { textAnswer } from './answer.ts';
 import { type FeedDocument, type FeedItem, feedForms } from './model.ts';
-import { writeFeed } from './write.ts';
+import { textAnswer, writeFeed } from './write.ts';
 
 const itemsPerFeed = 30;
 const pictureWidth = 1200;

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { answerFeed, buildFeed } from './build.ts';
 import { newsSitemap, robotsTxt, sitemap, sitemapIndex } from './sitemap.ts';
-import { writeFeed } from './write.ts';
-import { escapeXml } from './xml.ts';
+import { escapeXml, writeFeed } from './write.ts';
 
 const site = 'https://paper.example';
 const now = Date.parse('2026-11-21T12:00:00Z');

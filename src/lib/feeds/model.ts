@@ -50,3 +50,6 @@ export const lastChange = (feed: FeedDocument): string =>
     .map((item) => item.modified)
     .sort()
     .at(-1) ?? '1970-01-01T00:00:00Z';
+
+/** Articles in one sitemap; the protocol allows 50,000, a smaller one is quicker to make anew. */
+export const articlesPerSitemap = 5000;

@@ -4,8 +4,8 @@ import { publication } from '../../publication.ts';
 import type { Card, ContentReader } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { pathsOf } from '../http/fixed-pages.ts';
-import { articlesPerSitemap } from './limits.ts';
-import { type XmlNode, xmlDocument } from './xml.ts';
+import { articlesPerSitemap } from './model.ts';
+import { type XmlNode, xmlDocument } from './write.ts';
 
 /** Google reads at most this many from a news sitemap. */
 const newsLimit = 1000;

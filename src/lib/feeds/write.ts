@@ -1,11 +1,41 @@
-/**
- * Writes a feed as RSS 2.0 (with the RSS Advisory Board's profile), Atom (RFC 4287) and JSON Feed 1.1.
- *
- * Written here rather than with the `feed` package: that one writes names where RSS demands e-mail addresses, JSON Feed
- * 1.0, and media types guessed from the ends of addresses.
- */
+/** Writes feeds as RSS, Atom and JSON, with the little XML that feeds and sitemaps need: elements as values, escaped once. */
 import { type FeedDocument, type FeedFile, type FeedItem, lastChange } from './model.ts';
-import { type XmlNode, xmlDocument } from './xml.ts';
+
+/** An element: its name, its attributes (those with `null` are left out), its text or children. */
+export type XmlNode = readonly [
+  name: string,
+  attributes: Readonly<Record<string, string | number | null>>,
+  children: string | readonly (XmlNode | null)[],
+];
+
+// XML 1.0 has no way to write these, escaped or not.
+const unwritable =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+
+/** Text as XML may carry it, in an element or in an attribute. */
+export const escapeXml = (text: string): string =>
+  text.replace(unwritable, '').replace(/[&<>"']/g, (character) => entities[character] as string);
+
+function write(node: XmlNode): string {
+  const [name, attributes, children] = node;
+  const written = Object.entries(attributes)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => ` ${key}="${escapeXml(String(value))}"`)
+    .join('');
+  const inner =
+    typeof children === 'string'
+      ? escapeXml(children)
+      : children
+          .filter((child) => child !== null)
+          .map(write)
+          .join('');
+  return inner === '' ? `<${name}${written}/>` : `<${name}${written}>${inner}</${name}>`;
+}
+
+/** A whole document in UTF-8. */
+export const xmlDocument = (root: XmlNode): string => `<?xml version="1.0" encoding="UTF-8"?>\n${write(root)}\n`;
 
 /** RFC 822 date as RSS wants it. */
 const rfc822 = (iso: string): string => new Date(iso).toUTCString().replace('GMT', '+0000');
@@ -145,3 +175,9 @@ function writeJson(feed: FeedDocument): string {
 function stableId(feed: FeedDocument, item: FeedItem): string {
   return `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
 }
+
+/** Answers for machines: text of a media type, or a plain 404. */
+export const textAnswer = (body: string | null, type: string): Response =>
+  body === null
+    ? new Response('Not found.\n', { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+    : new Response(body, { headers: { 'content-type': `${type}; charset=utf-8` } });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heatOf, readingsNow, together } from './heat.ts';
+import { heatOf, readingsNow, together } from './scores.server.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21);

@@ -1,8 +1,7 @@
 /** The popularity of articles in both databases. */
 import { expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { heatOf, readingsNow, together } from './heat.ts';
-import { createLedger } from './ledger.server.ts';
+import { createLedger, heatOf, readingsNow, together } from './scores.server.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21);

@@ -10,9 +10,8 @@ import type { Limiter } from '../http/limiter.server.ts';
 import type { Logger } from '../logging.ts';
 import { changedBoards, keepBoards, readBoards } from './boards.server.ts';
 import { createFirstReadings } from './first-readings.server.ts';
-import { heatOf, together } from './heat.ts';
-import { createLedger, type Ranked } from './ledger.server.ts';
-import type { Popularity, TopQuery } from './service.ts';
+import type { Popularity, TopQuery } from './model.ts';
+import { createLedger, heatOf, type Ranked, together } from './scores.server.ts';
 
 export interface PopularityRules {
   /** Hours in which a reading loses half of its weight. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idOf, limitOf } from './query.ts';
+import { idOf, limitOf } from './model.ts';
 import { parseTracked, withTracked } from './tracked.ts';
 
 describe('what a browser has counted', () => {

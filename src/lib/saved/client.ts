@@ -1,6 +1,6 @@
 /** The calls about saved and read articles that the browser makes. Values, never errors. */
 import { type Answer, ask } from '../http/ask.ts';
-import type { ReadingAnswer, ReadingBody, SavedState } from './wire.ts';
+import type { ReadingAnswer, ReadingBody, SavedState } from './schema.ts';
 
 const saved = (id: number): string => `/api/v1/me/saved/${id}`;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Card } from '../content/model.ts';
-import { shelfPage } from './list.ts';
+import { savedPage } from './model.ts';
 
 /** An edition that has the articles with even numbers. */
 const content = {
@@ -16,7 +16,7 @@ const kept = (...ids: number[]) => ids.map((articleId) => ({ articleId, at: arti
 
 describe('a page of a reader’s list', () => {
   it('keeps its order, leaves out what was withdrawn, and counts what is there', () => {
-    const page = shelfPage(content, kept(8, 7, 6, 5, 4, 2), { offset: 1, limit: 2 });
+    const page = savedPage(content, kept(8, 7, 6, 5, 4, 2), { offset: 1, limit: 2 });
     expect(page.items.map(({ id, at }) => [id, at])).toEqual([
       [6, 60],
       [4, 40],
@@ -25,7 +25,7 @@ describe('a page of a reader’s list', () => {
   });
 
   it('is empty where there is nothing', () => {
-    expect(shelfPage(content, [], { offset: 0, limit: 20 })).toEqual({ items: [], total: 0 });
-    expect(shelfPage(content, kept(1, 3), { offset: 0, limit: 20 })).toEqual({ items: [], total: 0 });
+    expect(savedPage(content, [], { offset: 0, limit: 20 })).toEqual({ items: [], total: 0 });
+    expect(savedPage(content, kept(1, 3), { offset: 0, limit: 20 })).toEqual({ items: [], total: 0 });
   });
 });

@@ -1,6 +1,6 @@
 /** What the library keeps of a user. */
 import type { PersonalData } from '../personal-data.ts';
-import type { Library } from './service.ts';
+import type { Library } from './model.ts';
 
 const tables = { saved_articles: 'gone', reading_history: 'gone', history_refusals: 'gone' } as const;
 

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
-import type { Kept, Library, LibraryRules } from './service.ts';
+import type { Kept, Library, LibraryRules } from './model.ts';
 
 export interface LibraryOptions {
   readonly database: Database;

@@ -12,8 +12,7 @@ import type { ContentReader } from '../content/model.ts';
 import { postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
-import type { AlgoliaAccess } from './algolia-access.ts';
-import type { HostedFeed } from './hosted.ts';
+import type { AlgoliaAccess, HostedFeed } from './model.ts';
 import { type Action, actionFor, recordVersion } from './record.ts';
 
 export interface FeedTuning {

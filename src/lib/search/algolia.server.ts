@@ -6,9 +6,8 @@ import type { SearchParamsObject } from 'algoliasearch';
 import { z } from 'zod';
 import { postJson } from '../http/post.server.ts';
 import { cutToBytes } from '../text.ts';
-import type { AlgoliaAccess } from './algolia-access.ts';
 import { type FeedOptions, openFeed } from './algolia-feed.server.ts';
-import type { HostedAnswer, HostedEngine } from './hosted.ts';
+import type { AlgoliaAccess, HostedAnswer, HostedEngine } from './model.ts';
 
 export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'> {
   readonly access: AlgoliaAccess;

@@ -2,9 +2,9 @@
 import type { ContentReader, SearchHit } from '../content/model.ts';
 import { leadStory } from '../fronts/front-page.ts';
 import { snippetOf, snippetParts } from '../text.ts';
+import type { Found } from './model.ts';
 import { pictureOf } from './record.ts';
-import type { Found } from './service.ts';
-import type { SearchAnswer, SearchHitAnswer } from './wire.ts';
+import type { SearchAnswer, SearchHitAnswer } from './schema.ts';
 
 const hitOf = (hit: SearchHit): SearchHitAnswer => ({
   slug: hit.slug,

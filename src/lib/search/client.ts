@@ -2,7 +2,7 @@
 
 import type { CardsAnswer } from '../cards/wire.ts';
 import { type Answer, ask } from '../http/ask.ts';
-import type { SearchAnswer } from './wire.ts';
+import type { SearchAnswer } from './schema.ts';
 
 /** Stories that the overlay shows at once. */
 export const shownAtOnce = 8;

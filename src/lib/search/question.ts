@@ -1,7 +1,17 @@
-/** What somebody looks for, as the address of a search says it: words, a section, days, a page. Pure. */
+/** What a reader searches for, as the address of a search says it: words, a section, days. Pure. */
 import { fromZonedTime } from 'date-fns-tz';
 import { publication } from '../../publication.ts';
-import { searchTerms } from './terms.ts';
+
+/** Longest query that is looked up, in UTF-16 code units; the box takes no more. */
+const longest = 200;
+
+/** The query of a search page, cut to 200 code units and never through a character: half of one has no address. */
+export function searchTerms(params: URLSearchParams): string {
+  return (params.get('q') ?? '')
+    .trim()
+    .slice(0, longest)
+    .replace(/[\ud800-\udbff]$/u, '');
+}
 
 export interface Question {
   /** `''` where nothing was typed. */

@@ -6,8 +6,7 @@
 import { isWalled } from '../access/article.ts';
 import type { ContentReader, SearchFilter } from '../content/model.ts';
 import type { Logger } from '../logging.ts';
-import type { HostedEngine } from './hosted.ts';
-import type { Search } from './service.ts';
+import type { HostedEngine, Search } from './model.ts';
 
 export interface SearchOptions {
   /** `null`: the paper's own index alone. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { silent } from '../logging.ts';
-import type { HostedFeed } from './hosted.ts';
+import type { HostedFeed } from './model.ts';
 import { createSearch } from './search.server.ts';
 
 it('keeps what goes wrong with a hosted engine from whoever tells it of a change', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchTerms } from './terms.ts';
+import { searchTerms } from './question.ts';
 
 const of = (q: string) => searchTerms(new URLSearchParams({ q }));
 

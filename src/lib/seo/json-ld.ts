@@ -7,7 +7,7 @@
  */
 
 import { publication } from '../../publication.ts';
-import { isFree, walledClass } from '../article/access.ts';
+import { isFree, walledClass } from '../article/model.ts';
 import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';

@@ -1,8 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
-import { forgetThirdParty } from './forget.ts';
-import { hidePayment } from './payment-address.ts';
+import { forgetThirdParty, hidePayment } from './forget.ts';
 import { makeReferral } from './referral.ts';
 import { hasThirdParties, isSecretAddress, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
 import { makeTagManager } from './tag-manager.ts';

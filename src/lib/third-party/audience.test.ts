@@ -3,10 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { publication } from '../../publication.ts';
 import { anonymousSession, loadingSession, sessionOf } from '../accounts/session.ts';
 import { readConsent } from '../consent/model.ts';
-import { createAudience } from './audience.ts';
-import { makeAudience, marfeel } from './marfeel.ts';
+import { createAudience, makeAudience, marfeel } from './marfeel.ts';
+import { visitorType } from './model.ts';
 import { usualAddresses } from './settings.ts';
-import { visitorType } from './visitor-type.ts';
 
 const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
 const codes = publication.visitorTypeCodes;

@@ -1,10 +1,35 @@
-/**
- * Marfeel Compass. Its loader reads the account from `window.marfeel.config` and runs the commands that wait in `window.marfeel.cmd`,
- * so that it may come late or never (marfeel.com/docs, "Instrumentation": the install snippet sets both before the script).
- */
-import type { Adapter, AdapterContext } from './adapter.ts';
-import { type AudienceTool, createAudience } from './audience.ts';
+/** Marfeel, the audience tool: told what type of visitor is reading (vendors.md 5). */
+
 import { loadScriptOnce } from './load-script.ts';
+import type { Adapter, AdapterContext, VisitorType } from './model.ts';
+
+/** One vendor's tool. */
+export interface AudienceTool {
+  /** Told on each page view and whenever the type has changed; the last word counts. */
+  setVisitorType(code: number): void;
+}
+
+export interface Audience {
+  /** Who is reading, as soon as that is known; sends when the type is another one than was sent last. */
+  visitor(type: VisitorType): void;
+  /** A new route: what is known is sent again, for tools keep it for one page view. */
+  route(): void;
+}
+
+export function createAudience(tool: AudienceTool, codes: Readonly<Record<VisitorType, number>>): Audience {
+  let type: VisitorType | null = null;
+  const send = () => {
+    if (type !== null) tool.setVisitorType(codes[type]);
+  };
+  return {
+    visitor(next) {
+      if (next === type) return;
+      type = next;
+      send();
+    },
+    route: send,
+  };
+}
 
 /** The vendor's object for the tool. */
 interface Compass {

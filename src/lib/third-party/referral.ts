@@ -1,6 +1,7 @@
 /** GrowSurf, the referral widget (vendors.md 5). It is told the campaign and nothing of the reader. */
-import type { Adapter, AdapterContext } from './adapter.ts';
+
 import { loadScriptOnce } from './load-script.ts';
+import type { Adapter, AdapterContext } from './model.ts';
 
 declare global {
   interface Window {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type Consent, consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
-import type { Adapter } from './adapter.ts';
+import type { Adapter } from './model.ts';
 import { runThirdParties, type Startable } from './run.ts';
 
 const consent = (...granted: OptionalPurpose[]): Consent =>

@@ -4,9 +4,8 @@
  */
 
 import type { Consent } from '../consent/model.ts';
-import type { Adapter } from './adapter.ts';
+import type { Adapter, VisitorType } from './model.ts';
 import type { ThirdPartyName } from './settings.ts';
-import type { VisitorType } from './visitor-type.ts';
 
 export interface Startable {
   readonly name: ThirdPartyName;

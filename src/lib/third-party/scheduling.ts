@@ -3,8 +3,8 @@
  * The script comes at the first press; where it does not come, and without consent, they are links.
  */
 
-import type { Adapter, AdapterContext } from './adapter.ts';
 import { loadScriptOnce } from './load-script.ts';
+import type { Adapter, AdapterContext } from './model.ts';
 import { track } from './tracker.ts';
 
 declare global {

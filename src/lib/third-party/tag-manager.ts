@@ -4,8 +4,8 @@
  */
 /// <reference types="gtag.js" />
 import type { Consent } from '../consent/model.ts';
-import type { Adapter, AdapterContext } from './adapter.ts';
 import { loadScriptOnce } from './load-script.ts';
+import type { Adapter, AdapterContext } from './model.ts';
 import { createTracker, onTrack } from './tracker.ts';
 
 declare global {

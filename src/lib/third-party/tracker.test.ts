@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { expect, it, vi } from 'vitest';
 import { publication } from '../../publication.ts';
-import { articleFacts } from './page-facts.ts';
+import { articleFacts } from './model.ts';
 import { createTracker, onTrack, track } from './tracker.ts';
 
 const article = articleFacts({

@@ -2,8 +2,7 @@
  * Sends measurement what happens on a page: each event with the type of visitor and what the page is. While the session is loading,
  * nothing is sent (spec section 4); events of that time are sent afterwards.
  */
-import type { PageFacts, TrackedEvent } from './page-facts.ts';
-import type { VisitorType } from './visitor-type.ts';
+import type { PageFacts, TrackedEvent, VisitorType } from './model.ts';
 
 /** What an event says besides its name: nothing personal, and no addresses. */
 type Details = Readonly<Record<string, string | number | boolean | null>>;

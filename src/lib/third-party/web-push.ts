@@ -3,10 +3,16 @@
  * way of another. Whether and when readers are asked for notifications is set up in OneSignal. Typed by the vendor's declarations.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
-import type { Adapter, AdapterContext } from './adapter.ts';
-import type { Declared } from './declared.ts';
 import { loadScriptOnce } from './load-script.ts';
-import type { VisitorType } from './visitor-type.ts';
+import type { Adapter, AdapterContext, VisitorType } from './model.ts';
+
+/**
+ * A vendor's options without the index signature that some declarations carry (`[key: string]: unknown`), for `satisfies`: with it every
+ * misspelled name would pass.
+ */
+type Declared<Options> = {
+  [Name in keyof Options as string extends Name ? never : Name]: Options[Name];
+};
 
 type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 

@@ -1,6 +1,6 @@
 import type { APIRoute } from 'astro';
-import { textAnswer } from '../../lib/feeds/answer.ts';
 import { securityTxt } from '../../lib/feeds/well-known.ts';
+import { textAnswer } from '../../lib/feeds/write.ts';
 
 export const GET: APIRoute = ({ locals }) => {
   const answer = textAnswer(securityTxt(locals.config.siteUrl, Date.now()), 'text/plain');

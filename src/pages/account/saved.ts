@@ -5,28 +5,28 @@
 import type { APIRoute } from 'astro';
 import { accountForm, saveLater, signInPage } from '../../lib/accounts/form.server.ts';
 import { withQuery } from '../../lib/http/form.server.ts';
-import { articleIdOf, isPublished } from '../../lib/saved/calls.server.ts';
-import type { Library } from '../../lib/saved/service.ts';
+import type { Library } from '../../lib/saved/model.ts';
+import { articleIdOf, isPublished } from '../../lib/saved/routes.server.ts';
 
-const shelf = '/dashboard/saved';
+const savedTab = '/dashboard/saved';
 const here = '/account/saved';
 
 async function save(library: Library, userId: string, articleId: number): Promise<string> {
   const outcome = await library.save(userId, articleId);
-  return withQuery(shelf, outcome === 'full' ? { problem: 'full' } : { state: 'saved', article: String(articleId) });
+  return withQuery(savedTab, outcome === 'full' ? { problem: 'full' } : { state: 'saved', article: String(articleId) });
 }
 
 export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   const { library } = context.locals.services;
   const articleId = articleIdOf(form.get('article'));
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
-  if (articleId === null || !library) return { to: session ? shelf : '/', cookies };
+  if (articleId === null || !library) return { to: session ? savedTab : '/', cookies };
   if (form.get('do') === 'remove') {
-    if (!session) return { to: signInPage(null, shelf) };
+    if (!session) return { to: signInPage(null, savedTab) };
     await library.unsave(session.userId, articleId);
-    return { to: withQuery(shelf, { state: 'removed', article: String(articleId) }), cookies };
+    return { to: withQuery(savedTab, { state: 'removed', article: String(articleId) }), cookies };
   }
-  if (!isPublished(context.locals.content, articleId)) return { to: session ? shelf : '/', cookies };
+  if (!isPublished(context.locals.content, articleId)) return { to: session ? savedTab : '/', cookies };
   if (session) return { to: await save(library, session.userId, articleId), cookies };
   return { to: signInPage(null, here), cookies: [saveLater(context.locals).set(articleId)] };
 });
@@ -35,7 +35,7 @@ export const GET: APIRoute = async ({ request, locals }) => {
   const header = request.headers.get('cookie');
   const { accounts, library, log } = locals.services;
   const wish = saveLater(locals);
-  const headers = new Headers({ Location: shelf, 'Cache-Control': 'private, no-store' });
+  const headers = new Headers({ Location: savedTab, 'Cache-Control': 'private, no-store' });
   try {
     const { session, cookies } = (await accounts?.session(header)) ?? { session: null, cookies: [] };
     for (const cookie of cookies) headers.append('Set-Cookie', cookie);
@@ -46,7 +46,7 @@ export const GET: APIRoute = async ({ request, locals }) => {
       headers.append('Set-Cookie', wish.clear);
     }
   } catch (error) {
-    // The shelf says what is wrong; the wish is kept.
+    // The tab says what is wrong; the wish is kept.
     log.error({ err: error }, 'A story could not be saved after a sign-in');
   }
   return new Response(null, { status: 303, headers });

@@ -1,6 +1,6 @@
 import type { APIRoute } from 'astro';
-import { textAnswer } from '../../lib/feeds/answer.ts';
 import { sitemap } from '../../lib/feeds/sitemap.ts';
+import { textAnswer } from '../../lib/feeds/write.ts';
 
 export const GET: APIRoute = ({ locals, params }) =>
   textAnswer(sitemap(locals.content, locals.config.siteUrl, params.name ?? ''), 'application/xml');

@@ -1,4 +1,4 @@
-/** What the tools know of the story that they belong to, and where they say what has been done. */
+/** The story that the tools belong to, and the place where they say what they have done. */
 
 export interface Story {
   readonly id: number;
@@ -19,11 +19,6 @@ export function say(sentence: string): void {
   const said = bar()?.querySelector<HTMLElement>('[role="status"]');
   if (said) said.textContent = sentence;
 }
-
-/** What is said where a call was refused. */
-export const troubleWords = (message: string | null): string =>
-  message ??
-  (navigator.onLine ? 'Something went wrong. Please try again.' : 'You are offline. Please try again later.');
 
 /** Shows whether the story is saved. */
 export function showSaved(saved: boolean): void {

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, expect, it, vi } from 'vitest';
-import { give } from './gift.ts';
+import { give } from './tools.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,8 +1,106 @@
-/** Reads a story aloud with the browser's own voices: headline, standfirst, and the text that this reader has before them. */
+/**
+ * Reads a story aloud with the browser's own voices: headline, standfirst, and the text that this reader has, piece by piece. A pause is a
+ * stop that remembers its place, because phones don't resume a paused voice reliably.
+ */
 import './listen.css';
-import { piecesOf } from '../../lib/article/speech.ts';
+import { toolMessages } from '../../lib/article/messages.ts';
+import { type Piece, piecesOf, voiceFor } from '../../lib/article/speech.ts';
 import { say } from './bar.ts';
-import { createReader } from './reader.ts';
+
+interface ReaderState {
+  readonly playing: boolean;
+  /** Of the piece that is read, or was read last. */
+  readonly at: number;
+  readonly rate: number;
+}
+
+interface Reader {
+  play(): void;
+  pause(): void;
+  setRate(rate: number): void;
+  /** Ends for good. */
+  stop(): void;
+}
+
+interface Options {
+  readonly pieces: readonly Piece[];
+  readonly language: string;
+  readonly rate: number;
+  /** Told of every change. */
+  readonly onChange: (state: ReaderState) => void;
+  /** Told when the last piece has been read. */
+  readonly onEnd: () => void;
+  readonly onTrouble: () => void;
+}
+
+function createReader({ pieces, language, onChange, onEnd, onTrouble, ...options }: Options): Reader {
+  const voices = window.speechSynthesis;
+  let { rate } = options;
+  let at = 0;
+  let playing = false;
+  /** Events of a piece that was canceled come late, and are ignored. */
+  let turn = 0;
+
+  const tell = () => onChange({ playing, at, rate });
+
+  function speak(): void {
+    const mine = ++turn;
+    const piece = pieces[at];
+    if (!piece) {
+      playing = false;
+      at = 0;
+      tell();
+      onEnd();
+      return;
+    }
+    const words = new SpeechSynthesisUtterance(piece.text);
+    words.lang = language;
+    words.rate = rate;
+    const voice = voiceFor(voices.getVoices(), language);
+    if (voice) words.voice = voice;
+    words.onend = () => {
+      if (mine !== turn || !playing) return;
+      at++;
+      speak();
+    };
+    words.onerror = () => {
+      if (mine !== turn || !playing) return;
+      playing = false;
+      tell();
+      onTrouble();
+    };
+    tell();
+    voices.speak(words);
+  }
+
+  function hush(): void {
+    turn++;
+    playing = false;
+    voices.cancel();
+  }
+
+  return {
+    play() {
+      if (playing) return;
+      // Another page of the paper may be reading.
+      voices.cancel();
+      playing = true;
+      speak();
+    },
+    pause() {
+      hush();
+      tell();
+    },
+    setRate(next) {
+      rate = next;
+      const was = playing;
+      hush();
+      if (was) this.play();
+      else tell();
+    },
+    stop: hush,
+  };
+}
 
 /** What is looked at and not read: pictures, tables, players, notes. */
 const silent = 'figure, table, pre, hr, .embed, .table-scroll, [data-ad-slot], [data-joined], aside, style, script';
@@ -51,7 +149,7 @@ export function listen(): void {
     onEnd: () => close(),
     onTrouble() {
       close();
-      say('This browser cannot read aloud just now.');
+      say(toolMessages.noVoice);
     },
   });
   const close = (): void => {

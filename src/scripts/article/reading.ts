@@ -1,14 +1,73 @@
-/** What goes on while somebody reads; fetched at the first scroll. */
+/**
+ * What a page does while its article is read; loaded at the first scroll. A reading counts (spec section 7) when the page has been
+ * visible for some seconds, once for each article and browser (`trackedArticles`, spec section 3). Failures are ignored (spec section 8).
+ */
+import { parseTracked, withTracked } from '../../lib/most-read/tracked.ts';
+
+/** Local storage key (spec section 3). */
+const name = 'trackedArticles';
+/** Seconds that a page must be visible. */
+const enough = 5;
+
+function tracked(): readonly number[] {
+  try {
+    return parseTracked(localStorage.getItem(name));
+  } catch {
+    return [];
+  }
+}
+
+async function count(article: number, section: string | undefined): Promise<void> {
+  const query = section ? `?categoryId=${section}` : '';
+  try {
+    const path = `/api/v1/articles/popular/increment/${article}${query}`;
+    const { ok } = await fetch(path, { method: 'POST', keepalive: true });
+    if (ok) localStorage.setItem(name, JSON.stringify(withTracked(tracked(), article)));
+  } catch {
+    // A reading that isn't counted costs the reader nothing.
+  }
+}
+
+const { id = '', section } = document.querySelector<HTMLElement>('.story')?.dataset ?? {};
+const article = Number(id);
+if (article > 0 && !tracked().includes(article)) {
+  let seconds = 0;
+  const timer = setInterval(() => {
+    if (document.visibilityState === 'visible') seconds++;
+    if (seconds < enough) return;
+    clearInterval(timer);
+    // Another tab may have counted it meanwhile.
+    if (!tracked().includes(article)) void count(article, section);
+  }, 1000);
+}
+
 const worker = document.querySelector('[data-tools][data-worker]');
 
-/** Milliseconds of reading before anything is fetched for it: whoever only looks in pays for none of it. */
+/** Milliseconds of reading before anything else is fetched: a reader who leaves at once doesn't pay for it. */
 const aMoment = 2000;
 
 setTimeout(() => {
   if (worker && 'serviceWorker' in navigator && import.meta.env.PROD) {
-    void import('./offline.ts').then(({ keepStories }) => keepStories()).catch(() => {});
+    void keepStories().catch(() => {});
   }
   if (document.documentElement.dataset.visitor && document.querySelector('[data-tool="save"]')) {
     void import('./history.ts').catch(() => {});
   }
 }, aMoment);
+
+/** The files of this page that the service worker keeps. */
+const files = (): string[] =>
+  performance
+    .getEntriesByType('resource')
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith(`${location.origin}/_assets/`) || name.startsWith(`${location.origin}/image?`));
+
+/** Starts the service worker that keeps the last stories to be read without a network (docs/decisions/0021). */
+async function keepStories(): Promise<void> {
+  const { serviceWorker } = navigator;
+  await serviceWorker.register('/sw.js');
+  // The story with which the worker came was loaded without it.
+  if (serviceWorker.controller) return;
+  const { active } = await serviceWorker.ready;
+  active?.postMessage({ keep: location.href, files: files() });
+}

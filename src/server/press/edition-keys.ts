@@ -1,6 +1,6 @@
 /** The addresses of an edition in the order of their importance: what is rendered ahead of its readers. */
 import type { ContentReader } from '../../lib/content/model.ts';
-import { articlesPerSitemap } from '../../lib/feeds/limits.ts';
+import { articlesPerSitemap } from '../../lib/feeds/model.ts';
 import { pageHref } from '../../lib/paging.ts';
 import { publication } from '../../publication.ts';
 

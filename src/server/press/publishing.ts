@@ -6,7 +6,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';
-import { isFree } from '../../lib/article/access.ts';
+import { isFree } from '../../lib/article/model.ts';
 import type { Cdn } from '../../lib/cdn/cdn.server.ts';
 import type { ContentReader } from '../../lib/content/model.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';

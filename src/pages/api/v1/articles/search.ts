@@ -5,8 +5,8 @@ import { tooManyRequests } from '../../../../lib/http/rate-limit.ts';
 import { allowOnly, callerOf, getRoute } from '../../../../lib/http/routes.server.ts';
 import { pageNumber } from '../../../../lib/paging.ts';
 import { answerOf } from '../../../../lib/search/answer.ts';
-import { busyFor, isSearchBusy } from '../../../../lib/search/busy.ts';
 import { searchMessages } from '../../../../lib/search/messages.ts';
+import { busyFor, isSearchBusy } from '../../../../lib/search/model.ts';
 import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
 import { publication } from '../../../../publication.ts';
 

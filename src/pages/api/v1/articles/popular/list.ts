@@ -6,7 +6,7 @@
 import { articleCardOf, type CardsAnswer } from '../../../../../lib/cards/wire.ts';
 import { refuse } from '../../../../../lib/http/answer.ts';
 import { allowOnly, getRoute } from '../../../../../lib/http/routes.server.ts';
-import { limitOf } from '../../../../../lib/most-read/query.ts';
+import { limitOf } from '../../../../../lib/most-read/model.ts';
 
 export const GET = getRoute(async ({ locals, url }) => {
   const limit = limitOf(url.searchParams.get('limit'));

@@ -1,7 +1,7 @@
 /** One article that the reader has read. */
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
-import { libraryCall, noSuchArticle } from '../../../../../lib/saved/calls.server.ts';
-import type { ReadingAnswer } from '../../../../../lib/saved/wire.ts';
+import { libraryCall, noSuchArticle } from '../../../../../lib/saved/routes.server.ts';
+import type { ReadingAnswer } from '../../../../../lib/saved/schema.ts';
 
 export const DELETE = libraryCall({}, async ({ library, session, articleId }) => {
   if (articleId === null) return noSuchArticle();

@@ -1,13 +1,13 @@
 /** The articles that the reader has read, unless the reader wants no history kept. */
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
-import { isPublished, libraryCall, listed, noSuchArticle } from '../../../../../lib/saved/calls.server.ts';
+import { isPublished, libraryCall, listed, noSuchArticle } from '../../../../../lib/saved/routes.server.ts';
 import {
   type HistoryAnswer,
   type HistorySetting,
   historySetting,
   type ReadingAnswer,
   readingBody,
-} from '../../../../../lib/saved/wire.ts';
+} from '../../../../../lib/saved/schema.ts';
 
 export const GET = libraryCall({}, async ({ library, session, context }) => {
   const { on, items } = await library.history(session.userId);

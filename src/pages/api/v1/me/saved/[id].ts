@@ -3,8 +3,8 @@ import type { APIContext } from 'astro';
 import { saveLater } from '../../../../../lib/accounts/form.server.ts';
 import { type Answer, signInFirst } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
-import { isPublished, libraryCall, libraryFull, noSuchArticle } from '../../../../../lib/saved/calls.server.ts';
-import type { SavedState } from '../../../../../lib/saved/wire.ts';
+import { isPublished, libraryCall, libraryFull, noSuchArticle } from '../../../../../lib/saved/routes.server.ts';
+import type { SavedState } from '../../../../../lib/saved/schema.ts';
 
 const state = (saved: boolean) => ({ status: 200, body: { saved } satisfies SavedState });
 

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { refuse } from '../../../../../../lib/http/answer.ts';
 import { allowOnly, jsonRoute } from '../../../../../../lib/http/routes.server.ts';
-import { idOf } from '../../../../../../lib/most-read/query.ts';
+import { idOf } from '../../../../../../lib/most-read/model.ts';
 
 const failed = 'Failed to increment article popularity';
 

@@ -1,3 +1,6 @@
+/** What a reader saves for later and has read: the service as routes see it, and one page of a list as cards. */
+import type { Card, ContentReader } from '../content/model.ts';
+
 /** What a reader keeps for later, and what the reader has read, as routes see it. */
 
 export interface LibraryRules {
@@ -34,4 +37,29 @@ export interface Library {
   keepHistory(userId: string, on: boolean): Promise<void>;
   /** What is kept of a reader, for the export of everything kept. */
   exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface SavedCard extends Card {
+  /** When it was saved or read, epoch milliseconds. */
+  readonly at: number;
+}
+
+export interface SavedPage {
+  readonly items: readonly SavedCard[];
+  /** Articles of the list that are there. */
+  readonly total: number;
+}
+
+/** One page of a list, in its order. */
+export function savedPage(
+  content: Pick<ContentReader, 'articles'>,
+  kept: readonly Kept[],
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): SavedPage {
+  if (kept.length === 0) return { items: [], total: 0 };
+  const ids = kept.map(({ articleId }) => articleId);
+  const when = new Map(kept.map(({ articleId, at }) => [articleId, at]));
+  const { items } = content.articles({ ids, limit: ids.length });
+  const page = items.slice(offset, offset + limit);
+  return { items: page.map((card) => ({ ...card, at: when.get(card.id) ?? 0 })), total: items.length };
 }

@@ -1,4 +1,4 @@
-/** The popularity service as routes and pages see it; `popularity.server.ts` makes one. */
+/** The most read as routes and pages see it (`most-read.server.ts` makes the service), and the parameters of its calls. */
 import type { Card, ContentReader } from '../content/model.ts';
 
 export interface TopQuery {
@@ -40,3 +40,10 @@ export interface Popularity {
    */
   board(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
 }
+
+/** A whole number above 0 that is no longer than an id; `null`: it is none. */
+export const idOf = (text: string | undefined): number | null =>
+  text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
+
+/** `limit`: the service bounds it; what is no number is as if it were not there. */
+export const limitOf = (text: string | null): number | undefined => idOf(text ?? undefined) ?? undefined;

@@ -7,9 +7,8 @@ import type { ContentReader } from '../content/model.ts';
 import { type Answer, refuse, signInFirst, unavailable } from '../http/answer.ts';
 import { tooManyRequests } from '../http/rate-limit.ts';
 import { accountRoute, type Call } from '../http/routes.server.ts';
-import { shelfPage } from './list.ts';
-import type { Kept, Library } from './service.ts';
-import type { SavedAnswer } from './wire.ts';
+import { type Kept, type Library, savedPage } from './model.ts';
+import type { SavedAnswer } from './schema.ts';
 
 type LibraryCall<Body> = Call<Body> & {
   readonly session: Session;
@@ -61,7 +60,7 @@ export function listed({ url, locals }: Pick<APIContext, 'url' | 'locals'>, kept
     /^\d{1,6}$/.test(url.searchParams.get(name) ?? '') ? Number(url.searchParams.get(name)) : otherwise;
   const offset = whole('offset', 0);
   const limit = Math.min(longest, Math.max(1, whole('limit', 20)));
-  const { items, total } = shelfPage(locals.content, kept, { offset, limit });
+  const { items, total } = savedPage(locals.content, kept, { offset, limit });
   const next = offset + items.length;
   return { articles: items.map(articleCardOf), total, next: items.length > 0 && next < total ? next : null };
 }
