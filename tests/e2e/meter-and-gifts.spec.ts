@@ -99,11 +99,11 @@ test('a subscriber gives an article away, which opens in another browser and no 
   await page.goto(paid);
   await page.getByRole('group', { name: 'Tools for this story' }).getByRole('button', { name: 'Share' }).click();
   const menu = page.getByRole('group', { name: 'Share this story' });
-  await expect(menu.getByText('10 of 10 left for these thirty days.')).toBeVisible();
+  await expect(menu.getByText('10 of 10 gift links left for 30 days.')).toBeVisible();
   await menu.getByRole('button', { name: 'Give this story away' }).click();
   const out = menu.locator('[data-gift-out]');
   await expect(out).toContainText('/gift/');
-  await expect(out).toContainText('9 of 10 left for these thirty days.');
+  await expect(out).toContainText('9 of 10 gift links left for 30 days.');
   const [link = ''] = /https?:\S+\/gift\/\S+/.exec((await out.textContent()) ?? '') ?? [];
 
   const friend = await (await newDevice()).newPage();

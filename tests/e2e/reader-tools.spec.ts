@@ -29,7 +29,7 @@ test('share, text size and print: by the keyboard, and fetched only when one is 
   await expect(menu).toBeHidden();
   await page.keyboard.press('Enter');
   await menu.getByRole('button', { name: 'Copy link' }).click();
-  await expect(tools(page).getByText('The link is copied.')).toBeVisible();
+  await expect(tools(page).getByText('Link copied.')).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(new URL(story, page.url()).href);
   expect(fetched.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(before);
 
@@ -127,7 +127,7 @@ test('whoever is not signed in is asked to, and the story is saved then; it is r
   await page.keyboard.type(text);
   await expect(popup).toHaveCount(0);
   await expect(tools(page).getByRole('button', { name: 'Saved' })).toHaveAttribute('aria-pressed', 'true');
-  await expect(tools(page).getByText(/^Saved\. It is in your account/)).toBeVisible();
+  await expect(tools(page).getByText(/^Saved\. You’ll find it in your account/)).toBeVisible();
 
   await page.goto('/dashboard/saved');
   const item = listOf(page, 'Saved stories').getByRole('listitem');
@@ -152,7 +152,7 @@ test('whoever is not signed in is asked to, and the story is saved then; it is r
   const saved = tools(page).getByRole('button', { name: 'Saved' });
   await expect(saved).toHaveAttribute('aria-pressed', 'true');
   await saved.click();
-  await expect(tools(page).getByText('Taken off your saved stories.')).toBeVisible();
+  await expect(tools(page).getByText('Removed from your saved stories.')).toBeVisible();
   await page.goto('/dashboard/saved');
   await expect(listOf(page, 'Saved stories').getByText('Nothing is saved yet.')).toBeVisible();
 });
