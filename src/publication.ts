@@ -226,7 +226,7 @@ export const publication = {
   },
 
   /** What is read most (docs/operations.md, "Most read"). */
-  popularity: {
+  mostRead: {
     /** Hours in which a reading loses half of its weight. */
     halfLifeHours: 24,
     /** Entries of a list (spec section 9), and the most that a caller gets. */

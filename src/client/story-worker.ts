@@ -2,7 +2,7 @@
  * The service worker: the last stories that were read in this browser can be read again without a network, as this reader saw them
  * (docs/decisions/0021). `story-worker-build.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
  *
- * It keeps nothing else of what readers see: no call, no other page. Whoever signs in or out empties it.
+ * It keeps nothing else that readers see: no call, no other page. Signing in or out empties it.
  */
 
 /** Written in front of this file by the build. */
@@ -32,7 +32,7 @@ interface Scope {
 const scope = self as unknown as Scope;
 const shellName = `broadsheet-shell-${settings.build}`;
 const assetsName = 'broadsheet-assets';
-/** These two hold what a reader saw, and are emptied when somebody else comes. */
+/** These two hold what a reader saw, and are emptied when the reader may be another. */
 const storiesName = 'broadsheet-stories';
 const picturesName = 'broadsheet-pictures';
 
@@ -43,7 +43,7 @@ const mostAssets = 400;
 const mostPictures = settings.stories * 10;
 const keptAt = 'x-kept-at';
 
-/** Calls after which it may be somebody else who reads. */
+/** Calls after which the reader may be another. */
 const comings =
   /^\/(?:blaize\/(?:login|logout|register|forget-me)|account\/(?:sign-out|code|link|social|delete)|api\/zephr-create)$/;
 const socialReturn = /^\/blaize\/oauth\/[^/]+\/callback$/;

@@ -45,7 +45,7 @@ for (const shell of document.querySelectorAll<HTMLElement>('.embed[data-embed-sr
   button.textContent = `${verbs[provider.toLowerCase()] ?? 'Show the content from'} ${provider || new URL(src).hostname}`;
   const note = document.createElement('small');
   note.className = 'embed-note';
-  note.textContent = 'Until you press the button, nothing is sent there.';
+  note.textContent = 'Nothing is sent there until you press the button.';
   link.before(button, note);
   shell.classList.add('embed-ready');
 

@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   const data = readPageData();
   if (!data) return;
   const { settings } = data;
-  // A newsletter's link may hold an address, which is taken out of the address bar before anybody else's script can read it.
+  // A newsletter's link may hold an address, which is taken out of the address bar before a third party's script can read it.
   if (hasAddress()) await import('./session-page.ts').catch(() => {});
   if (hasAddress()) return;
   hidePayment();

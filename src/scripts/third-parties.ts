@@ -15,7 +15,7 @@ function start(): void {
   });
 }
 
-/** Somebody has chosen, here or in another tab. */
+/** The reader has chosen, here or in another tab. */
 const chosen = () => document.cookie.includes('privacy-choices=');
 
 // A certified consent platform asks in our place, on every page: it also shows readers the way back to their choice.

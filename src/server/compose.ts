@@ -17,7 +17,7 @@ import { createLimiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
-import { createPopularity, type RunningPopularity } from '../lib/most-read/most-read.server.ts';
+import { createMostRead, type RunningMostRead } from '../lib/most-read/most-read.server.ts';
 import { createSealer } from '../lib/sealed.server.ts';
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import { createSearch } from '../lib/search/search.server.ts';
@@ -125,12 +125,12 @@ export async function compose(
     config.wordpress && databaseUrl !== null && serves
       ? createWebhookBroadcast({ content, db: database.db, url: databaseUrl, log })
       : null;
-  const popularity = createPopularity({
+  const mostRead = createMostRead({
     database,
     limiter,
     log,
     reader: content.reader,
-    rules: publication.popularity,
+    rules: publication.mostRead,
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => void changes.publish({ tags, withdrawn: [] }),
   });
@@ -147,13 +147,13 @@ export async function compose(
     geo: createGeo(config.geo),
     limiter,
     search,
-    popularity,
+    mostRead,
     ticker,
     sealer: createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) }),
     log,
     features,
   };
-  return compositionOf({ config, services, database, changes, readers, broadcast, popularity, ticker, pictures });
+  return compositionOf({ config, services, database, changes, readers, broadcast, mostRead, ticker, pictures });
 }
 
 const openImages = (config: Config, log: Logger): Promise<Images> =>
@@ -201,12 +201,12 @@ const readerServices = (config: Config, readers: Readers | null) => ({
 interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes'> {
   readonly readers: Readers | null;
   readonly broadcast: WebhookBroadcast | null;
-  readonly popularity: RunningPopularity;
+  readonly mostRead: RunningMostRead;
   readonly ticker: RunningTicker | null;
   readonly pictures: KeepPictures;
 }
 
-function compositionOf({ readers, broadcast, popularity, ticker, pictures, ...built }: Built): Composition {
+function compositionOf({ readers, broadcast, mostRead, ticker, pictures, ...built }: Built): Composition {
   const { config, services, database } = built;
   const { content, search, images } = services;
   const billing = readers?.billing ?? null;
@@ -219,7 +219,7 @@ function compositionOf({ readers, broadcast, popularity, ticker, pictures, ...bu
     broadcastStats: broadcast?.stats ?? null,
     start() {
       readers?.start();
-      popularity.start();
+      mostRead.start();
       ticker?.start();
       if (!config.wordpress) return;
       content.start();
@@ -231,7 +231,7 @@ function compositionOf({ readers, broadcast, popularity, ticker, pictures, ...bu
       pictures.stop();
       await broadcast?.stop();
       await search.stop();
-      await popularity.stop();
+      await mostRead.stop();
       ticker?.stop();
       await content.stop();
       await images.close();

@@ -10,7 +10,7 @@ import type { Limiter } from '../lib/http/limiter.server.ts';
 import { isLoopback } from '../lib/http/network.ts';
 import type { Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { Popularity } from '../lib/most-read/model.ts';
+import type { MostRead } from '../lib/most-read/model.ts';
 import type { Newsletters } from '../lib/newsletters/service.server.ts';
 import type { Library } from '../lib/saved/model.ts';
 import type { Sealer } from '../lib/sealed.server.ts';
@@ -46,7 +46,7 @@ export interface Services {
   readonly limiter: Limiter;
   readonly search: Search;
   /** What is read most. */
-  readonly popularity: Popularity;
+  readonly mostRead: MostRead;
   /** The market ticker; `null` where no provider is set (`features.market`). */
   readonly ticker: Ticker | null;
   /** Seals what a browser keeps for us and is not to read, such as the address in a half-done sign-in. */

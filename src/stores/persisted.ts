@@ -34,7 +34,7 @@ export const $condensedSubscribe = persistentAtom<boolean>('show-condensed-zephr
   decode: (text) => text !== 'false',
 });
 
-/** Whether somebody has given an address in this browser, to sign up or to sign in: then nothing asks for one unasked any more. */
+/** Whether an address was given in this browser, to sign up or to sign in: then no popup or footer asks for one. */
 export const $gaveAddress = persistentAtom<boolean>('gave-address', false, flag);
 
 /** Articles read in this browser, newest first. */

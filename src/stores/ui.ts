@@ -64,7 +64,7 @@ export function closeSearch(): void {
 export const openUpgradeModal = (id: string): void => $ui.setKey('upgradeModal', id);
 export const closeUpgradeModal = (): void => $ui.setKey('upgradeModal', null);
 
-/** Whether something is open over the page, or somebody is writing: not to be talked over. */
+/** Whether something is open over the page, or the reader is typing: then no popup opens. */
 export function isBusy(): boolean {
   const { authPopup, siteMenu, searchOverlay, upgradeModal, paywall } = $ui.get();
   const open = authPopup !== null || siteMenu || searchOverlay || upgradeModal !== null || paywall.open;

@@ -40,7 +40,7 @@ test('the last stories are read again without a network, with their pictures', a
       .evaluate((text) => getComputedStyle(text).fontFamily),
   ).not.toBe('');
   await page.goto('/section/politics');
-  await expect(page.getByRole('heading', { name: 'Without a network' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'You’re offline' })).toBeVisible();
   await expect(page.locator('[data-kept] a')).toHaveCount(2);
   expect(await violationsOn(page, 'main')).toEqual([]);
   await page.locator('[data-kept] a').last().click();
@@ -49,7 +49,7 @@ test('the last stories are read again without a network, with their pictures', a
   await context.setOffline(false);
   await page.goto('/offline');
   await page.getByRole('button', { name: 'Remove these stories' }).click();
-  await expect(page.getByText('None is kept here yet.')).toBeFocused();
+  await expect(page.getByText('Nothing here yet.')).toBeFocused();
   expect(await kept(page)).toEqual([]);
 });
 

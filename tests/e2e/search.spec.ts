@@ -144,7 +144,7 @@ test.describe('without JavaScript', () => {
     await expect(form.getByLabel('Section')).toHaveValue('politics');
 
     await page.goto('/search?q=bridge&from=2026-02-30');
-    await expect(page.getByRole('alert')).toContainText('Please give days');
+    await expect(page.getByRole('alert')).toContainText('Enter dates');
     await expect(page.getByLabel('Search the paper')).toHaveValue('bridge');
 
     await page.goto('/search?q=the');

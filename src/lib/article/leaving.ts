@@ -1,6 +1,6 @@
 /**
  * What this browser has kept of a reader who signs out: what they were writing, and the stories that could be read without a network.
- * The browser may be somebody else's next. A session that only ran out leaves both, for then nobody has left.
+ * The next reader of the browser may be another. A session that only expired leaves both: its reader has not left.
  */
 import { forgetDrafts } from '../comments/client.ts';
 

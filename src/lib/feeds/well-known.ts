@@ -2,8 +2,8 @@
 import { publication } from '../../publication.ts';
 
 /**
- * ads.txt (IAB Tech Lab, version 1.1). A paper that lets nobody sell its space says so with the record that the format has for it: without
- * the file anybody could offer space in our name.
+ * ads.txt (IAB Tech Lab, version 1.1). A newspaper whose space no other company sells says so with the record that the format has for it: without
+ * the file any company could offer space in our name.
  *
  * @param sellers records such as `google.com, pub-0000000000000000, DIRECT, f08c47fec0942fa0`
  */

@@ -1,36 +1,36 @@
 /** The popularity of articles in both databases. */
 import { expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { createLedger, heatOf, readingsNow, together } from './scores.server.ts';
+import { openScores, readingsNow, scoreOf, together } from './scores.server.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21);
 
-onBothEngines('the ledger of popularity', (engines) => {
+onBothEngines('the scores of popularity', (engines) => {
   it('adds what is decayed to what is new, as if all had been counted at once', async () => {
-    const ledger = createLedger(await engines.open(), day);
-    await ledger.add(new Map([[1, 8], [2, 5]]), now); // biome-ignore format: one line says it
-    await ledger.add(new Map([[1, 1], [3, 1]]), now + day); // biome-ignore format: one line says it
+    const scores = openScores(await engines.open(), day);
+    await scores.add(new Map([[1, 8], [2, 5]]), now); // biome-ignore format: one line says it
+    await scores.add(new Map([[1, 1], [3, 1]]), now + day); // biome-ignore format: one line says it
     // Far apart in both directions: nothing under- or overflows.
-    await ledger.add(new Map([[2, 1]]), now + 2000 * day);
-    await ledger.add(new Map([[2, 1]]), now - 2000 * day);
-    const hottest = await ledger.hottest(10);
-    expect(hottest.map(({ article }) => article)).toEqual([2, 1, 3]);
-    expect(hottest[1]?.heat).toBeCloseTo(together(heatOf(8, now, day), heatOf(1, now + day, day)), 9);
-    expect(readingsNow(hottest[1]?.heat ?? 0, now + day, day)).toBeCloseTo(5, 6);
-    expect(hottest[0]?.heat).toBeCloseTo(heatOf(1, now + 2000 * day, day), 9);
+    await scores.add(new Map([[2, 1]]), now + 2000 * day);
+    await scores.add(new Map([[2, 1]]), now - 2000 * day);
+    const highest = await scores.highest(10);
+    expect(highest.map(({ article }) => article)).toEqual([2, 1, 3]);
+    expect(highest[1]?.heat).toBeCloseTo(together(scoreOf(8, now, day), scoreOf(1, now + day, day)), 9);
+    expect(readingsNow(highest[1]?.heat ?? 0, now + day, day)).toBeCloseTo(5, 6);
+    expect(highest[0]?.heat).toBeCloseTo(scoreOf(1, now + 2000 * day, day), 9);
   });
 
   it('loses nothing when many processes add at the same time', async () => {
     const place = await engines.place();
     const nodes = await Promise.all(Array.from({ length: 3 }, () => engines.open(place)));
-    const ledgers = nodes.map((database) => createLedger(database, day));
+    const ledgers = nodes.map((database) => openScores(database, day));
     const articles = Array.from({ length: 40 }, (_, index) => index + 1);
     await Promise.all(
-      ledgers.flatMap((ledger, node) =>
+      ledgers.flatMap((scores, node) =>
         Array.from({ length: 5 }, () => {
           const order = node % 2 ? articles.toReversed() : articles;
-          return ledger.add(new Map(order.map((article) => [article, article])), now);
+          return scores.add(new Map(order.map((article) => [article, article])), now);
         }),
       ),
     );
@@ -43,15 +43,15 @@ onBothEngines('the ledger of popularity', (engines) => {
 
   it('keeps what readings are worth when the half-life is changed, and drops what is cold', async () => {
     const database = await engines.open();
-    await createLedger(database, day).add(new Map([[1, 6]]), now);
-    await createLedger(database, day).add(new Map([[2, 6]]), now - 100 * day);
-    const slower = createLedger(database, 7 * day);
+    await openScores(database, day).add(new Map([[1, 6]]), now);
+    await openScores(database, day).add(new Map([[2, 6]]), now - 100 * day);
+    const slower = openScores(database, 7 * day);
     await slower.tidy(now);
-    const [only, ...more] = await slower.hottest(10);
+    const [only, ...more] = await slower.highest(10);
     // What lies a hundred days back was worth nothing already.
     expect(more).toEqual([]);
     expect(readingsNow(only?.heat ?? 0, now, 7 * day)).toBeCloseTo(6, 6);
     await slower.tidy(now + 7 * day);
-    expect(readingsNow((await slower.hottest(1))[0]?.heat ?? 0, now + 7 * day, 7 * day)).toBeCloseTo(3, 6);
+    expect(readingsNow((await slower.highest(1))[0]?.heat ?? 0, now + 7 * day, 7 * day)).toBeCloseTo(3, 6);
   });
 });

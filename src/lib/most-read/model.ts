@@ -15,12 +15,12 @@ export type Counted =
   | 'counted'
   /** The same network has read this article today. */
   | 'again'
-  /** More than anybody reads. */
+  /** More than a person reads. */
   | 'limited'
   /** There is no such article, or it is not published. */
   | 'unknown';
 
-export interface Popularity {
+export interface MostRead {
   /**
    * Counts one reading, in memory; it is written within a second.
    *
@@ -29,16 +29,16 @@ export interface Popularity {
   count(article: number, address: string): Promise<Counted>;
   /**
    * What is read most, the first most. Every story begins with one reading at the moment of its publication, so that there is
-   * a list before anybody has read anything, and what is new stands before what is old.
+   * a list before the first reading, and new stories come before old ones.
    */
   top(query?: TopQuery): readonly Card[];
   /**
-   * What pages print as most read: changes at most every `publication.popularity.refreshMinutes`, and pages that print it are
+   * What pages print as most read: changes at most every `publication.mostRead.refreshMinutes`, and pages that print it are
    * made anew only when it does.
    *
    * @param query.reader of the page
    */
-  board(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
+  list(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
 }
 
 /** A whole number above 0 that is no longer than an id; `null`: it is none. */

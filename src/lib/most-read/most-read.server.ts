@@ -8,12 +8,12 @@ import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import type { Logger } from '../logging.ts';
-import { changedBoards, keepBoards, readBoards } from './boards.server.ts';
 import { createFirstReadings } from './first-readings.server.ts';
-import type { Popularity, TopQuery } from './model.ts';
-import { createLedger, heatOf, type Ranked, together } from './scores.server.ts';
+import { changedLists, readLists, writeLists } from './lists.server.ts';
+import type { MostRead, TopQuery } from './model.ts';
+import { openScores, type Ranked, scoreOf, together } from './scores.server.ts';
 
-export interface PopularityRules {
+export interface MostReadRules {
   /** Hours in which a reading loses half of its weight. */
   readonly halfLifeHours: number;
   /** Entries of a list unless a caller says otherwise, and at most. */
@@ -25,11 +25,11 @@ export interface PopularityRules {
   readonly perBlock: number;
 }
 
-export interface PopularityOptions {
+export interface MostReadOptions {
   readonly database: Pick<Database, 'db' | 'transaction'>;
   /** A fresh reader of the content store. */
   readonly reader: () => ContentReader;
-  readonly rules: PopularityRules;
+  readonly rules: MostReadRules;
   readonly limiter: Pick<Limiter, 'count'>;
   /** Where the lists on pages are kept. */
   readonly file: string;
@@ -40,7 +40,7 @@ export interface PopularityOptions {
   readonly now?: () => number;
 }
 
-export interface RunningPopularity extends Popularity {
+export interface RunningMostRead extends MostRead {
   /** Begins to write, and to look at what others have written. */
   start(): void;
   /** Writes what is counted, and stops. */
@@ -56,21 +56,21 @@ const tidyMs = 3_600_000;
 /** A list stays as it is so long, in milliseconds, and so many are remembered. */
 const recentMs = 2000;
 const mostRecent = 200;
-/** Hottest articles that are held in memory; lists of sections are picked out of them. */
+/** Highest articles that are held in memory; lists of sections are picked out of them. */
 const held = 2000;
 const pickedAtOnce = 50;
 /** Articles with readings that wait for the database; more than any paper has in one outage. */
 const mostWaiting = 20_000;
 
 /** Opens the service; nothing is written or read before `start`. */
-export function createPopularity(options: PopularityOptions): RunningPopularity {
+export function createMostRead(options: MostReadOptions): RunningMostRead {
   const { rules, log, now = Date.now } = options;
   const halfLife = rules.halfLifeHours * 3_600_000;
-  const ledger = createLedger(options.database, halfLife);
+  const scores = openScores(options.database, halfLife);
   const firstReadings = createFirstReadings(rules, now);
   let waiting = new Map<number, number>();
-  let hottest: readonly Ranked[] = [];
-  let { made, boards } = readBoards(options.file);
+  let highest: readonly Ranked[] = [];
+  let { made, lists } = readLists(options.file);
   let looked = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = Number.NEGATIVE_INFINITY;
@@ -81,11 +81,11 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
   const bounded = (limit: number | undefined): number =>
     limit === undefined || !Number.isFinite(limit) ? rules.list : Math.min(rules.most, Math.max(1, Math.trunc(limit)));
 
-  /** The hottest that are published, and in the section where one is named. */
+  /** The highest that are published, and in the section where one is named. */
   function pick(limit: number, section: string | undefined): Card[] {
     const cards: Card[] = [];
-    for (let at = 0; at < hottest.length && cards.length < limit; at += pickedAtOnce) {
-      const ids = hottest.slice(at, at + pickedAtOnce).map(({ article }) => article);
+    for (let at = 0; at < highest.length && cards.length < limit; at += pickedAtOnce) {
+      const ids = highest.slice(at, at + pickedAtOnce).map(({ article }) => article);
       cards.push(
         ...options.reader().articles({ ids, limit: ids.length, ...(section !== undefined && { section }) }).items,
       );
@@ -96,16 +96,16 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
   /** Lists that were just made; cards are read anew each time, so that nothing that was withdrawn is shown. */
   const recent = new Map<string, { readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>();
 
-  /** One list of a section serves whoever wants less of it: what is asked for decides nothing about how often it is made. */
+  /** One list of a section serves every shorter one: the length that a caller wants doesn't decide how often a list is made. */
   function topIds({ limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
     const wanted = bounded(limit);
     const most = wanted <= rules.list ? rules.list : rules.most;
     const key = `${most} ${section ?? ''}`;
     const known = recent.get(key);
-    if (known && known.of === hottest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
+    if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
     const ids = ranked(most, section);
     if (recent.size >= mostRecent) recent.clear();
-    recent.set(key, { of: hottest, at: now(), ids });
+    recent.set(key, { of: highest, at: now(), ids });
     return ids.slice(0, wanted);
   }
 
@@ -113,11 +113,11 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     const newest = options.reader().articles({ limit: most, ...(section !== undefined && { section }) }).items;
     // A few more than are wanted: newer ones may come before them.
     const candidates = new Map([...pick(2 * most, section), ...newest].map((card) => [card.id, card]));
-    const heat = new Map(hottest.map((ranked) => [ranked.article, ranked.heat]));
+    const heat = new Map(highest.map((ranked) => [ranked.article, ranked.heat]));
     const at = now();
     return [...candidates.values()]
       .map(({ id, date }) => {
-        const asPublished = heatOf(1, Math.min(at, Date.parse(date)), halfLife);
+        const asPublished = scoreOf(1, Math.min(at, Date.parse(date)), halfLife);
         return { id, heat: together(heat.get(id) ?? Number.NEGATIVE_INFINITY, asPublished) };
       })
       .sort((a, b) => b.heat - a.heat || b.id - a.id)
@@ -133,7 +133,7 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     const batch = waiting;
     waiting = new Map();
     try {
-      await ledger.add(batch, now());
+      await scores.add(batch, now());
     } catch (error) {
       for (const [article, readings] of batch) waiting.set(article, (waiting.get(article) ?? 0) + readings);
       throw error;
@@ -144,10 +144,10 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
   async function look(): Promise<void> {
     if (now() - lookedAt < lookMs) return;
     if (now() - tidiedAt > tidyMs) {
-      await ledger.tidy(now());
+      await scores.tidy(now());
       tidiedAt = now();
     }
-    hottest = await ledger.hottest(held);
+    highest = await scores.highest(held);
     lookedAt = now();
     looked = true;
   }
@@ -164,13 +164,13 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
     const after = new Map<string, readonly number[]>();
     for (const name of names) {
       after.set(name, topIds({ limit: rules.list, section: name || undefined }));
-      // Whoever asks for a page meanwhile does not wait for all of them.
+      // A request for a page in between doesn't wait for all of them.
       await breathe();
     }
-    const changed = changedBoards(boards, after);
-    boards = after;
+    const changed = changedLists(lists, after);
+    lists = after;
     made = now();
-    keepBoards(options.file, { made, boards }, log);
+    writeLists(options.file, { made, lists }, log);
     if (changed.length > 0) options.onChange(new Set(changed.map(tag.popular)));
   }
 
@@ -179,10 +179,10 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
       await write();
       await look();
       await renew();
-      if (troubled) log.info({}, 'Popularity is written again');
+      if (troubled) log.info({}, 'MostRead is written again');
       troubled = false;
     } catch (error) {
-      if (!troubled) log.warn({ err: error }, 'Popularity cannot be written or read just now; readings wait in memory');
+      if (!troubled) log.warn({ err: error }, 'MostRead cannot be written or read just now; readings wait in memory');
       troubled = true;
     }
   }
@@ -206,10 +206,10 @@ export function createPopularity(options: PopularityOptions): RunningPopularity 
       return 'counted';
     },
     top: (query = {}) => cardsOf(query.reader ?? options.reader(), topIds(query)),
-    board({ limit, section = '', reader }) {
+    list({ limit, section = '', reader }) {
       reader.note(tag.popular(section));
       const most = bounded(limit);
-      const ids = boards.get(section);
+      const ids = lists.get(section);
       if (!ids) {
         // Before the first list the newest stand in for it, and the page changes with them.
         return reader.articles({ limit: most, ...(section && { section }) }).items;

@@ -1,4 +1,4 @@
-/** The popularity service on both engines: counting, lists, what pages print, restarts, several processes. */
+/** The mostRead service on both engines: counting, lists, what pages print, restarts, several processes. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { createHmacs } from '../hmacs.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
-import { createPopularity, type PopularityOptions } from './most-read.server.ts';
+import { createMostRead, type MostReadOptions } from './most-read.server.ts';
 
 /** An hour after the newest story of the fixture. */
 const start = Date.UTC(2026, 10, 21, 11);
@@ -26,18 +26,18 @@ afterEach(() => {
 let next = 0;
 const somebody = () => `198.18.${(next >> 8) & 255}.${next++ & 255}`;
 
-onBothEngines('popularity', (engines) => {
-  async function open(given: Partial<PopularityOptions> & { readonly at?: { now: number } } = {}) {
+onBothEngines('mostRead', (engines) => {
+  async function open(given: Partial<MostReadOptions> & { readonly at?: { now: number } } = {}) {
     const database = given.database ?? (await engines.open());
     const clock = given.at ?? { now: start };
     const store = fixtureStore();
     const file = given.file ?? join(mkdtempSync(join(tmpdir(), 'popular-')), 'most-read.json');
     folders.push(join(file, '..'));
     const changes: string[][] = [];
-    const popularity = createPopularity({
+    const mostRead = createMostRead({
       database,
       file,
-      rules: publication.popularity,
+      rules: publication.mostRead,
       log: silent,
       now: () => clock.now,
       limiter: createLimiter(database as Database, createHmacs(secret), defaultLimits, Date.now),
@@ -47,11 +47,11 @@ onBothEngines('popularity', (engines) => {
     });
     const read = async (article: number, readers = 1) => {
       for (let reader = 0; reader < readers; reader++)
-        expect(await popularity.count(article, somebody())).toBe('counted');
-      await popularity.turn();
+        expect(await mostRead.count(article, somebody())).toBe('counted');
+      await mostRead.turn();
     };
-    const ids = (...query: Parameters<typeof popularity.top>) => popularity.top(...query).map(({ id }) => id);
-    return { popularity, clock, changes, read, ids, store, file, database };
+    const ids = (...query: Parameters<typeof mostRead.top>) => mostRead.top(...query).map(({ id }) => id);
+    return { mostRead, clock, changes, read, ids, store, file, database };
   }
 
   describe('lists', () => {
@@ -104,18 +104,18 @@ onBothEngines('popularity', (engines) => {
     });
 
     it('hold nothing that is not published', async () => {
-      const { popularity, read, ids, store } = await open();
+      const { mostRead, read, ids, store } = await open();
       await read(1010, 5);
       store.transaction(() => withdrawDocument(store, 1010, { at: later, clock: later }));
       expect(ids()).not.toContain(1010);
-      expect(await popularity.count(1010, somebody())).toBe('unknown');
-      expect(await popularity.count(999_999, somebody())).toBe('unknown');
+      expect(await mostRead.count(1010, somebody())).toBe('unknown');
+      expect(await mostRead.count(999_999, somebody())).toBe('unknown');
     });
   });
 
   it('cannot be pushed by one address, however often it calls', async () => {
-    const { popularity, read, ids } = await open();
-    const answers = await Promise.all(Array.from({ length: 1000 }, () => popularity.count(1010, '203.0.113.9')));
+    const { mostRead, read, ids } = await open();
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => mostRead.count(1010, '203.0.113.9')));
     expect(answers.filter((answer) => answer === 'counted')).toHaveLength(1);
     expect(answers.at(-1)).toBe('limited');
     await read(1020, 2);
@@ -132,14 +132,14 @@ onBothEngines('popularity', (engines) => {
     await two.read(1010, 2);
     await two.read(1020, 3);
     one.clock.now += 20_000;
-    await one.popularity.turn();
+    await one.mostRead.turn();
     expect(one.ids({ limit: 2 })).toEqual([1010, 1020]);
     // Stopping writes what the last turn has not.
-    await one.popularity.count(1020, somebody());
-    await one.popularity.count(1020, somebody());
-    await one.popularity.stop();
+    await one.mostRead.count(1020, somebody());
+    await one.mostRead.count(1020, somebody());
+    await one.mostRead.stop();
     const again = await open({ database: await engines.open(place) });
-    await again.popularity.turn();
+    await again.mostRead.turn();
     expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
   });
 
@@ -148,7 +148,7 @@ onBothEngines('popularity', (engines) => {
     await read(1010, 2);
     const before = readFileSync(file, 'utf8');
     const beside = await open({ database, file, at: { now: start + 86_400_000 } });
-    await beside.popularity.stop();
+    await beside.mostRead.stop();
     expect(beside.changes).toEqual([]);
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
@@ -160,46 +160,46 @@ onBothEngines('popularity', (engines) => {
       db: database.db,
       transaction: (work) => (away ? Promise.reject(new DatabaseUnavailable('gone')) : database.transaction(work)),
     };
-    const { read, ids, popularity } = await open({ database: flaky });
+    const { read, ids, mostRead } = await open({ database: flaky });
     await read(1010, 3);
     expect(ids({ limit: 1 })).toEqual([1080]);
     away = false;
-    await popularity.turn();
+    await mostRead.turn();
     expect(ids({ limit: 1 })).toEqual([1010]);
   });
 
   describe('what pages print', () => {
-    const board = (opened: Awaited<ReturnType<typeof open>>, section?: string) => {
+    const list = (opened: Awaited<ReturnType<typeof open>>, section?: string) => {
       const reader = createReader(opened.store);
-      const cards = opened.popularity.board({ section, limit: 3, reader });
+      const cards = opened.mostRead.list({ section, limit: 3, reader });
       return { ids: cards.map(({ id }) => id), tags: reader.tags };
     };
 
     it('changes by the clock and not by readings, and names the lists that did', async () => {
       const opened = await open();
-      const { read, clock, changes, popularity } = opened;
-      expect(board(opened).ids).toEqual([1080, 1079, 1078]);
+      const { read, clock, changes, mostRead } = opened;
+      expect(list(opened).ids).toEqual([1080, 1079, 1078]);
       await read(1010, 3);
       // The first lists are made at the first turn; with them every page that prints one.
       expect(changes).toHaveLength(1);
-      expect(board(opened).ids).toEqual([1010, 1080, 1079]);
+      expect(list(opened).ids).toEqual([1010, 1080, 1079]);
       await read(1021, 9);
       expect(changes).toHaveLength(1);
-      expect(board(opened).ids).toEqual([1010, 1080, 1079]);
+      expect(list(opened).ids).toEqual([1010, 1080, 1079]);
       clock.now += 10 * 60_000;
-      await popularity.turn();
+      await mostRead.turn();
       expect(changes.slice(1)).toEqual([['popular', 'popular:opinion']]);
-      expect(board(opened).ids).toEqual([1021, 1010, 1080]);
+      expect(list(opened).ids).toEqual([1021, 1010, 1080]);
       // Nothing has changed since: no page is made anew.
       clock.now += 10 * 60_000;
-      await popularity.turn();
+      await mostRead.turn();
       expect(changes).toHaveLength(2);
     });
 
     it('carries the tag of its list and those of its cards', async () => {
       const opened = await open();
       await opened.read(1021, 2);
-      const { ids, tags } = board(opened, 'opinion');
+      const { ids, tags } = list(opened, 'opinion');
       expect(ids[0]).toBe(1021);
       expect([...tags]).toEqual(expect.arrayContaining(['popular:opinion', 'card:1021']));
       expect([...tags]).not.toContain('latest');
@@ -209,9 +209,9 @@ onBothEngines('popularity', (engines) => {
       const place = await engines.place();
       const first = await open({ database: await engines.open(place) });
       await first.read(1021, 2);
-      const before = board(first).ids;
+      const before = list(first).ids;
       const again = await open({ database: await engines.open(place), file: first.file });
-      expect(board(again).ids).toEqual(before);
+      expect(list(again).ids).toEqual(before);
       await again.read(1010, 7);
       expect(again.changes).toEqual([]);
     });
@@ -220,7 +220,7 @@ onBothEngines('popularity', (engines) => {
       const opened = await open();
       await opened.read(1010, 3);
       opened.store.transaction(() => withdrawDocument(opened.store, 1010, { at: later, clock: later }));
-      expect(board(opened).ids).toEqual([1080, 1079, 1078]);
+      expect(list(opened).ids).toEqual([1080, 1079, 1078]);
     });
   });
 });

@@ -1,16 +1,16 @@
 /**
- * How readings add up while they lose half of their weight in every half-life. A reading at time t is worth 2^(t / halfLife); the
- * heat of an article is the binary logarithm of the sum of its readings' worth. So what was counted once never has to be
- * written again: as time goes by, new readings are worth more instead of old ones less, and the order by heat is right at
- * any moment. The logarithm keeps the number small for ever.
+ * The scores of articles in the database, by which they are ranked. Readings lose half of their weight in every half-life: a reading at time t is worth
+ * 2^(t / halfLife), and the score of an article is the binary logarithm of the sum of its readings. New readings are worth more
+ * instead of old ones less, so that no score has to be written again as time goes by, and the order is right at any moment. The
+ * logarithm keeps the numbers small. One atomic statement adds readings, whichever process counts them.
  */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 
-/** Heat of so many readings that were made together. @param at epoch milliseconds @param halfLife milliseconds */
-export const heatOf = (readings: number, at: number, halfLife: number): number => Math.log2(readings) + at / halfLife;
+/** Score of so many readings that were made together. @param at epoch milliseconds @param halfLife milliseconds */
+export const scoreOf = (readings: number, at: number, halfLife: number): number => Math.log2(readings) + at / halfLife;
 
-/** Heat of the readings of both. */
+/** Score of the readings of both. */
 export function together(a: number, b: number): number {
   const difference = Math.abs(a - b);
   const larger = Math.max(a, b);
@@ -20,14 +20,12 @@ export function together(a: number, b: number): number {
 /** How many readings made just now would be worth as much. */
 export const readingsNow = (heat: number, now: number, halfLife: number): number => 2 ** (heat - now / halfLife);
 
-/* The popularity of articles in the database: readings are added by one atomic statement, whichever process counts them. */
-
 export interface Ranked {
   readonly article: number;
   readonly heat: number;
 }
 
-export interface Ledger {
+export interface Scores {
   /**
    * Adds readings made at `now`.
    *
@@ -35,8 +33,8 @@ export interface Ledger {
    * @throws DatabaseUnavailable; then nothing was added
    */
   add(readings: ReadonlyMap<number, number>, now: number): Promise<void>;
-  /** The hottest articles, hottest first. */
-  hottest(limit: number): Promise<readonly Ranked[]>;
+  /** The highest articles, highest first. */
+  highest(limit: number): Promise<readonly Ranked[]>;
   /** Brings what was written under another half-life to the present one, and drops what has gone cold. */
   tidy(now: number): Promise<void>;
 }
@@ -47,7 +45,7 @@ const rowsAtOnce = 500;
 const coldAfter = 40;
 
 /** @param halfLife milliseconds */
-export function createLedger({ db, transaction }: Pick<Database, 'db' | 'transaction'>, halfLife: number): Ledger {
+export function openScores({ db, transaction }: Pick<Database, 'db' | 'transaction'>, halfLife: number): Scores {
   /** {@link together} for one row; beyond 64 halvings the smaller part is less than the rounding, and would underflow. */
   const sum = sql<number>`case
     when popularity.heat - excluded.heat > 64 then popularity.heat
@@ -66,7 +64,7 @@ export function createLedger({ db, transaction }: Pick<Database, 'db' | 'transac
           article_id,
           total,
           half_life: halfLife,
-          heat: heatOf(total, now, halfLife),
+          heat: scoreOf(total, now, halfLife),
         }));
       await transaction(async (tx) => {
         for (let at = 0; at < rows.length; at += rowsAtOnce) {
@@ -83,7 +81,7 @@ export function createLedger({ db, transaction }: Pick<Database, 'db' | 'transac
         }
       });
     },
-    async hottest(limit) {
+    async highest(limit) {
       const rows = await db
         .selectFrom('popularity')
         .select(['article_id', 'heat'])

@@ -7,7 +7,7 @@ const saved = (id: number): string => `/api/v1/me/saved/${id}`;
 /** Whether the reader has saved an article. */
 export const isSaved = (id: number): Promise<Answer<SavedState>> => ask(saved(id));
 
-/** Saves an article. 401: nobody is signed in; the site remembers the wish for an hour. Goes on when the page is left. */
+/** Saves an article. 401: the reader is not signed in; the site remembers the wish for an hour. The request outlives the page. */
 export const saveArticle = (id: number): Promise<Answer<SavedState>> =>
   ask(saved(id), { method: 'PUT', keepalive: true });
 

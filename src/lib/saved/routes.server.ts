@@ -19,7 +19,7 @@ type LibraryCall<Body> = Call<Body> & {
 
 interface Rules<Schema> {
   readonly body?: Schema;
-  /** What is answered to whoever is not signed in; 401 unless given. */
+  /** The answer to readers who are not signed in; 401 unless given. */
   readonly signedOut?: (context: APIContext, articleId: number | null) => Answer;
 }
 
@@ -47,9 +47,9 @@ export const articleIdOf = (text: string | null | undefined): number | null =>
 export const isPublished = (content: Pick<ContentReader, 'articles'>, articleId: number): boolean =>
   content.articles({ ids: [articleId], limit: 1 }).items.length > 0;
 
-export const noSuchArticle = (): Answer => refuse(404, 'There is no such article.');
+export const noSuchArticle = (): Answer => refuse(404, 'We couldn’t find that article.');
 export const libraryFull = ({ rules }: Library): Answer =>
-  refuse(409, `You have saved ${rules.saved} stories, which is as many as there is room for. Remove one first.`);
+  refuse(409, `You’ve saved ${rules.saved} stories, the most there’s room for. Remove one to save another.`);
 
 /** Longest page that is given at once. */
 const longest = 100;

@@ -67,7 +67,7 @@ export function createLibrary({ database, rules, log, now = Date.now }: LibraryO
   async function prune(signal?: AbortSignal): Promise<number> {
     let gone = 0;
     for (let more = true; more && !signal?.aborted; ) {
-      // Some at once: each statement is a write to the disk, for which everybody waits.
+      // Some at once: each statement is a write to the disk, for which all requests wait.
       const { numDeletedRows } = await db
         .deleteFrom('reading_history')
         .where(({ eb, refTuple, selectFrom }) =>

@@ -1,6 +1,6 @@
 /**
  * Algolia as the search engine: its REST interface (algolia.com/doc/rest-api/search), without its client. What it is told of a story
- * is what anybody may read.
+ * is public text.
  */
 import type { SearchParamsObject } from 'algoliasearch';
 import { z } from 'zod';

@@ -34,7 +34,7 @@ export const answerOf = (
   instead: [...instead],
 });
 
-/** The editors' own choice for whoever found nothing (spec section 2, "Search overlay"): the lead story and the next ones. */
+/** The editors' choice for a search without results (spec section 2, "Search overlay"): the lead story and the next ones. */
 export function featuredStories(content: ContentReader, limit: number) {
   const top = content.topStories();
   const lead = leadStory(top, content.articles({ limit: 1 }).items);

@@ -16,7 +16,7 @@ export const askSearch = (query: string, signal: AbortSignal): Promise<Answer<Se
     patience: 8000,
   });
 
-/** What is shown to whoever found nothing: four stories of each kind (spec section 9); a kind that does not come is left out. */
+/** What a search without results shows: four stories of each kind (spec section 9); a kind that does not come is left out. */
 export async function askSuggestions(signal: AbortSignal): Promise<Suggestions> {
   const [featured, popular] = await Promise.all(
     ['/api/v1/articles/featured?limit=4', '/api/v1/articles/popular/list?limit=4'].map(async (path) => {

@@ -14,7 +14,7 @@ export interface Search {
    * Best match first. The caller counts the limit `search` before. Where a hosted engine is set and does not answer in time, the paper's own index does.
    *
    * @param content the request's reader: it notes what the page shows
-   * @throws SearchBusy when everybody together asks for too much at once
+   * @throws SearchBusy when all readers together ask for too much at once
    */
   find(content: ContentReader, query: string, filter: SearchFilter): Promise<Found>;
   /** To be told of every change of the content, by the tags of what has changed. */
@@ -62,7 +62,7 @@ export interface HostedEngine {
   readonly reach: number;
   /** Never throws. */
   query(text: string, filter: SearchFilter): Promise<HostedAnswer>;
-  /** `null` where somebody else fills the index. */
+  /** `null` where another system fills the index. */
   readonly feed: HostedFeed | null;
 }
 
@@ -70,7 +70,7 @@ export interface HostedEngine {
 export interface AlgoliaAccess {
   readonly appId: string;
   readonly searchKey: string;
-  /** `null`: somebody else fills the index. */
+  /** `null`: another system fills the index. */
   readonly writeKey: string | null;
   readonly index: string;
   /** `null`: the vendor's own hosts. */

@@ -44,9 +44,9 @@ export function readQuestion(params: URLSearchParams): ReadQuestion {
   const query = searchTerms(params);
   const refuse = (message: string): ReadQuestion => ({ ok: false, query, message });
   if (![from, to].every((day) => day === '' || isDay(day))) {
-    return refuse('Please give days as year, month and day: 2026-11-21.');
+    return refuse('Enter dates as year, month and day: 2026-11-21.');
   }
-  if (from !== '' && to !== '' && from > to) return refuse('Please give a first day that is not after the last one.');
+  if (from !== '' && to !== '' && from > to) return refuse('The first date must come before the last one.');
   return { ok: true, question: { query, section: given('section').slice(0, 100), from, to } };
 }
 

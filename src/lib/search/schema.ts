@@ -7,7 +7,7 @@ export const searchHit = z.object({
   post_title: z.string(),
   /** Path of the picture service: originals may say where they were taken. */
   image_url: z.string().nullable(),
-  /** The author's name, `''` where nobody is named. */
+  /** The author's name, `''` where there is none. */
   author: z.object({ post_title: z.string() }),
 
   // Beyond the specification.

@@ -15,7 +15,7 @@ export interface SearchOptions {
   readonly now?: () => number;
 }
 
-/** After so many failures in a row the engine is left alone for a while: nobody is to wait for it in vain each time. */
+/** After so many failures in a row the engine isn't asked for a while, so that readers don't wait for it each time. */
 const patience = 3;
 const restMs = 15_000;
 

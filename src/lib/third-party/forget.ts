@@ -60,9 +60,9 @@ async function dropPushWorker(): Promise<void> {
 }
 
 /**
- * A bank's page leads back to an address that opens the payment's state (docs.stripe.com: `payment_intent_client_secret`, of which
- * Stripe says that it is to be shown to nobody but the customer). Nothing here reads it, so it is taken out of the address before
- * somebody else's script could, on this page or as the referrer of the next.
+ * A bank's page leads back to an address that opens the payment's state (docs.stripe.com: `payment_intent_client_secret`, which
+ * Stripe says only the customer may see). Nothing here reads it, so it is taken out of the address before
+ * a third party's script could, on this page or as the referrer of the next.
  */
 export function hidePayment(): void {
   const url = new URL(location.href);

@@ -1,4 +1,4 @@
-/** Brings somebody else's script into the page: at most once, for a while and no longer, and never with an exception. */
+/** Loads a third party's script into the page: once at most, within a limited time, and never with an exception. */
 
 export interface ScriptOptions {
   /** Milliseconds after which a script that has not come counts as lost; 10 seconds unless given. */

@@ -24,7 +24,7 @@ export interface ArticleFacts {
   readonly id: number;
   /** ISO 8601. */
   readonly date: string;
-  /** `''` where nobody is named. */
+  /** `''` where there is none. */
   readonly author: string;
   /** Label of its first section; `''` without one. */
   readonly category: string;

@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** Milliseconds that somebody who has pressed is kept waiting. */
+/** Longest wait after a press, in milliseconds. */
 const patience = 4000;
 
 const style = '.calendly-overlay .calendly-popup{width:90%;min-width:0;max-width:1000px;height:90%;max-height:680px}';

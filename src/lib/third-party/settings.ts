@@ -81,7 +81,7 @@ export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurp
   return all.filter((purpose) => wanted.has(purpose));
 }
 
-/** Addresses that hold what signs in, opens or unsubscribes: nobody else's script may see them. */
+/** Addresses that hold what signs in, opens or unsubscribes: no third party's script may see them. */
 const withoutThirdParties = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|unsubscribe/i;
 
 /**
@@ -91,7 +91,7 @@ const withoutThirdParties = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|
 export const isSecretAddress = ({ pathname, searchParams }: URL): boolean =>
   [pathname, searchParams.get('return') ?? ''].some((path) => withoutThirdParties.test(path));
 
-/** Whether a page may load third parties: some are set up, and its address is nobody's secret. */
+/** Whether a page may load third parties: some are set up, and its address holds no secret. */
 export const hasThirdParties = (page: {
   readonly url: URL;
   readonly locals: { readonly config: { readonly thirdParties: ThirdParties } };

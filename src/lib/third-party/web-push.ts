@@ -59,7 +59,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       ready = init();
       const loaded = await loadScriptOnce(`${settings.sdkUrl}/OneSignalSDK.page.js`);
       if (loaded.ok) await ready;
-      // Nobody answers; what waits in the list waits for ever, and does no harm.
+      // No answer comes; the queued commands stay queued, and do no harm.
       else ready.catch(() => {});
     },
     withdraw() {

@@ -38,7 +38,7 @@ function seenFor(ms: number): Promise<void> {
 const reached = (element: Element): Promise<void> =>
   new Promise((resolve) => {
     const watch = new IntersectionObserver((entries) => {
-      // Whoever came in below the middle has passed it.
+      // A reader who entered the page below the middle has passed it.
       if (!entries.some((entry) => entry.isIntersecting || entry.boundingClientRect.bottom < 0)) return;
       watch.disconnect();
       resolve();

@@ -1,6 +1,6 @@
 /**
  * All that a story's tools cost before one is used: a click on something with `data-tool` fetches what it needs. Where that cannot be
- * fetched, a form is sent as a form and a menu opens as it is. What goes on while somebody reads comes with the first scroll
+ * fetched, a form is sent as a form and a menu opens as it is. What a page does while it is read comes with the first scroll
  * (`reading.ts`).
  */
 document.addEventListener('click', (event) => {

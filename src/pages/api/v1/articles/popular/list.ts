@@ -13,7 +13,7 @@ export const GET = getRoute(async ({ locals, url }) => {
   const section = url.searchParams.get('section') ?? undefined;
   if (section !== undefined && locals.content.section(section) === null)
     return refuse(404, 'There is no such section.');
-  const articles = locals.services.popularity.top({ limit, section }).map(articleCardOf);
+  const articles = locals.services.mostRead.top({ limit, section }).map(articleCardOf);
   return { status: 200, body: { articles } satisfies CardsAnswer };
 });
 export const ALL = allowOnly('GET');

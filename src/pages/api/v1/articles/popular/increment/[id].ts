@@ -14,7 +14,7 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const id = idOf(params.id);
   const category = url.searchParams.get('categoryId');
   if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
-  const counted = await locals.services.popularity.count(id, caller.address);
+  const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
   if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });
   // Whether it counted anew is nobody's business: a flood learns nothing.

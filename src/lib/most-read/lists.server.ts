@@ -7,30 +7,30 @@ import { z } from 'zod';
 import type { Logger } from '../logging.ts';
 
 /** Ids by section; `''` is the whole paper. */
-export type Boards = ReadonlyMap<string, readonly number[]>;
+export type Lists = ReadonlyMap<string, readonly number[]>;
 
-const kept = z.object({ made: z.number(), boards: z.record(z.string(), z.array(z.number().int())) });
+const kept = z.object({ made: z.number(), lists: z.record(z.string(), z.array(z.number().int())) });
 
-export interface KeptBoards {
+export interface KeptLists {
   /** Epoch milliseconds; `-Infinity` before the first. */
   readonly made: number;
-  readonly boards: Boards;
+  readonly lists: Lists;
 }
 
 /** @returns nothing where there is no file, or none that can be used */
-export function readBoards(file: string): KeptBoards {
+export function readLists(file: string): KeptLists {
   try {
-    const { made, boards } = kept.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return { made, boards: new Map(Object.entries(boards)) };
+    const { made, lists } = kept.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return { made, lists: new Map(Object.entries(lists)) };
   } catch {
-    return { made: Number.NEGATIVE_INFINITY, boards: new Map() };
+    return { made: Number.NEGATIVE_INFINITY, lists: new Map() };
   }
 }
 
 /** Replaces the file as a whole; a disk that is full costs no more than that pages are made anew after a restart. */
-export function keepBoards(file: string, { made, boards }: KeptBoards, log: Logger): void {
+export function writeLists(file: string, { made, lists }: KeptLists, log: Logger): void {
   try {
-    writeFileSync(`${file}.new`, JSON.stringify({ made, boards: Object.fromEntries(boards) }));
+    writeFileSync(`${file}.new`, JSON.stringify({ made, lists: Object.fromEntries(lists) }));
     renameSync(`${file}.new`, file);
   } catch (error) {
     log.warn({ err: error }, 'The lists of the most read could not be kept');
@@ -38,7 +38,7 @@ export function keepBoards(file: string, { made, boards }: KeptBoards, log: Logg
 }
 
 /** Sections whose lists differ, in order too. */
-export function changedBoards(before: Boards, after: Boards): string[] {
+export function changedLists(before: Lists, after: Lists): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => before.get(name)?.join() !== after.get(name)?.join());
 }
