@@ -18,7 +18,7 @@ const common = {
       'vite/preload-helper',
       '/nanostores/atom/',
       '/src/(?:stores/ui|lib/(?:type-ahead|relative-time|accounts/(?:tabs|visitor)))\\.ts',
-      '/src/scripts/(?:site-menu|header|search|sign-in|popups|paywall|session|times)\\.ts',
+      '/src/scripts/(?:site-menu|header|search|sign-in|popups|paywall|session|frame|relative-time)\\.ts',
     ].join('|'),
   ),
 };

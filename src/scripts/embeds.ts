@@ -1,31 +1,10 @@
 /**
- * Click to load: players and posts of other sites are placeholders that name the site, and a video is a poster. Nothing is requested from the
- * other site before the reader presses them; without JavaScript they are links to it.
+ * Click to load: players and posts of other sites are placeholders that name the site. Nothing is requested from it before the reader
+ * presses the button; without JavaScript they are links.
  *
  * A placeholder: `<figure class="embed" data-embed-src data-embed-provider data-embed-title><a href>…</a></figure>`.
  */
-
-/**
- * A frame for another site's player. It may run scripts, keep its own origin, which is never ours, and open a window; it may not
- * navigate this page.
- *
- * @param title what a screen reader calls it
- */
-function frame(src: string, title: string): HTMLIFrameElement {
-  const element = document.createElement('iframe');
-  element.src = src;
-  element.title = title;
-  element.tabIndex = 0;
-  element.allow = 'autoplay; encrypted-media; fullscreen; picture-in-picture';
-  element.allowFullscreen = true;
-  element.referrerPolicy = 'strict-origin-when-cross-origin';
-  const own = new URL(src, location.href).origin === location.origin;
-  element.setAttribute(
-    'sandbox',
-    `allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-presentation${own ? '' : ' allow-same-origin'}`,
-  );
-  return element;
-}
+import { frame } from './frame.ts';
 
 const verbs: Readonly<Record<string, string>> = {
   youtube: 'Play the video from',
@@ -57,21 +36,3 @@ for (const shell of document.querySelectorAll<HTMLElement>('.embed[data-embed-sr
     element.focus();
   });
 }
-
-// Without JavaScript, and with a modifier key, the poster of a video is a link to it.
-for (const poster of document.querySelectorAll<HTMLAnchorElement>('a[data-player]')) {
-  poster.addEventListener('click', (event) => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return;
-    event.preventDefault();
-    const id = encodeURIComponent(poster.dataset.player ?? '');
-    const player = frame(
-      `https://www.youtube-nocookie.com/embed/${id}?autoplay=1&rel=0&playsinline=1`,
-      poster.dataset.title ?? 'Video',
-    );
-    player.className = 'player-frame';
-    poster.replaceWith(player);
-    player.focus();
-  });
-}
-
-export {};

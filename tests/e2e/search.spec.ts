@@ -121,7 +121,7 @@ test('says that it loads, that it fails and that there is no line, and goes on',
 });
 
 test('leads to the page where the script cannot be fetched', async ({ page }) => {
-  await page.route(/\/_assets\/Search\.island.*\.js$/, (route) => route.abort());
+  await page.route(/\/_assets\/SearchOverlay\.island.*\.js$/, (route) => route.abort());
   await page.goto(article);
   await page.locator('.search-link').click();
   await expect(page).toHaveURL(/\/search$/);

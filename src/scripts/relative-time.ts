@@ -1,8 +1,5 @@
-/**
- * Keeps moments right while a page is stored or open: young ones as "N ago" (spec section 9), and the masthead's day as it is in New York.
- */
+/** Shows young moments as "N ago" (spec section 9), and keeps them right while the page is open. */
 import { relativeText } from '../lib/relative-time.ts';
-import { publication } from '../publication.ts';
 
 const absolutes = new WeakMap<Element, string>();
 
@@ -22,15 +19,6 @@ function update(): void {
     }
     say(element, relativeText(element.dateTime, now) ?? absolute);
   }
-  const masthead = document.querySelector<HTMLTimeElement>('[data-masthead-day]');
-  if (masthead) turnDay(masthead, now);
-}
-
-function turnDay(element: HTMLTimeElement, now: number): void {
-  const { timeZone } = publication;
-  say(element, new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'full' }).format(now));
-  // Canada writes a day as `yyyy-mm-dd`.
-  element.dateTime = new Intl.DateTimeFormat('en-CA', { timeZone }).format(now);
 }
 
 update();
