@@ -5,6 +5,7 @@
  */
 import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { profileFields } from '../../src/lib/accounts/profile.ts';
 import { type Answer, type Asked, type Browser, build } from '../fixtures/account-site.ts';
 import { everyRoute } from '../fixtures/paid-paper.ts';
 import { startWholeHouse, type WholeHouse } from '../fixtures/whole-house.ts';
@@ -61,7 +62,7 @@ afterAll(() => house?.stop());
 describe('the log', () => {
   it('names no reader, whatever readers have done', async () => {
     await ada.post('/api/forms/support', support);
-    await ada.submit('/account/profile', { first_name: mark, 'phone-number': '123' });
+    await ada.submit('/account/profile', { first_name: mark, phone: '123' });
     await house.browser().get(`/?recognized_email=${encodeURIComponent(adasEmail)}`);
     const letters = await house.letters(adasEmail);
     expect(letters.length).toBeGreaterThan(0);
@@ -253,7 +254,8 @@ describe('a script', () => {
     const name = `"'><img src=x onerror=xssmark()>`;
     const kept = async (answer: Promise<Answer>): Promise<void> => expect((await answer).status).toBeLessThan(400);
     const forms: readonly (readonly [path: string, fields: Record<string, string>])[] = [
-      ['/account/profile', { first_name: script, last_name: name, 'phone-number': script, date_of_birth: script }],
+      ...profileFields.map(({ name: field }) => ['/account/profile', { [field]: script }] as const),
+      ['/account/profile', { first_name: name, last_name: name }],
       ['/account/sign-in', { email: script, return: link }],
       ['/account/newsletter', { email: script, newsletters: script, return: link }],
       ['/shipping', { name: script, line1: script, line2: script, city: script, state: 'NY', postal_code: '10007' }],

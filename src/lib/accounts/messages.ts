@@ -100,3 +100,10 @@ export const linkMessages = {
   limited: { heading: 'Too many tries', text: 'Please wait a few minutes, then try again.' },
   failed: { heading: 'Something went wrong', text: 'Please try again.' },
 } as const;
+
+/** Where a Zephr tenant has the accounts. */
+export const tenantMessages = {
+  tooLong: 'The request is too long.',
+  slow: 'Sign-in is taking too long right now. Please try again.',
+  unavailable: 'Sign-in is unavailable right now. Please try again in a minute.',
+} as const;

@@ -11,6 +11,7 @@ import { publication } from '../../publication.ts';
 import { type Grant, grantOf, registeredGrant } from '../access/entitlements.ts';
 import { readCookies, setCookie } from '../http/cookies.ts';
 import type { Logger } from '../logging.ts';
+import { tenantMessages } from './messages.ts';
 import { trackingCookie } from './model.ts';
 import type { Accounts } from './service.ts';
 import { visitorCookie } from './visitor.ts';
@@ -47,7 +48,7 @@ export interface TenantOptions {
   readonly accessCookie: string;
   readonly log: Logger;
   /** Milliseconds for the connection, and then for the answer's head and each piece of its body. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Headers that are about one connection (RFC 9110, section 7.6.1), and those that are set anew. */
@@ -76,130 +77,140 @@ const longest = 1024 * 1024;
 /** Addresses that our screens ask and that the public reference does not name. */
 const ownPaths = { codeCheckPath: '/zephr/media/user/otp-check', userInfoPath: '/zephr/media/user/info' } as const;
 
-export function openTenant({ url, siteUrl, accessCookie, settings, log, patienceMs = 10_000 }: TenantOptions): Tenant {
-  const site = new URL(siteUrl);
-  const base = new URL(url);
+export function openTenant(options: TenantOptions): Tenant {
+  const { timeoutMs = 10_000 } = options;
   const agent = new Agent({
-    connect: { timeout: patienceMs },
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
+    connect: { timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
     connections: 64,
   });
-
   return {
     owns: (pathname) => /^\/(?:blaize|zephr)(?:\/|$)/.test(pathname),
-
-    async pass(incoming, outgoing, target, client) {
-      if (Number(incoming.headers['content-length'] ?? 0) > longest) {
-        return say(outgoing, 413, 'The request is too long.');
-      }
-      const place = placeOf(target);
-      if (place === null) return unasked(incoming, outgoing);
-      const gone = new AbortController();
-      outgoing.once('close', () => gone.abort());
-      try {
-        const answer = await request(`${url}${place}`, {
-          dispatcher: agent,
-          method: (incoming.method ?? 'GET') as 'GET',
-          headers: there(incoming, client),
-          body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
-          signal: gone.signal,
-        });
-        const bought = answer.statusCode === 200 && /^\/(?:blaize\/payment|zephr\/subscribe)(?:\/|$|\?)/.test(target);
-        outgoing.writeHead(answer.statusCode, back(answer.headers, bought));
-        for await (const piece of answer.body) if (!outgoing.write(piece)) await drained(outgoing);
-        outgoing.end();
-      } catch (error) {
-        if (outgoing.destroyed) return;
-        if (isTooLong(error)) return say(outgoing, 413, 'The request is too long.');
-        const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
-        log.error({ code, path: target.split('?', 1)[0] }, 'The Zephr tenant did not answer');
-        if (outgoing.headersSent) outgoing.destroy();
-        else if (/TIMEOUT/i.test(code)) say(outgoing, 504, 'Signing in takes too long just now. Please try again.');
-        else say(outgoing, 502, 'Signing in cannot be reached just now. Please try again in a minute.');
-      }
-    },
-
+    pass: (incoming, outgoing, target, client) => pass({ ...options, agent }, incoming, outgoing, target, client),
     close: () => agent.close(),
   };
+}
 
-  /** Where a request goes at the tenant; `null`: there is no such address there. */
-  function placeOf(target: string): string | null {
-    const [path = '', ...query] = target.split('?');
-    for (const name of ['codeCheckPath', 'userInfoPath'] as const) {
-      if (path === ownPaths[name]) return settings[name] === null ? null : [settings[name], ...query].join('?');
-    }
-    return target;
-  }
-
-  /** Not known: our screens go on, and signing in itself says what is right. */
-  function unasked(incoming: IncomingMessage, outgoing: ServerResponse): void {
+async function pass(
+  { agent, ...options }: TenantOptions & { readonly agent: Agent },
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: string,
+  client: string,
+): Promise<void> {
+  if (Number(incoming.headers['content-length'] ?? 0) > longest) return say(outgoing, 413, tenantMessages.tooLong);
+  const path = tenantPath(target, options.settings);
+  if (path === null) {
+    // Our screens go on without an answer, and signing in itself says what is right.
     incoming.resume();
-    say(outgoing, 200, 'The tenant is not asked.');
+    return say(outgoing, 200, 'The tenant is not asked.');
   }
+  const closed = new AbortController();
+  outgoing.once('close', () => closed.abort());
+  try {
+    const answer = await request(`${options.url}${path}`, {
+      dispatcher: agent,
+      method: (incoming.method ?? 'GET') as 'GET',
+      headers: requestHeaders(incoming, client, options.siteUrl),
+      body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
+      signal: closed.signal,
+    });
+    const bought = answer.statusCode === 200 && /^\/(?:blaize\/payment|zephr\/subscribe)(?:\/|$|\?)/.test(target);
+    outgoing.writeHead(answer.statusCode, answerHeaders(answer.headers, bought, options));
+    for await (const piece of answer.body) if (!outgoing.write(piece)) await drained(outgoing);
+    outgoing.end();
+  } catch (error) {
+    if (outgoing.destroyed) return;
+    if (isTooLong(error)) return say(outgoing, 413, tenantMessages.tooLong);
+    const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
+    options.log.error({ code, path: target.split('?', 1)[0] }, 'The Zephr tenant did not answer');
+    if (outgoing.headersSent) outgoing.destroy();
+    else if (/TIMEOUT/i.test(code)) say(outgoing, 504, tenantMessages.slow);
+    else say(outgoing, 502, tenantMessages.unavailable);
+  }
+}
 
-  /** The request's headers for the tenant. */
-  function there(incoming: IncomingMessage, client: string): Record<string, string | string[]> {
-    const headers: Record<string, string | string[]> = {};
-    const named = namedBy(incoming.headers.connection);
-    for (const [name, value] of Object.entries(incoming.headers)) {
-      if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
-      // undici writes the length itself when it knows it, and the address is the tenant's.
-      if (name === 'host' || name === 'expect' || name === 'forwarded' || name.startsWith('x-forwarded-')) continue;
-      if (otherAddresses.has(name)) continue;
-      headers[name] = value;
-    }
-    headers['x-forwarded-for'] = client;
-    headers['x-forwarded-host'] = site.host;
-    headers['x-forwarded-proto'] = site.protocol.slice(0, -1);
-    return headers;
+/** The tenant's address for a request; `null`: it has none. */
+function tenantPath(target: string, settings: TenantSettings): string | null {
+  const [path = '', ...query] = target.split('?');
+  for (const name of ['codeCheckPath', 'userInfoPath'] as const) {
+    if (path === ownPaths[name]) return settings[name] === null ? null : [settings[name], ...query].join('?');
   }
+  return target;
+}
 
-  /** The answer's headers for the browser: cookies become this site's, addresses of the tenant paths of this site. */
-  function back(given: Record<string, string | string[] | undefined>, bought: boolean): OutgoingHttpHeaders {
-    const headers: OutgoingHttpHeaders = {};
-    const named = namedBy(given.connection);
-    for (const [name, value] of Object.entries(given)) {
-      if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
-      headers[name] = value;
-    }
-    const cookies = given['set-cookie'];
-    if (cookies !== undefined) headers['set-cookie'] = withHints([cookies].flat().map(ownCookie));
-    // Whoever has bought something has more than the access cookie says: the next page asks for another.
-    if (bought) headers['set-cookie'] = [...[headers['set-cookie'] ?? []].flat().map(String), endOfAccess()];
-    const location = [given.location].flat()[0];
-    if (location !== undefined) headers.location = ownLocation(location);
-    // Whoever is reading is nobody else's business.
-    headers['cache-control'] ??= 'no-store';
-    return headers;
+/** The request's headers for the tenant. @param client network address of the caller */
+function requestHeaders(incoming: IncomingMessage, client: string, siteUrl: string): Record<string, string | string[]> {
+  const site = new URL(siteUrl);
+  const headers: Record<string, string | string[]> = {};
+  const named = namedBy(incoming.headers.connection);
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
+    // undici writes the length itself when it knows it, and the address is the tenant's.
+    if (name === 'host' || name === 'expect' || name === 'forwarded' || name.startsWith('x-forwarded-')) continue;
+    if (otherAddresses.has(name)) continue;
+    headers[name] = value;
   }
+  headers['x-forwarded-for'] = client;
+  headers['x-forwarded-host'] = site.host;
+  headers['x-forwarded-proto'] = site.protocol.slice(0, -1);
+  return headers;
+}
 
-  /** Without the tenant's domain the cookie belongs to this host alone; without https a Secure one would be dropped. */
-  function ownCookie(line: string): string {
-    const parts = line.split(';').filter((part, place) => place === 0 || !/^\s*domain\s*=/i.test(part));
-    const kept = site.protocol === 'https:' ? parts : parts.filter((part) => !/^\s*secure\s*$/i.test(part));
-    return kept.join(';');
-  }
+type SiteOptions = Pick<TenantOptions, 'url' | 'siteUrl' | 'accessCookie'>;
 
-  /** What pages are laid out by (visitor.ts) goes with the session; what lets a browser have paid articles ends with it. */
-  function withHints(lines: string[]): string[] {
-    const line = lines.findLast((one) => one.startsWith('blaize_session='));
-    if (line === undefined) return lines;
-    const secure = site.protocol === 'https:';
-    const visitor = { httpOnly: false, secure, maxAge: 30 * 24 * 60 * 60 };
-    if (!isOver(line)) return [...lines, setCookie(visitorCookie, 'registered', visitor)];
-    return [...lines, setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), endOfAccess()];
+/** The answer's headers for the browser: cookies become this site's, addresses of the tenant paths of this site. */
+function answerHeaders(
+  given: Record<string, string | string[] | undefined>,
+  bought: boolean,
+  options: SiteOptions,
+): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  const named = namedBy(given.connection);
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
+    headers[name] = value;
   }
+  const secure = options.siteUrl.startsWith('https:');
+  const cookies = [given['set-cookie'] ?? []].flat().map((line) => siteCookie(line, secure));
+  const lines = [
+    ...cookies,
+    ...hintCookies(cookies, options, secure),
+    // After a purchase the reader may read more than the access cookie says: the next page asks for another.
+    ...(bought ? [endOfAccess(options, secure)] : []),
+  ];
+  if (lines.length > 0) headers['set-cookie'] = lines;
+  const location = [given.location].flat()[0];
+  if (location !== undefined) headers.location = siteLocation(location, options.url);
+  // An answer about a reader is for that reader alone.
+  headers['cache-control'] ??= 'no-store';
+  return headers;
+}
 
-  function endOfAccess(): string {
-    return setCookie(accessCookie, '', { httpOnly: true, secure: site.protocol === 'https:', maxAge: 0 });
-  }
+/** Without the tenant's domain the cookie belongs to this host alone; without https a Secure one would be dropped. */
+function siteCookie(line: string, secure: boolean): string {
+  const parts = line.split(';').filter((part, place) => place === 0 || !/^\s*domain\s*=/i.test(part));
+  return (secure ? parts : parts.filter((part) => !/^\s*secure\s*$/i.test(part))).join(';');
+}
 
-  function ownLocation(location: string): string {
-    if (!URL.canParse(location, base)) return location;
-    const to = new URL(location, base);
-    return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
-  }
+/** The visitor hint begins and ends with the tenant's session; the access cookie ends with it. */
+function hintCookies(lines: readonly string[], options: SiteOptions, secure: boolean): readonly string[] {
+  const line = lines.findLast((one) => one.startsWith('blaize_session='));
+  if (line === undefined) return [];
+  const visitor = { httpOnly: false, secure, maxAge: 30 * 24 * 60 * 60 };
+  if (!isOver(line)) return [setCookie(visitorCookie, 'registered', visitor)];
+  return [setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), endOfAccess(options, secure)];
+}
+
+const endOfAccess = ({ accessCookie }: SiteOptions, secure: boolean): string =>
+  setCookie(accessCookie, '', { httpOnly: true, secure, maxAge: 0 });
+
+function siteLocation(location: string, tenantUrl: string): string {
+  const base = new URL(tenantUrl);
+  if (!URL.canParse(location, base)) return location;
+  const to = new URL(location, base);
+  return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
 }
 
 /** Whether a `Set-Cookie` line takes the cookie away. A tenant says so by the time alone (vendors.md 1.0). */
@@ -273,7 +284,7 @@ export interface TenantSessionsOptions {
     verify(value: string): string | null;
   };
   /** Milliseconds for the tenant's answer. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 const account = z.object({
@@ -288,7 +299,7 @@ const sessionCookie = 'blaize_session';
 
 /** @returns as `Accounts.session`; it rejects when the tenant does not answer, or not as it should */
 export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, 'session'> {
-  const { url, secure, access, patienceMs = 5000 } = options;
+  const { url, secure, access, timeoutMs = 5000 } = options;
 
   /** What the tenant says that this reader has; an account and no more when it does not say. */
   async function grantFor(cookie: string): Promise<Grant> {
@@ -297,8 +308,8 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
         method: 'POST',
         headers: { cookie, accept: 'application/json', 'content-type': 'application/json' },
         body: JSON.stringify({ featureIds: publication.featureIds }),
-        headersTimeout: patienceMs,
-        bodyTimeout: patienceMs,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
       });
       const { accessDetails } = decisions.parse(await answer.body.json());
       const until = Number.POSITIVE_INFINITY;
@@ -319,8 +330,8 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
       if (!mine.some((cookie) => cookie.startsWith(`${sessionCookie}=`))) return { session: null, cookies: [] };
       const answer = await request(`${url}/blaize/account`, {
         headers: { cookie: mine.join('; '), accept: 'application/json' },
-        headersTimeout: patienceMs,
-        bodyTimeout: patienceMs,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
       });
       if (answer.statusCode !== 200) {
         await answer.body.dump();
