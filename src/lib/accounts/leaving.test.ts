@@ -40,7 +40,7 @@ describe('what becomes of a subscription when its account is deleted', () => {
 
   it('is to wait where it is cancelled already', () => {
     const { words, cancelFirst } = said({ cancelAtPeriodEnd: true });
-    expect(words.join(' ')).toContain('It is cancelled already. If you wait until December 1, 2026');
+    expect(words.join(' ')).toContain('You’ve already canceled it. If you wait until December 1, 2026');
     expect(cancelFirst).toBe(false);
   });
 

@@ -1,6 +1,7 @@
 /** What becomes of a running subscription when its account is deleted; said before, not after. */
 import { isLive } from '../billing/status.ts';
 import type { Subscription } from '../billing/wire.ts';
+import { deletionWarnings } from './messages.ts';
 
 export interface Leaving {
   /** Paragraphs. */
@@ -20,17 +21,15 @@ export function leaving(
   now: number,
 ): Leaving {
   if (subscription === undefined) {
-    const words =
-      'Whether you have a subscription cannot be seen just now. If you have one, it ends at once, and nothing is refunded.';
-    return { words: [words], cancelFirst: true };
+    return { words: [deletionWarnings.unknown], cancelFirst: true };
   }
   if (subscription === null || !isLive(subscription) || Date.parse(subscription.paidUntil) <= now) {
     return { words: [], cancelFirst: false };
   }
   const until = day(subscription.paidUntil);
-  const ends = `Your subscription, ${subscription.planName}, ends at once. Nothing more is charged, and what is left of the time you have paid for, until ${until}, is not refunded.`;
-  const wait = subscription.cancelAtPeriodEnd
-    ? `It is cancelled already. If you wait until ${until}, you keep everything that you have paid for.`
-    : `If you would rather read on until ${until}, cancel it first, and delete your account when it has ended.`;
-  return { words: [ends, wait], cancelFirst: !subscription.cancelAtPeriodEnd };
+  const wait = subscription.cancelAtPeriodEnd ? deletionWarnings.waits(until) : deletionWarnings.cancelFirst(until);
+  return {
+    words: [deletionWarnings.ends(subscription.planName, until), wait],
+    cancelFirst: !subscription.cancelAtPeriodEnd,
+  };
 }

@@ -86,6 +86,17 @@ export const deletionMessages = {
   unsure: 'You’re signed out. We may have deleted your account already; sign in to check.',
 } as const;
 
+/** What happens to a subscription when its reader deletes the account; `until` is a day in words. */
+export const deletionWarnings = {
+  unknown:
+    'We can’t see right now whether you have a subscription. If you have one, it ends at once, and nothing is refunded.',
+  ends: (plan: string, until: string) =>
+    `Your subscription, ${plan}, ends at once. Nothing more is charged, and the rest of the time you paid for, until ${until}, is not refunded.`,
+  waits: (until: string) => `You’ve already canceled it. If you wait until ${until}, you keep everything you paid for.`,
+  cancelFirst: (until: string) =>
+    `To keep reading until ${until}, cancel it first, and delete your account after it ends.`,
+} as const;
+
 /** The page of a mailed link that signs nobody in, by the kind of failure. */
 export const linkMessages = {
   'link-expired': { heading: 'This link has expired', text: 'Links work for 10 minutes. Ask for a new one.' },
