@@ -1,34 +1,17 @@
 /** Leaving where a retention widget is configured: by the widget, without it, and without JavaScript. */
-import { type Retention, startRetention } from '../../sandbox/retention/retention.ts';
 import { violationsOn } from '../world/axe.ts';
 import { stripeAccount } from '../world/checkout.ts';
 import { test as base, expect } from '../world/readers.ts';
-import { openShop, type Shop, subscribeAt } from '../world/shop.ts';
+import { subscribeAt } from '../world/shop.ts';
 
-const test = base.extend<object, { house: { readonly shop: Shop; readonly retention: Retention } }>({
-  house: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
-    async ({}, use) => {
-      const retention = await startRetention();
-      const { appId, apiKey, scriptUrl } = retention.access;
-      const shop = await openShop({
-        CHURNKEY_APP_ID: appId,
-        CHURNKEY_API_KEY: apiKey,
-        CHURNKEY_SCRIPT_URL: scriptUrl,
-      });
-      await use({ shop, retention });
-      await shop.stop();
-      await retention.stop();
-      expect(retention.told.filter(({ what }) => what === 'fault')).toEqual([]);
-    },
-    { scope: 'worker', timeout: 60_000 },
-  ],
-  baseURL: async ({ house }, use) => use(house.shop.site),
-});
+const test = base.extend({ baseURL: ({ retentionShop }, use) => use(retentionShop.site) });
 test.describe.configure({ mode: 'serial' });
 
-test('the widget is opened with the reader’s own customer, and cancels through us', async ({ page, house }) => {
-  const { shop, retention } = house;
+test('the widget is opened with the reader’s own customer, and cancels through us', async ({
+  page,
+  retentionShop: shop,
+}) => {
+  const { retention } = shop;
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const { customer, subscriptions } = await stripeAccount(email, shop.stripe.access.apiUrl);
   await page.goto('/cancel');
@@ -51,8 +34,8 @@ test('the widget is opened with the reader’s own customer, and cancels through
   await expect(page.getByRole('button', { name: 'Resume subscription' })).toBeVisible();
 });
 
-test('a widget that is blocked leaves our own form', async ({ page, house }) => {
-  await subscribeAt(house.shop, page.context(), 'reader-monthly');
+test('a widget that is blocked leaves our own form', async ({ page, retentionShop: shop }) => {
+  await subscribeAt(shop, page.context(), 'reader-monthly');
   await page.route('**/js/app.js*', (route) => route.abort());
   await page.goto('/cancel');
   await page.getByRole('button', { name: 'Continue' }).click();
@@ -60,8 +43,8 @@ test('a widget that is blocked leaves our own form', async ({ page, house }) => 
   await expect(page.getByRole('heading', { name: 'Your subscription is canceled' })).toBeVisible();
 });
 
-test('where not even our own script comes, the form comes forward by itself', async ({ page, house }) => {
-  await subscribeAt(house.shop, page.context(), 'reader-monthly');
+test('where not even our own script comes, the form comes forward by itself', async ({ page, retentionShop: shop }) => {
+  await subscribeAt(shop, page.context(), 'reader-monthly');
   await page.route(/\/_assets\/Retention\./, (route) => route.abort());
   await page.goto('/cancel');
   await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden();
@@ -71,10 +54,13 @@ test('where not even our own script comes, the form comes forward by itself', as
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('it takes two presses, and who is not signed in is led to sign in first', async ({ page, house }) => {
+  test('it takes two presses, and who is not signed in is led to sign in first', async ({
+    page,
+    retentionShop: shop,
+  }) => {
     await page.goto('/cancel');
     await expect(page.getByRole('link', { name: 'Sign in to cancel' })).toHaveAttribute('href', /return=%2Fcancel/);
-    await subscribeAt(house.shop, page.context(), 'reader-monthly');
+    await subscribeAt(shop, page.context(), 'reader-monthly');
     await page.reload();
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Cancel subscription' }).click();

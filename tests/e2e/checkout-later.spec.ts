@@ -8,58 +8,18 @@ import {
   expectThanks,
   failure,
   fillCard,
-  join,
   openPaywall,
   payButton,
   sheet,
   step,
   stripeAccount,
 } from '../world/checkout.ts';
-import { test as base, codeTo, expect, lettersTo, newEmail, newestLetter } from '../world/readers.ts';
-import { openShop, type Shop } from '../world/shop.ts';
+import { test as base, expect, lettersTo } from '../world/readers.ts';
+import { type Shop, subscribeAt } from '../world/shop.ts';
 
-const test = base.extend<object, { shop: Shop }>({
-  shop: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
-    async ({}, use) => {
-      const shop = await openShop();
-      await use(shop);
-      await shop.stop();
-    },
-    { scope: 'worker', timeout: 60_000 },
-  ],
-  baseURL: async ({ shop }, use) => use(shop.site),
-});
+const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
 // One clock for all: they take turns.
 test.describe.configure({ mode: 'serial' });
-
-/** Makes an account by a code, as `signIn` of readers.ts does on the world's site. */
-async function enter(page: import('@playwright/test').Page, site: string): Promise<string> {
-  const email = newEmail();
-  const { request } = page.context();
-  const identifiers = { email_address: email };
-  const after = await newestLetter(email);
-  const common = { identifiers, action: 'register', method: 'email', redirect: '/' };
-  const delivery = { method: 'email', destination: email, action: 'register', redirect: '/' };
-  const headers = { origin: site };
-  await request.post('/blaize/two-factor-authentication', { headers, data: { ...common, delivery } });
-  const { text: code } = await codeTo(email, after);
-  const entered = await request.post('/blaize/register', {
-    headers,
-    data: { attributes: {}, identifiers, validators: { code } },
-  });
-  expect(entered.status(), await entered.text()).toBe(200);
-  return email;
-}
-
-async function subscribe(page: import('@playwright/test').Page, shop: Shop, plan: string, sum: string, card: string) {
-  const email = await enter(page, shop.site);
-  await openPaywall(page, plan);
-  await fillCard(page, card);
-  await join(page, sum);
-  await expectThanks(page);
-  return email;
-}
 
 const subscriptionOf = async (page: import('@playwright/test').Page) =>
   (
@@ -74,7 +34,7 @@ test('an upgrade in the middle of a year shows what is credited and what is due,
   page,
   shop,
 }) => {
-  const email = await subscribe(page, shop, 'reader-yearly', '$120', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'reader-yearly');
   await shop.pass({ days: 120 });
   await openPaywall(page, 'member-yearly', '/membership');
   await expect(page.getByRole('dialog', { name: 'Upgrade' })).toBeVisible();
@@ -98,7 +58,7 @@ test('an upgrade in the middle of a year shows what is credited and what is due,
 });
 
 test('a refund closes what was open', async ({ page, shop }) => {
-  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const visitor = async () => {
     await page.goto('/pricing');
     return page.locator('html').getAttribute('data-visitor');
@@ -120,7 +80,7 @@ test('a refund closes what was open', async ({ page, shop }) => {
 });
 
 test('a plan that costs less begins at the renewal', async ({ page, shop }) => {
-  const email = await subscribe(page, shop, 'member-monthly', '$20', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'member-monthly');
   await page.goto('/pricing#join=reader-monthly');
   await expect(sheet(page)).toBeVisible();
   await expect(step(page, 'payment').getByText(/You keep your current plan until/)).toBeVisible();
@@ -134,7 +94,7 @@ test('a plan that costs less begins at the renewal', async ({ page, shop }) => {
 });
 
 test('the penny promotion bills the dues once its 60 days are over', async ({ page, shop }) => {
-  const email = await subscribe(page, shop, 'reader-penny', '$0.60', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'reader-penny');
   expect(await paidBy(email, shop)).toEqual([60]);
   expect(await subscriptionOf(page)).toMatchObject({ status: 'trialing', price: 12_000 });
   await shop.pass({ days: 61 });
@@ -143,7 +103,7 @@ test('the penny promotion bills the dues once its 60 days are over', async ({ pa
 });
 
 test('a subscription renews with the card that is kept', async ({ page, shop }) => {
-  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const { paidUntil } = (await subscriptionOf(page)) as { paidUntil: string };
   await shop.pass({ days: 32 });
   await expect.poll(() => paidBy(email, shop)).toEqual([1200, 1200]);
@@ -153,7 +113,7 @@ test('a subscription renews with the card that is kept', async ({ page, shop }) 
 });
 
 test('a renewal that fails is told by mail, and another card puts it right', async ({ page, shop }) => {
-  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);
   await ask('card', { customer: customer.id, number: cards.laterFails }, api);
@@ -161,7 +121,7 @@ test('a renewal that fails is told by mail, and another card puts it right', asy
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'past_due' });
   const linksToCard = async () =>
     (await lettersTo(email)).filter(({ links }) => links.includes(`${shop.site}/account/card`)).length;
-  await expect.poll(linksToCard, { timeout: 20_000 }).toBe(1);
+  await expect.poll(linksToCard, { timeout: 40_000 }).toBe(1);
   await page.goto('/account/card');
   await expect(page.getByRole('heading', { name: 'Your card' })).toBeVisible();
   const use = page.getByRole('button', { name: 'Use this card' });
@@ -177,7 +137,7 @@ test('a renewal that fails is told by mail, and another card puts it right', asy
 });
 
 test('a renewal about which the bank asks is paid on the page of the card', async ({ page, shop }) => {
-  const email = await subscribe(page, shop, 'reader-monthly', '$12', cards.good);
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);
   await ask('card', { customer: customer.id, number: cards.laterFails }, api);

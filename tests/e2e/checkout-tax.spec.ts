@@ -17,20 +17,9 @@ import {
   walletSheet,
 } from '../world/checkout.ts';
 import { test as base, expect, newEmail } from '../world/readers.ts';
-import { openShop, type Shop } from '../world/shop.ts';
+import type { Shop } from '../world/shop.ts';
 
-const test = base.extend<object, { shop: Shop }>({
-  shop: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what is wanted
-    async ({}, use) => {
-      const shop = await openShop({ STRIPE_TAX: 'on' });
-      await use(shop);
-      await shop.stop();
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
-  baseURL: async ({ shop }, use) => use(shop.site),
-});
+const test = base.extend({ baseURL: ({ taxShop }, use) => use(taxShop.site) });
 
 const place = (page: Page) => step(page, 'payment').getByRole('group', { name: 'Where you live' });
 const country = (page: Page) => step(page, 'payment').getByLabel('Country');
@@ -50,7 +39,7 @@ async function charged(email: string, { stripe }: Shop) {
   return { amounts: charges.map(({ amount }) => amount), customer, invoices };
 }
 
-test('the place is asked for, and the sum with its tax is shown and charged', async ({ page, shop }) => {
+test('the place is asked for, and the sum with its tax is shown and charged', async ({ page, taxShop: shop }) => {
   const email = newEmail();
   await openPaywall(page, 'reader-yearly');
   await enterEmail(page, email);
@@ -86,7 +75,7 @@ test('a country with one tax is enough, and a place without tax has none', async
   await expect(due(page)).toHaveText('$120');
 });
 
-test('printed plans are taxed where the paper goes, which is asked for once', async ({ page, shop }) => {
+test('printed plans are taxed where the paper goes, which is asked for once', async ({ page, taxShop: shop }) => {
   const email = newEmail();
   await openPaywall(page, 'member-print-yearly', '/print');
   await enterEmail(page, email);
@@ -108,7 +97,10 @@ test.describe('a wallet’s billing address', () => {
   const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' });
   const tap = (page: Page) => express(page).getByRole('button', { name: 'Google Pay' }).click();
 
-  test('is where tax depends on one: a sum that it changes is shown before it is charged', async ({ page, shop }) => {
+  test('is where tax depends on one: a sum that it changes is shown before it is charged', async ({
+    page,
+    taxShop: shop,
+  }) => {
     const email = newEmail();
     await openPaywall(page, 'reader-yearly');
     await enterEmail(page, email);
@@ -131,7 +123,7 @@ test.describe('a wallet’s billing address', () => {
     expect(customer.address).toMatchObject({ country: 'US', postal_code: '10038' });
   });
 
-  test('where there is no tax pays at the first tap', async ({ page, shop }) => {
+  test('where there is no tax pays at the first tap', async ({ page, taxShop: shop }) => {
     const email = newEmail();
     await openPaywall(page, 'reader-monthly');
     await enterEmail(page, email);
@@ -145,7 +137,7 @@ test.describe('a wallet’s billing address', () => {
   });
 });
 
-test('on a domain that is not registered there is the card form alone (S6)', async ({ page, shop }) => {
+test('on a domain that is not registered there is the card form alone (S6)', async ({ page, taxShop: shop }) => {
   const { apiUrl } = shop.stripe.access;
   await ask('domains', { name: '127.0.0.1' }, apiUrl, 'DELETE');
   try {

@@ -1,8 +1,8 @@
 /** A certified consent platform in the place of our banner: IAB Tech Lab's CMP API, read as a reader answers, changes and withdraws. */
 import type { Page } from '@playwright/test';
-import { banner, expect, test } from '../world/third-parties.ts';
+import { banner, test as base, expect } from '../world/third-parties.ts';
 
-test.use({ platform: true });
+const test = base.extend({ visited: ({ platform }, use) => use(platform) });
 
 const choiceOf = async (page: Page) =>
   (await page.context().cookies()).find(({ name }) => name === 'privacy-choices')?.value;

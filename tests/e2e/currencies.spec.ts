@@ -2,20 +2,9 @@
 import type { Locator, Page } from '@playwright/test';
 import { cards, expectThanks, fillCard, join, openPaywall, payButton, sheet, step } from '../world/checkout.ts';
 import { test as base, expect, lettersTo } from '../world/readers.ts';
-import { enterAt, openShop, type Shop } from '../world/shop.ts';
+import { enterAt } from '../world/shop.ts';
 
-const test = base.extend<object, { shop: Shop }>({
-  shop: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
-    async ({}, use) => {
-      const shop = await openShop({ GEO_COUNTRY_HEADER: 'cf-ipcountry' });
-      await use(shop);
-      await shop.stop();
-    },
-    { scope: 'worker', timeout: 60_000 },
-  ],
-  baseURL: async ({ shop }, use) => use(shop.site),
-});
+const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
 
 /** What the CDN in front says of everybody who asks from a place. */
 const from = (country: string) => ({ 'cf-ipcountry': country, 'x-forwarded-for': '203.0.113.7' });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { root } from '../../scripts/setup/places.mjs';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
-import { expect, lettersTo, newEmail, signIn, test } from '../world/readers.ts';
+import { expect, lettersTo, newEmail, signIn, signInByMail, test } from '../world/readers.ts';
 import { siteData, testSandbox, testSite } from '../world/world.ts';
 
 /** Runs `npm run newsletter -- morning` on the site's data, as cron would beside it. */
@@ -77,7 +77,7 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
 test('signing out everywhere ends every device', async ({ context, page, newDevice }) => {
   const email = await signIn(context, newEmail('devices'));
   const phone = await newDevice();
-  await signIn(phone, email, 'login');
+  await signInByMail(phone, email, 'login');
   await page.goto('/dashboard/privacy');
   const sessions = page.locator('#sessions');
   await expect(sessions.getByRole('listitem')).toHaveCount(2);

@@ -3,20 +3,9 @@ import { violationsOn } from '../world/axe.ts';
 import { ask, sheet, step } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
 import { test as base, expect } from '../world/readers.ts';
-import { openShop, type Shop, subscribeAt } from '../world/shop.ts';
+import { subscribeAt } from '../world/shop.ts';
 
-const test = base.extend<object, { shop: Shop }>({
-  shop: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
-    async ({}, use) => {
-      const shop = await openShop();
-      await use(shop);
-      await shop.stop();
-    },
-    { scope: 'worker', timeout: 60_000 },
-  ],
-  baseURL: async ({ shop }, use) => use(shop.site),
-});
+const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
 test.describe.configure({ mode: 'serial' });
 
 test('a subscription is shown, left and taken up again, by keys alone', async ({ page, shop }) => {

@@ -16,7 +16,7 @@ import {
   linkTo,
   newEmail,
   newestLetter,
-  signIn,
+  signInByMail,
   test,
   typeCode,
   wrongCode,
@@ -196,7 +196,7 @@ test.describe('by code', () => {
 
   test('a code that has been used signs nobody in again', async ({ page, newDevice }) => {
     const email = newEmail();
-    await signIn(await newDevice(), email);
+    await signInByMail(await newDevice(), email);
     const { text: code } = await codeTo(email);
     const fresh = await askForCode(page, email);
     expect(fresh, 'one time in a million both codes are the same').not.toBe(code);

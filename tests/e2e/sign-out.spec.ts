@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { sharedFor } from '../../src/lib/accounts/session-client.ts';
 import { sessionName } from '../../src/lib/accounts/visitor.ts';
-import { expect, expectAnonymous, expectSignedIn, signIn, test } from '../world/readers.ts';
+import { expect, expectAnonymous, expectSignedIn, signIn, signInByMail, test } from '../world/readers.ts';
 
 const plain = '/about';
 
@@ -18,7 +18,7 @@ async function signOut(page: Page): Promise<void> {
 /** A reader with two tabs here and one on another device. */
 async function everywhere(context: BrowserContext, phone: BrowserContext) {
   const email = await signIn(context);
-  await signIn(phone, email, 'login');
+  await signInByMail(phone, email, 'login');
   const [here, tab, there] = [await context.newPage(), await context.newPage(), await phone.newPage()];
   for (const page of [here, tab, there]) {
     await page.goto(plain);

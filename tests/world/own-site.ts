@@ -12,16 +12,21 @@ import { siteData, testSandbox } from './world.ts';
 export interface OwnSite {
   /** Where it listens; without `SITE_URL` among the settings also its public address. */
   readonly site: string;
+  /** Its data folder. */
+  readonly dataDir: string;
   stop(): Promise<void>;
 }
 
-/** @param settings beside those of the sandbox */
-export async function startOwnSite(settings: Environment): Promise<OwnSite> {
-  const port = await freePort();
-  const site = `http://127.0.0.1:${port}`;
-  const folder = mkdtempSync(join(tmpdir(), 'own-site-'));
+/**
+ * @param settings beside those of the sandbox
+ * @param port where it listens; a free one unless given
+ */
+export async function startOwnSite(settings: Environment, port?: number): Promise<OwnSite> {
+  const listening = port ?? (await freePort());
+  const site = `http://127.0.0.1:${listening}`;
+  const dataDir = mkdtempSync(join(tmpdir(), 'own-site-'));
   const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
-  store.exec(`VACUUM INTO '${join(folder, 'content.sqlite')}'`);
+  store.exec(`VACUUM INTO '${join(dataDir, 'content.sqlite')}'`);
   store.close();
   const environment: Environment = {
     PATH: process.env.PATH,
@@ -29,17 +34,18 @@ export async function startOwnSite(settings: Environment): Promise<OwnSite> {
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
   };
-  Object.assign(environment, { PORT: String(port), DATA_DIR: folder, TRUSTED_PROXIES: '1' });
+  Object.assign(environment, { PORT: String(listening), DATA_DIR: dataDir, TRUSTED_PROXIES: '1' });
   Object.assign(environment, sandboxEnvironment(testSandbox(), {}), settings);
-  const running = startSite(environment, join(folder, 'site.log'));
+  const running = startSite(environment, join(dataDir, 'site.log'));
   await running.listening;
   const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000, complete: true });
   if (problem) throw new Error(`The test's own site has no edition: ${problem}.`);
   return {
     site,
+    dataDir,
     async stop() {
       await running.stop();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -2,9 +2,13 @@
  * Readers of the browser tests: each test comes from a network address of its own, so that the limits of one are not those of
  * another, and reads its mail in the sandbox's mailbox.
  */
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
-import { testSandbox, testSite } from './world.ts';
+import { type Retention, startRetention } from '../../sandbox/retention/retention.ts';
+import { type CommercialSite, openCommercialSite } from './commercial-site.ts';
+import { openShop, type Shop } from './shop.ts';
+import { newEmail, signInAt } from './sign-in.ts';
+import { siteData, testSandbox, testSite } from './world.ts';
 
 export const payingKinds = ['reader', 'member', 'founder'] as const;
 export const signedInKinds = ['registered', ...payingKinds] as const;
@@ -13,9 +17,35 @@ export type SignedInKind = (typeof signedInKinds)[number];
 /** An address of TEST-NET or of the benchmarking network (RFC 2544), as a proxy in front of the site would report it. */
 const someAddress = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
 
-export const test = base.extend<{ newDevice: () => Promise<BrowserContext> }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
+/** Sites of their own, each started when the first test of a worker asks for it. */
+interface Sites {
+  /** With a Stripe whose clock tests move; knows countries by the header `cf-ipcountry`. */
+  readonly shop: Shop;
+  /** With sales tax. */
+  readonly taxShop: Shop;
+  /** With a retention widget on the page to cancel. */
+  readonly retentionShop: Shop & { readonly retention: Retention };
+  /** With third parties and the site's own question for consent. */
+  readonly commercial: CommercialSite;
+  /** With third parties and a consent platform. */
+  readonly platform: CommercialSite;
+}
+
+const started = { scope: 'worker', timeout: 120_000 } as const;
+
+/**
+ * All fixtures of the browser tests. Those of a worker are declared here and nowhere else: Playwright starts a new worker and a new browser
+ * wherever a file declares its own.
+ */
+export const test = base.extend<{ newDevice: () => Promise<BrowserContext> }, Sites>({
+  // biome-ignore-start lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
   extraHTTPHeaders: async ({}, use) => use({ 'x-forwarded-for': someAddress() }),
+  shop: [async ({}, use) => untilDone(await openShop({ GEO_COUNTRY_HEADER: 'cf-ipcountry' }), use), started],
+  taxShop: [async ({}, use) => untilDone(await openShop({ STRIPE_TAX: 'on' }), use), started],
+  retentionShop: [async ({}, use) => withRetention(use), started],
+  commercial: [async ({}, use) => untilDone(await openCommercialSite('own'), use), started],
+  platform: [async ({}, use) => untilDone(await openCommercialSite('platform'), use), started],
+  // biome-ignore-end lint/correctness/noEmptyPattern: as above
   /** Another browser of the same or of another person. */
   newDevice: async ({ browser, baseURL, viewport }, use) => {
     const contexts: BrowserContext[] = [];
@@ -33,8 +63,24 @@ export const test = base.extend<{ newDevice: () => Promise<BrowserContext> }>({
   },
 });
 
-/** An address that nobody has used. */
-export const newEmail = (name = 'reader'): string => `${name}.${randomUUID().slice(0, 12)}@example.com`;
+async function untilDone<Site extends { stop(): Promise<void> }>(site: Site, use: (site: Site) => Promise<void>) {
+  await use(site);
+  await site.stop();
+}
+
+async function withRetention(use: (shop: Shop & { readonly retention: Retention }) => Promise<void>): Promise<void> {
+  const retention = await startRetention();
+  const { appId, apiKey, scriptUrl } = retention.access;
+  const shop = await openShop({
+    CHURNKEY_APP_ID: appId,
+    CHURNKEY_API_KEY: apiKey,
+    CHURNKEY_SCRIPT_URL: scriptUrl,
+  });
+  await use({ ...shop, retention });
+  await shop.stop();
+  await retention.stop();
+  expect(retention.told.filter(({ what }) => what === 'fault')).toEqual([]);
+}
 
 interface Letter {
   readonly number: number;
@@ -89,13 +135,22 @@ export const emailField = (page: Page) => page.getByLabel('Please enter your ema
 export const boxes = (page: Page) => page.getByRole('group', { name: /code/i }).getByRole('textbox');
 
 /**
- * Makes an account by the calls of spec section 7 with a code from the mailbox, or signs in to one. The context is signed in then.
- * How the screens do it is shown in sign-in.spec.ts; this is for tests that begin after it, and is several times as fast.
+ * Makes an account and signs the context in to it, without mail or a page: for tests that begin after that.
+ *
+ * @returns its address
+ */
+export async function signIn(context: BrowserContext, email = newEmail()): Promise<string> {
+  await signInAt(context, email, testSite(), siteData);
+  return email;
+}
+
+/**
+ * The same by the calls of spec section 7 with a code from the mailbox.
  *
  * @param how `login` for an address that has an account already
  * @returns the address
  */
-export async function signIn(
+export async function signInByMail(
   context: BrowserContext,
   email = newEmail(),
   how: 'register' | 'login' = 'register',
@@ -204,4 +259,4 @@ export async function expectAnonymous(page: Page): Promise<void> {
   await expect(page.locator('.site-header').getByRole('link', { name: 'Sign In' })).toBeVisible();
 }
 
-export { expect };
+export { expect, newEmail };

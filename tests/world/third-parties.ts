@@ -3,10 +3,9 @@
  * One for each worker; tests in it are told apart by the address that each comes from (readers.ts).
  */
 import { randomInt } from 'node:crypto';
-import { type BrowserContext, test as base, expect as baseExpect, type Page } from '@playwright/test';
-import { startThirdParty } from '../../sandbox/third-party/third-party.ts';
-import { thirdPartyEnvironment } from '../../scripts/sandbox.ts';
-import { startOwnSite } from './own-site.ts';
+import { type BrowserContext, expect as baseExpect, type Page } from '@playwright/test';
+import type { CommercialSite } from './commercial-site.ts';
+import { test as base } from './readers.ts';
 
 type Vendor = 'gtm' | 'marfeel' | 'onesignal' | 'growsurf' | 'calendly' | 'gpt' | 'cmp';
 type Mode = 'ok' | 'slow' | 'error' | 'blocked' | 'throws' | 'empty';
@@ -25,27 +24,6 @@ interface Vendors {
   mode(vendor: Vendor, mode: Mode): Promise<void>;
 }
 
-interface Running {
-  readonly site: string;
-  readonly vendors: string;
-  stop(): Promise<void>;
-}
-
-async function open(platform: boolean): Promise<Running> {
-  const standIn = await startThirdParty();
-  const settings = thirdPartyEnvironment({ thirdParty: standIn.access });
-  if (platform) settings.CONSENT_PLATFORM_URL = `${standIn.access.url}/cmp/choice.js?id=sandbox`;
-  const own = await startOwnSite(settings);
-  return {
-    site: own.site,
-    vendors: standIn.access.url,
-    async stop() {
-      await own.stop();
-      await standIn.stop();
-    },
-  };
-}
-
 /** What pages of a context break of their policy, and what scripts throw. */
 export interface Troubles {
   readonly all: readonly string[];
@@ -53,38 +31,23 @@ export interface Troubles {
 
 const address = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
 
-export const test = base.extend<
-  {
-    readonly reader: string;
-    readonly vendors: Vendors;
-    /** Fails the test whose pages break a vendor's interface. */
-    readonly faults: undefined;
-    readonly troubles: Troubles;
-    /** Another browser at the same address. */
-    readonly newDevice: () => Promise<BrowserContext>;
-  },
-  {
-    readonly commercial: Running;
-    /** Whether a consent platform asks in the place of our banner. */
-    readonly platform: boolean;
-  }
->({
-  platform: [false, { option: true, scope: 'worker' }],
-  commercial: [
-    async ({ platform }, use) => {
-      const running = await open(platform);
-      await use(running);
-      await running.stop();
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
+export const test = base.extend<{
+  /** The site that the tests of a file visit. */
+  readonly visited: CommercialSite;
+  readonly reader: string;
+  readonly vendors: Vendors;
+  /** Fails the test whose pages break a vendor's interface. */
+  readonly faults: undefined;
+  readonly troubles: Troubles;
+}>({
+  visited: ({ commercial }, use) => use(commercial),
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
   reader: async ({}, use) => use(address()),
-  baseURL: async ({ commercial }, use) => use(commercial.site),
+  baseURL: ({ visited }, use) => use(visited.site),
   extraHTTPHeaders: async ({ reader }, use) => use({ 'x-forwarded-for': reader }),
-  vendors: async ({ commercial, reader }, use) => {
+  vendors: async ({ visited, reader }, use) => {
     const calls = async (vendor?: Vendor) => {
-      const answer = await fetch(`${commercial.vendors}/api/calls?reader=${reader}`);
+      const answer = await fetch(`${visited.vendors}/api/calls?reader=${reader}`);
       const all = ((await answer.json()) as { calls: Call[] }).calls;
       return vendor ? all.filter((call) => call.vendor === vendor) : all;
     };
@@ -93,7 +56,7 @@ export const test = base.extend<
       scripts: async () => (await calls()).filter(({ what }) => what === 'script').map(({ vendor }) => vendor),
       async mode(vendor, mode) {
         const body = JSON.stringify({ reader, vendor, mode });
-        const answer = await fetch(`${commercial.vendors}/api/modes`, { method: 'PUT', body });
+        const answer = await fetch(`${visited.vendors}/api/modes`, { method: 'PUT', body });
         baseExpect(answer.status).toBe(204);
       },
     });
