@@ -14,7 +14,8 @@ export default defineConfig({
   fullyParallel: true,
   forbidOnly: true,
   retries: 0,
-  workers: 2,
+  // Most of a test is waiting: for the network to be idle, for mail, for a frame. Four workers keep two cores busy.
+  workers: 4,
   timeout: 60_000,
   // Limits are for what hangs: the first reader of a site that has just begun may wait for more than five seconds.
   expect: { timeout: 15_000 },

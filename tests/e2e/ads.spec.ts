@@ -5,6 +5,9 @@ import { expectLeadInSight } from '../world/first-screen.ts';
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
+// In one worker, so that its site starts once.
+test.describe.configure({ mode: 'default' });
+
 const article = '/article/crack-closes-mississippi-bridge';
 const places = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
 const slot = (page: Page, name: string) => page.locator(`[data-ad-slot="${name}"]`);

@@ -1,5 +1,6 @@
 /** Reading: articles, players, comments, walls, crosswords and videos. What every page must pass is in every-route.spec.ts. */
-import { expect, type Page, test } from '@playwright/test';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../world/readers.ts';
 
 /** Article of the demo edition with three pages of comments, one of which has six replies. */
 const discussed = '/article/crack-closes-mississippi-bridge';

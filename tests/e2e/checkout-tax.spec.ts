@@ -20,6 +20,8 @@ import { test as base, expect, newEmail } from '../world/readers.ts';
 import type { Shop } from '../world/shop.ts';
 
 const test = base.extend({ baseURL: ({ taxShop }, use) => use(taxShop.site) });
+// In one worker, so that its site starts once.
+test.describe.configure({ mode: 'default' });
 
 const place = (page: Page) => step(page, 'payment').getByRole('group', { name: 'Where you live' });
 const country = (page: Page) => step(page, 'payment').getByLabel('Country');

@@ -3,6 +3,8 @@ import type { Page } from '@playwright/test';
 import { banner, test as base, expect } from '../world/third-parties.ts';
 
 const test = base.extend({ visited: ({ platform }, use) => use(platform) });
+// In one worker, so that its site starts once.
+test.describe.configure({ mode: 'default' });
 
 const choiceOf = async (page: Page) =>
   (await page.context().cookies()).find(({ name }) => name === 'privacy-choices')?.value;

@@ -3,6 +3,9 @@ import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { banner, chose, expect, test } from '../world/third-parties.ts';
 
+// In one worker, so that its site starts once.
+test.describe.configure({ mode: 'default' });
+
 const article = '/article/crack-closes-mississippi-bridge';
 const choiceOf = async (page: Page) => (await page.context().cookies()).find(({ name }) => name === 'privacy-choices');
 

@@ -1,11 +1,12 @@
 /** The Reporting API, which browsers use over https alone: what the policy blocks arrives in batches, and an operator sees it. */
 import { request as httpRequest } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import { chromium, expect, test } from '@playwright/test';
+import { chromium } from '@playwright/test';
 import { makeCertificate } from '../../sandbox/mailbox/certificate.ts';
 import { browserFromEnvironment } from '../../scripts/browser.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { type OwnSite, startOwnSite } from '../world/own-site.ts';
+import { expect, test } from '../world/readers.ts';
 import { operatorToken } from '../world/world.ts';
 
 interface Received {

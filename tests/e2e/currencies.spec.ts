@@ -5,6 +5,8 @@ import { test as base, expect, lettersTo } from '../world/readers.ts';
 import { enterAt } from '../world/shop.ts';
 
 const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
+// In one worker, so that its site starts once.
+test.describe.configure({ mode: 'default' });
 
 /** What the CDN in front says of everybody who asks from a place. */
 const from = (country: string) => ({ 'cf-ipcountry': country, 'x-forwarded-for': '203.0.113.7' });

@@ -1,6 +1,7 @@
 /** The lead story's headline and picture are seen without scrolling, in the windows that most readers have. */
-import { expect, test } from '@playwright/test';
+
 import { expectLeadInSight } from '../world/first-screen.ts';
+import { expect, test } from '../world/readers.ts';
 
 const windows = [
   { width: 1280, height: 720 },

@@ -1,6 +1,7 @@
 /** The paper's front: header, menu, masthead, paging. What every page must pass is in every-route.spec.ts. */
-import { expect, type Page, test } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { intercept } from '../world/intercept.ts';
+import { expect, test } from '../world/readers.ts';
 
 /** The first section in the navigation that has a second page. */
 async function longSection(page: Page): Promise<string> {

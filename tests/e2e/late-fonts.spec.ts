@@ -1,5 +1,5 @@
 /** Late fonts move nothing: what stands in for them (src/styles/font-fallbacks.css) sets lines of the same width. */
-import { expect, test } from '@playwright/test';
+import { expect, test } from '../world/readers.ts';
 
 const words = [
   'House Passes Highway Bill by One Vote, Cast by a Member in Hospital Slippers',

@@ -1,6 +1,7 @@
 /** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
 import { createHmac } from 'node:crypto';
-import { type APIRequestContext, expect, test } from '@playwright/test';
+import type { APIRequestContext } from '@playwright/test';
+import { expect, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
 
 /** A newsroom that publishes through WordPress's own REST API, signed in as the demo's administrator. */

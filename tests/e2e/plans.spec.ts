@@ -174,13 +174,16 @@ test.describe('the plan that a reader has', () => {
 for (const kind of ['reader', 'member', 'founder'] as const) {
   test(`the pages are clean by axe for a ${kind}`, async ({ context, page }) => {
     await as(context, kind, { reader: 'reader-yearly', member: 'member-yearly', founder: undefined }[kind]);
-    for (const width of [360, 1536]) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const path of [...pages, '/thankyou']) {
-        await page.goto(path, { waitUntil: 'load' });
-        expect.soft(await violationsOn(page), `${path} at ${width}`).toEqual([]);
+    for (const path of [...pages, '/thankyou']) {
+      await page.setViewportSize({ width: 360, height: 900 });
+      await page.goto(path, { waitUntil: 'load' });
+      for (const width of [360, 1536]) {
+        await page.setViewportSize({ width, height: 900 });
         const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         expect.soft(content, `${path} is no wider than ${width}`).toBeLessThanOrEqual(screen as number);
+        // On wide screens the pages of a member have everything that those of the others have.
+        if (width === 1536 && kind !== 'member') continue;
+        expect.soft(await violationsOn(page), `${path} at ${width}`).toEqual([]);
       }
     }
   });

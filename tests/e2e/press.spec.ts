@@ -2,9 +2,10 @@
  * From the editor's save to the reader's page, through the real WordPress, its plugin and its webhook; and the operators' page
  * as an operator uses it.
  */
-import { type APIRequestContext, expect, test } from '@playwright/test';
+import type { APIRequestContext } from '@playwright/test';
 import { signIn } from '../../sandbox/testing.ts';
 import { violationsOn } from '../world/axe.ts';
+import { expect, test } from '../world/readers.ts';
 import { operatorToken, testWordPress } from '../world/world.ts';
 
 type Rest = Awaited<ReturnType<typeof signIn>>;

@@ -1,6 +1,5 @@
 /** Statements of the specification that hold for the paper as a whole, and belong to none of its tools (docs/spec-coverage.md). */
 import { join } from 'node:path';
-import { expect, test } from '@playwright/test';
 import { root } from '../../scripts/setup/places.mjs';
 import { silent } from '../../src/lib/logging.ts';
 import type { Answer } from '../../src/press/fast-path/in-memory-http.ts';
@@ -9,6 +8,7 @@ import { parseConfig } from '../../src/server/config/config.ts';
 import { loadPages } from '../../src/server/http/page-renderer.ts';
 import { describeFeatures } from '../../src/server/services.ts';
 import { violationsOn } from '../world/axe.ts';
+import { expect, test } from '../world/readers.ts';
 
 const siteUrl = 'https://paper.example';
 

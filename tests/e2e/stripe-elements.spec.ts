@@ -6,10 +6,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
-import { expect, type FrameLocator, type Page, test } from '@playwright/test';
+import type { FrameLocator, Page } from '@playwright/test';
 import Stripe from 'stripe';
 import { build } from 'vite';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
+import { expect, test } from '../world/readers.ts';
 
 let running: RunningStripe;
 let shop: Server;

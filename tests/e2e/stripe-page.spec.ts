@@ -1,6 +1,7 @@
 /** The page of the sandbox's Stripe: refunds, the clock, cards that fail, and no script. It needs no site. */
-import { expect, test } from '@playwright/test';
+
 import { type Bench, openBench } from '../../sandbox/stripe/testing.ts';
+import { expect, test } from '../world/readers.ts';
 
 test.use({ javaScriptEnabled: false });
 

@@ -2,6 +2,9 @@
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
+// In one worker, so that its site starts once.
+test.describe.configure({ mode: 'default' });
+
 const article = '/article/crack-closes-mississippi-bridge';
 const all = ['measurement', 'marketing', 'advertising'];
 

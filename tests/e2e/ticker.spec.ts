@@ -1,6 +1,7 @@
 /** The market ticker (spec sections 2, 3 and 9): prices, rotation, everything that stops it, and what becomes of it without prices. */
-import { expect, type Page, test } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { expect, test } from '../world/readers.ts';
 
 const item = (name: string, symbol: string, more: object = {}) => ({
   name,
