@@ -177,12 +177,7 @@ test('lists and times that come late move nothing', async ({ page, context, base
   expect(await moved()).toEqual([]);
 });
 
-test('without consent nobody is asked for advertising, and the house speaks', async ({
-  page,
-  vendors,
-  context,
-  baseURL,
-}) => {
+test('without consent no ad is requested, and the site shows its own', async ({ page, vendors, context, baseURL }) => {
   await chose(context, baseURL ?? '', 'measurement');
   await page.goto('/', { waitUntil: 'networkidle' });
   await readThrough(page);
@@ -192,7 +187,7 @@ test('without consent nobody is asked for advertising, and the house speaks', as
 });
 
 for (const mode of ['blocked', 'empty'] as const) {
-  test(`an ad server that is ${mode} leaves the house’s own word, and every room as it is`, async ({
+  test(`an ad server that is ${mode} leaves the site’s own ads, and every slot keeps its size`, async ({
     page,
     vendors,
     context,

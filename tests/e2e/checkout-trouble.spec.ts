@@ -1,4 +1,4 @@
-/** What may go wrong on the way to a subscription: two tabs, the way back, cut lines, time-outs. Nobody pays twice. */
+/** What may go wrong on the way to a subscription: two tabs, the way back, cut lines, time-outs. No reader pays twice. */
 import type { Page, Route } from '@playwright/test';
 import {
   applyCoupon,

@@ -25,7 +25,7 @@ for (const [plan, sum, cents] of [
   ['member-monthly', '$20', 2000],
   ['member-yearly', '$200', 20_000],
 ] as const) {
-  test(`${plan} is paid by somebody new`, async ({ page }) => {
+  test(`${plan} is paid by a new reader`, async ({ page }) => {
     const email = newEmail();
     await openPaywall(page, plan, plan.startsWith('member') ? '/membership' : '/pricing');
     await enterEmail(page, email);

@@ -41,7 +41,7 @@ async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
       expect(found, text).toBeDefined();
       return found?.id ?? 0;
     },
-    /** A comment that everybody sees at once; a fresh one, so that what is done to it is nobody else's concern. */
+    /** A new comment that all readers see at once: other tests don't touch it. */
     async say(page: Page, content: string): Promise<number> {
       const post = Number(await region(page).getAttribute('data-comments'));
       const data = { post, content, author_name: 'Ben Early', author_email: 'ben@example.com', status: 'approved' };
@@ -181,7 +181,7 @@ test('nothing that was typed is lost when it cannot be sent', async ({ context }
   await expect(words(page)).toHaveValue(text);
 });
 
-test('threads are sorted in place, and whoever only reads loads no island', async ({ page }) => {
+test('threads are sorted in place, and reading alone loads no island', async ({ page }) => {
   const scripts: string[] = [];
   page.on('request', (request) => scripts.push(new URL(request.url()).pathname));
   await page.goto(discussed);

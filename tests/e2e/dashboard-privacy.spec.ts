@@ -65,7 +65,7 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
   expect(await violationsOn(page)).toEqual([]);
   const choices = async () => (await context.request.get('/api/v1/me/newsletters')).json();
   expect(await choices()).toEqual({ choices: ['morning'] });
-  // The mail program: nobody's browser, no cookies, no origin.
+  // The mail program sends no cookies and no origin.
   const ended = await fetch(way, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
   expect([ended.status, await choices()]).toEqual([200, { choices: [] }]);
   await page.getByRole('button', { name: 'Unsubscribe' }).click();

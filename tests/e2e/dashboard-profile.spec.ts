@@ -59,7 +59,7 @@ test('the profile is saved in place, with copies in this browser; what was not s
     trackingId: account.tracking_id,
   });
 
-  // A browser may be somebody else's next.
+  // The next person at this browser may be another reader.
   await page.locator('main').getByRole('button', { name: 'Sign out' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('You’re signed out');
   await expect.poll(async () => Object.keys(await copies())).not.toContain('email');

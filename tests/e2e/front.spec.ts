@@ -1,4 +1,4 @@
-/** The paper's front: header, menu, masthead, paging. What every page must pass is in every-route.spec.ts. */
+/** The front page: header, menu, masthead, paging. What every page must pass is in every-route.spec.ts. */
 import type { Page } from '@playwright/test';
 import { intercept } from '../world/intercept.ts';
 import { expect, test } from '../world/readers.ts';

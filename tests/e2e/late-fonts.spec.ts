@@ -21,7 +21,7 @@ const faces = [
   ['--font-label', 'label-arial', '700'],
 ] as const;
 
-test('the system’s faces take the room of the paper’s', async ({ page }) => {
+test('system fonts take the same space as web fonts', async ({ page }) => {
   await page.goto('/about');
   const measured = await page.evaluate(
     async ({ faces, words }) => {

@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { expect, linkTo, newEmail, newestLetter, profileOf, signIn, test } from '../world/readers.ts';
 import { testSite } from '../world/world.ts';
 
-/** What whoever is signed in gets by mail. */
+/** Newsletters of the reader who is signed in. */
 async function choicesOf(context: BrowserContext): Promise<readonly string[]> {
   const answer = await context.request.get('/api/v1/me/newsletters');
   return ((await answer.json()) as { choices: readonly string[] }).choices;

@@ -61,7 +61,7 @@ test.describe('previews', () => {
   };
   const inAMinute = () => Math.floor(Date.now() / 1000) + 60;
 
-  test('show a draft to whoever holds the link, and keep it nowhere', async ({ page, playwright }) => {
+  test('show a draft to readers who have the link, and store it nowhere', async ({ page, playwright }) => {
     const desk = await newsroom(await playwright.request.newContext());
     const [draft] = await desk.find('articles?slug=still-being-written&status=draft');
     expect(draft).toBeDefined();

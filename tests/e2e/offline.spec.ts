@@ -53,10 +53,7 @@ test('the last stories are read again without a network, with their pictures', a
   expect(await kept(page)).toEqual([]);
 });
 
-test('what a reader could read is nobody else’s: signing out empties it, here and elsewhere', async ({
-  page,
-  context,
-}) => {
+test('what a reader saved is private: signing out deletes it in every tab', async ({ page, context }) => {
   const registered = '/article/what-registered-readers-know-about-chalk';
   await signIn(context, newEmail('traveller'));
   await read(page, registered);

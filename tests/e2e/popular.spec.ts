@@ -1,4 +1,4 @@
-/** What is read most: counted once by a browser, after somebody has really read (spec sections 3, 7 and 8), and listed. */
+/** What is read most: counted once by a browser, after a reader has really read (spec sections 3, 7 and 8), and listed. */
 import type { Page, Request } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expect, test } from '../world/readers.ts';
@@ -25,7 +25,7 @@ function increments(page: Page): string[] {
 const tracked = (page: Page) => page.evaluate(() => localStorage.getItem('trackedArticles'));
 
 test('a story that is read for five seconds is counted, once, and rises in the lists', async ({ page }) => {
-  // The last of fifty: nobody reads it but this test.
+  // The last of fifty: only this test reads it.
   const story = (await listed(page, '?limit=50')).at(-1) as Listed;
   const made = increments(page);
   await page.clock.install();
@@ -52,7 +52,7 @@ test('a story that is read for five seconds is counted, once, and rises in the l
   expect(made).toHaveLength(1);
 });
 
-test('what cannot be counted disturbs nobody', async ({ page }) => {
+test('a page works when its reading can’t be counted', async ({ page }) => {
   const [story] = (await listed(page)) as [Listed];
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));

@@ -110,7 +110,7 @@ test('a story is read aloud: headline first, held and gone on with, faster, to i
   expect(await silent()).toBe(true);
 });
 
-test('whoever is not signed in is asked to, and the story is saved then; it is removed and put back', async ({
+test('a reader who is not signed in is asked to, and the story is saved then; it is removed and put back', async ({
   page,
 }) => {
   const email = newEmail('saver');

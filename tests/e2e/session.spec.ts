@@ -54,7 +54,7 @@ test.describe('requests of a page', () => {
     expect(asked).toBe(1);
   });
 
-  test('a decision that fails is nobody, and the page stands', async ({ context, page }) => {
+  test('a decision that fails counts as an anonymous reader, and the page works', async ({ context, page }) => {
     await pretend(context, 'founder');
     await context.route(`**${decisions}`, (route) => route.fulfill({ status: 503, body: '<h1>Busy</h1>' }));
     await page.goto(article);

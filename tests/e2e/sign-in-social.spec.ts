@@ -18,7 +18,7 @@ async function openWindow(page: Page, provider: 'Google' | 'Facebook'): Promise<
   return popup;
 }
 
-/** Says yes as somebody; the window then closes by itself. */
+/** Consents with an address; the window then closes by itself. */
 async function consent(consentPage: Page, email: string): Promise<void> {
   await consentPage.getByLabel('E-mail address of somebody else').fill(email);
   await consentPage.getByRole('button', { name: 'Continue' }).click();
@@ -67,7 +67,7 @@ for (const provider of ['Google', 'Facebook'] as const) {
   });
 }
 
-test('an address that Google has not checked opens nobody’s account', async ({ page, newDevice }) => {
+test('an address that Google has not checked opens no account', async ({ page, newDevice }) => {
   const email = newEmail('unchecked');
   const owner = await (await newDevice()).newPage();
   await openDialog(owner);

@@ -7,7 +7,7 @@ test.use({ javaScriptEnabled: false });
 const code = (page: Page) => page.getByLabel(/^Verification code/);
 const heading = (page: Page) => page.getByRole('heading', { level: 1 });
 
-/** The reader's own page, which nobody else gets. */
+/** The reader's own page, which no other reader gets. */
 async function expectSignedIn(page: Page, email: string): Promise<void> {
   await page.goto('/dashboard/account');
   await expect(page.locator('main')).toContainText(email);

@@ -194,7 +194,7 @@ test.describe('by code', () => {
     await expectSignedIn(page);
   });
 
-  test('a code that has been used signs nobody in again', async ({ page, newDevice }) => {
+  test('a used code does not sign in again', async ({ page, newDevice }) => {
     const email = newEmail();
     await signInByMail(await newDevice(), email);
     const { text: code } = await codeTo(email);
@@ -257,7 +257,7 @@ test.describe('the address', () => {
     await linkTo(`${name}@gmail.com`);
   });
 
-  test('goes through when nobody can verify it', async ({ page }) => {
+  test('goes through when verification is unavailable', async ({ page }) => {
     await page.route('**/api/verification', (route) => route.abort());
     await askFor(page, newEmail());
   });

@@ -1,4 +1,4 @@
-/** Statements of the specification that hold for the paper as a whole, and belong to none of its tools (docs/spec-coverage.md). */
+/** Statements of the specification about the whole site, which belong to no feature (docs/spec-coverage.md). */
 import { join } from 'node:path';
 import { root } from '../../scripts/setup/places.mjs';
 import { silent } from '../../src/lib/logging.ts';
@@ -24,7 +24,7 @@ test('the links of the specification to other sites are there', async ({ request
   }
 });
 
-test('every page has the paper’s four families of type', async ({ request }) => {
+test('every page has the four type families of the site', async ({ request }) => {
   for (const path of ['/', '/pricing', '/media', '/socialLogin']) {
     const html = await (await request.get(path)).text();
     const families = [...html.matchAll(/@font-face\s*\{[^}]*?font-family:\s*"?([A-Za-z0-9 ]+?)-[0-9a-f]{16}/gu)];

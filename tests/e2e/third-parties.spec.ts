@@ -140,7 +140,9 @@ test('an appointment is made in a popup of at most 1000 x 680, or by the link', 
   await expect(page).toHaveURL(/\/calendly\/book\/the-sun$/);
 });
 
-test('pages whose address is a secret load nobody, and other pages say nothing of a reader', async ({ request }) => {
+test('pages with a secret address load no third party, and other pages tell nothing about a reader', async ({
+  request,
+}) => {
   const hidesItself = '<meta name="referrer" content="strict-origin">';
   const secret = ['/account/signed-out', '/gift/none', '/blaize/token-exchange?token=none', '/preview?id=1'];
   for (const path of [...secret, '/socialLogin?return=%2Fgift%2Fnone']) {

@@ -1,4 +1,4 @@
-/** What of the lead story is seen before anybody scrolls. */
+/** What of the lead story is seen before scrolling. */
 import { expect, type Page } from '@playwright/test';
 
 /** Expects the whole headline of the lead and at least half of its picture above whatever is fixed at the foot of the window. */

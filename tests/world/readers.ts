@@ -193,7 +193,7 @@ export async function pretend(
     route.fulfill({ json: { accessDetails: { authenticated: true, activeProducts } } }),
   );
   await context.route('**/api/v1/me/repair', (route) => route.fulfill({ json: { repaired: false } }));
-  // The server knows nobody by this cookie, and an answer of its own would take it away.
+  // The server has no session for this cookie, and its own answer would delete it.
   await context.route('**/zephr/decision-engine', (route) => route.fulfill({ json: { outputValue: 'NO' } }));
   await context.route('**/api/v1/me/subscription', (route) => route.fulfill({ json: { subscription: null } }));
   await context.route('**/api/v1/checkout/currency', (route) => route.fulfill({ json: { currency: 'usd' } }));
@@ -217,7 +217,7 @@ export function accountCalls(context: BrowserContext): Asked {
   return { all };
 }
 
-/** What the profile of whoever is signed in says (spec section 7). */
+/** Profile of the reader who is signed in (spec section 7). */
 export async function profileOf(context: BrowserContext): Promise<Record<string, unknown>> {
   const answer = await context.request.get('/blaize/profile');
   expect(answer.status(), await answer.text()).toBe(200);

@@ -45,7 +45,7 @@ export interface Reader {
 
 export interface Environment {
   readonly stripe: StripeState;
-  /** A client of its own, as a browser or somebody in the dashboard has it. */
+  /** A client of its own, as a browser or an operator in the dashboard has it. */
   readonly outside: Stripe;
   readonly clock: { now: number };
   readonly events: Event[];
@@ -59,7 +59,7 @@ export interface Environment {
   charges(): readonly Charge[];
 }
 
-/** Whoever plays one sequence after the other on one database. */
+/** Plays one sequence after the other on one database. */
 export interface Environments {
   open(): Promise<Environment>;
   readonly database: Database;
@@ -80,7 +80,7 @@ const tables = [
 ];
 
 export async function prepareEnvironments(database: Database): Promise<Environments> {
-  // Nobody pulls the plug on a test.
+  // A test needs no protection against power loss.
   if (database.engine === 'sqlite') await sql`PRAGMA synchronous = OFF`.execute(database.db);
   const clock = { now: began };
   const stripe = openState({ wall: () => clock.now });

@@ -17,7 +17,7 @@ import { atRest, during, type Outcome } from './oracle.ts';
 import { type Action, cards, plans, type Sequence, type Step } from './steps.ts';
 import { Dead, type Fault } from './wire.ts';
 
-/** Minutes: the longest that nobody compares anything. */
+/** Minutes: the longest time between two comparisons. */
 const longest = 10 * 24 * 60;
 
 /** Told what has happened, so that a test can see that something has. */
@@ -160,7 +160,7 @@ async function act(
     const answer = await done();
     return { action, answer: life.dead ? null : answer, expected: expectation.sum };
   } catch (error) {
-    // A repair's failure is nobody's business: the call's result is ignored.
+    // A failed repair is ignored, as the caller ignores the result.
     if (life.dead || error instanceof Dead || action.do === 'repair') return { action, answer: null };
     return { action, answer: null, thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
