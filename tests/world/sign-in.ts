@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { BrowserContext } from '@playwright/test';
 import { cookieNames, sessionLife } from '../../src/lib/accounts/sessions.server.ts';
 import type { SessionsTable, UsersTable } from '../../src/lib/accounts/tables.ts';
-import { createKeyed } from '../../src/lib/hmacs.server.ts';
+import { createHmacs } from '../../src/lib/hmacs.server.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessCookieName, accessKeysOf } from '../../src/server/access-keys.ts';
 
@@ -41,7 +41,7 @@ export async function signInAt(context: BrowserContext, email: string, site: str
   const session: SessionsTable = {
     id: randomUUID(),
     userId: user.id,
-    token: createKeyed(secret).token('session', token),
+    token: createHmacs(secret).token('session', token),
     expiresAt: new Date(at.getTime() + sessionLife.session * 1000).toISOString(),
     createdAt,
     updatedAt,
