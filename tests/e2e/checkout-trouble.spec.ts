@@ -181,7 +181,7 @@ test.describe('a line that is cut', () => {
       await join(page, '$12');
       if (!after) {
         await expect(alert(page, 'Your payment hasn’t gone through yet.')).toBeVisible();
-        await expect(alert(page, 'you cannot be charged twice')).toBeVisible();
+        await expect(alert(page, 'you won’t be charged twice')).toBeVisible();
         await join(page, '$12');
       }
       await expectThanks(page);

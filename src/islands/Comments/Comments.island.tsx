@@ -6,7 +6,8 @@
 import { useStore } from '@nanostores/react';
 import { useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { myComments, noteWaiting } from '../../lib/comments/client.ts';
+import { myComments } from '../../lib/comments/client.ts';
+import { noteWaiting } from '../../lib/comments/drafts.ts';
 import { commentDone, type MineAnswer, type OwnComment } from '../../lib/comments/schema.ts';
 import { $commentAct, type CommentAct } from '../../stores/comments.ts';
 import styles from './Comments.module.css';

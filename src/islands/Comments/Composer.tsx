@@ -2,16 +2,8 @@
 
 import { type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/forms.ts';
-import {
-  dropDraft,
-  type KeptDraft,
-  keepDraft,
-  newDraftKey,
-  postComment,
-  readDraft,
-  refusedField,
-  refusedMessage,
-} from '../../lib/comments/client.ts';
+import { postComment, refusedField, refusedMessage } from '../../lib/comments/client.ts';
+import { dropDraft, type KeptDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
 import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
 import {
   commentFailed,

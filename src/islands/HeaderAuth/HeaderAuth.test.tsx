@@ -5,7 +5,7 @@ import { act } from 'react';
 import { hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keepDraft, readDraft } from '../../lib/comments/client.ts';
+import { keepDraft, readDraft } from '../../lib/comments/drafts.ts';
 import { $ui } from '../../stores/ui.ts';
 import HeaderAuth from './HeaderAuth.island.tsx';
 

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { keepDraft, noteWaiting } from '../comments/client.ts';
+import { keepDraft, noteWaiting } from '../comments/drafts.ts';
 import { forgetReader } from './leaving.ts';
 
 beforeEach(() => localStorage.clear());

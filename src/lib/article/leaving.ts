@@ -2,7 +2,7 @@
  * What this browser has kept of a reader who signs out: what they were writing, and the stories that could be read without a network.
  * The next reader of the browser may be another. A session that only expired leaves both: its reader has not left.
  */
-import { forgetDrafts } from '../comments/client.ts';
+import { forgetDrafts } from '../comments/drafts.ts';
 
 /** Where the service worker keeps stories, and their pictures (src/client/story-worker.ts). */
 export const keptStories = 'broadsheet-stories';

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { dropDraft, keepDraft, newDraftKey, noteWaiting, readDraft } from './client.ts';
+import { dropDraft, keepDraft, newDraftKey, noteWaiting, readDraft } from './drafts.ts';
 
 beforeEach(() => localStorage.clear());
 afterEach(() => vi.restoreAllMocks());

@@ -1,0 +1,71 @@
+/**
+ * Drafts that survive a reload, and the articles where a comment waits. Apart from the calls: the header's sign-out forgets drafts, and
+ * every page would load the calls with it.
+ */
+
+export interface KeptDraft {
+  readonly text: string;
+  /** Number of the draft: sent again under it, it is the same comment. */
+  readonly key: string;
+}
+
+/** Milliseconds that a draft is kept. */
+const keptFor = 7 * 24 * 60 * 60 * 1000;
+const prefix = 'comment-draft:';
+const waitingName = 'comments-waiting';
+
+const nameOf = (articleId: number, parentId: number): string => `${prefix}${articleId}:${parentId}`;
+
+function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch {
+    return null;
+  }
+}
+
+/** A new number for a draft. */
+export const newDraftKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export function readDraft(articleId: number, parentId: number, now = Date.now()): KeptDraft | null {
+  return attempt(() => {
+    const kept: unknown = JSON.parse(localStorage.getItem(nameOf(articleId, parentId)) ?? 'null');
+    if (typeof kept !== 'object' || kept === null) return null;
+    const { text, key, at } = kept as Partial<KeptDraft & { at: number }>;
+    if (typeof text !== 'string' || typeof key !== 'string' || typeof at !== 'number' || now - at > keptFor)
+      return null;
+    return { text, key };
+  });
+}
+
+export function keepDraft(articleId: number, parentId: number, draft: KeptDraft, now = Date.now()): void {
+  attempt(() => {
+    if (draft.text.trim() === '') localStorage.removeItem(nameOf(articleId, parentId));
+    else localStorage.setItem(nameOf(articleId, parentId), JSON.stringify({ ...draft, at: now }));
+  });
+}
+
+export function dropDraft(articleId: number, parentId: number): void {
+  attempt(() => localStorage.removeItem(nameOf(articleId, parentId)));
+}
+
+/** Everything that was typed in this browser, and where something waits: for when its reader leaves. */
+export function forgetDrafts(): void {
+  attempt(() => {
+    for (const name of Object.keys(localStorage))
+      if (name.startsWith(prefix) || name === waitingName) localStorage.removeItem(name);
+  });
+}
+
+/** Articles under which a comment of this browser waits: only there the page asks for it by itself. */
+const readWaiting = (): readonly string[] =>
+  (attempt(() => localStorage.getItem(waitingName)) ?? '').split(',').filter((id) => id !== '');
+
+export function noteWaiting(articleId: number, waits: boolean): void {
+  const others = readWaiting().filter((id) => id !== String(articleId));
+  const ids = waits ? [String(articleId), ...others].slice(0, 50) : others;
+  attempt(() =>
+    ids.length > 0 ? localStorage.setItem(waitingName, ids.join(',')) : localStorage.removeItem(waitingName),
+  );
+}
