@@ -12,9 +12,9 @@ import { root } from '../scripts/setup/places.mjs';
 /** Folders and files of src/lib that talk to vendors. */
 const towardVendors = [
   'ads',
-  'billing/engine/bills.server.ts',
+  'billing/engine/invoices.server.ts',
   'billing/engine/customers.server.ts',
-  'billing/engine/payment-domains.server.ts',
+  'billing/engine/wallets.server.ts',
   'billing/engine/stripe.server.ts',
   'cdn/vendors.server.ts',
   'comments/moderation.server.ts',

@@ -7,7 +7,7 @@ import { onBothEngines } from '../../tests/world/databases.ts';
 import { accessData } from '../lib/access/access.server.ts';
 import type { AccountsOptions } from '../lib/accounts/service.server.ts';
 import { accountTables } from '../lib/accounts/service.server.ts';
-import { forgetLeaving } from '../lib/billing/engine/leaving.server.ts';
+import { forgetLeaving } from '../lib/billing/engine/retention.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import type { Moderation } from '../lib/comments/moderation.server.ts';
 import { commentData } from '../lib/comments/personal-data.server.ts';

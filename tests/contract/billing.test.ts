@@ -228,7 +228,7 @@ describe('coupons', () => {
     const unknown = await ask('NOSUCH');
     expect([unknown.status, unknown.json<{ error: string }>().error]).toEqual([
       404,
-      'We do not know this coupon. Please check how it is written.',
+      'We don’t recognize this coupon. Check the spelling and try again.',
     ]);
   });
 

@@ -169,7 +169,7 @@ test.describe('a coupon', () => {
     await signIn(context);
     await openPaywall(page, 'reader-yearly');
     for (const [code, said] of [
-      ['NOSUCHCODE', 'We do not know this coupon. Please check how it is written.'],
+      ['NOSUCHCODE', 'We don’t recognize this coupon. Check the spelling and try again.'],
       ['EXPIRED', 'This coupon has expired.'],
     ] as const) {
       await applyCoupon(page, code);

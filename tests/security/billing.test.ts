@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { APIContext, APIRoute } from 'astro';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Billed } from '../../src/lib/billing/service.ts';
+import type { BillingResult } from '../../src/lib/billing/service.ts';
 import { createGeo } from '../../src/lib/geo/geo.server.ts';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { createLog } from '../../src/server/logging.ts';
@@ -127,7 +127,7 @@ async function reader(): Promise<{
   return { cookies: browser(cookies), session };
 }
 const charges = () => [...house.stripe.ledger.store.all('charge')].filter(({ status }) => status === 'succeeded');
-const status = (result: Billed<unknown>): number => (result.ok ? 200 : result.status);
+const status = (result: BillingResult<unknown>): number => (result.ok ? 200 : result.status);
 /** Whatever a call does at Stripe makes an event or an object there. */
 const things = (): number =>
   (['event', 'customer', 'subscription', 'payment_method', 'setup_intent', 'answer'] as const)
@@ -417,7 +417,7 @@ describe.each(webhooks)('a webhook at %s', (path) => {
     });
   const seen = async () =>
     (await house.database.db.selectFrom('stripe_events').select('id').execute()).length +
-    (await house.database.db.selectFrom('stripe_questions').select('subject').execute()).length;
+    (await house.database.db.selectFrom('jobs').select('subject').where('queue', '=', 'stripe').execute()).length;
 
   it('is Stripe’s, or nothing', async () => {
     const { session } = await reader();
@@ -654,7 +654,7 @@ describe('secrets and people', () => {
     await trouble({ path: '/v1/subscriptions', status: 500, times: 9 }, () => house.deliver());
     await house.deliver();
     await house.billing.recover();
-    await house.billing.reconcile();
+    await house.billing.compare();
     for (const path of [
       'api/v1/checkout/plans.ts',
       'blaize/payment/stripe/publicKey.ts',

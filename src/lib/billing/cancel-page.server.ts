@@ -7,7 +7,7 @@ import type { Session } from '../accounts/service.ts';
 import { readForm } from '../http/body.server.ts';
 import { isOwnForm } from '../http/form.server.ts';
 import { leavingReason, type StayOffer } from './leaving.ts';
-import type { Billed, Billing } from './service.ts';
+import type { Billing, BillingResult } from './service.ts';
 import { isLive } from './status.ts';
 import type { Subscription } from './wire.ts';
 
@@ -55,7 +55,7 @@ export async function cancelStep(
   }
   const form = await readForm(request);
   const step = form?.get('step');
-  const on = (result: Billed<unknown>, to: string): CancelOutcome => {
+  const on = (result: BillingResult<unknown>, to: string): CancelOutcome => {
     if (result.ok) return { to, problem: null, status: 303 };
     // What there is now is shown, whatever it was that was pressed.
     if (result.status === 404) return { to: cancelPath, problem: null, status: 303 };

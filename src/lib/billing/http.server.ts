@@ -4,13 +4,13 @@ import type { z } from 'zod';
 import type { Accounts, Session } from '../accounts/service.ts';
 import { type Answer, refuse } from '../http/answer.ts';
 import { accountRoute, type Call, getRoute, signedInRoute } from '../http/routes.server.ts';
-import type { Billed, Billing } from './service.ts';
+import type { Billing, BillingResult } from './service.ts';
 
-const off = 'Subscribing is not possible just now. Please try again in a little while.';
+const off = 'Checkout is not possible just now. Please try again in a little while.';
 const retryWhenOff = 600;
 const whenOff = (): Answer => refuse(503, off, { retryAfter: retryWhenOff });
 
-type Paying<Body> = Call<Body> & { readonly billing: Billing };
+type Payments<Body> = Call<Body> & { readonly billing: Billing };
 
 interface Rules<Schema extends z.ZodType> {
   readonly body?: Schema;
@@ -21,7 +21,7 @@ const billingOf = ({ locals }: Pick<APIContext, 'locals'>): Billing | null => lo
 /** A call for readers who are signed in; others get 401. 503 where billing is off. */
 export const payingCall = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: Rules<Schema>,
-  handle: (call: Paying<z.output<Schema>> & { readonly session: Session }) => Promise<Answer>,
+  handle: (call: Payments<z.output<Schema>> & { readonly session: Session }) => Promise<Answer>,
 ): APIRoute =>
   signedInRoute(rules, async (call) => {
     const billing = billingOf(call.context);
@@ -31,7 +31,7 @@ export const payingCall = <Schema extends z.ZodType = z.ZodUnknown>(
 /** A call for everybody; the session is looked up. */
 export const shopCall = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: Rules<Schema>,
-  handle: (call: Paying<z.output<Schema>>) => Promise<Answer>,
+  handle: (call: Payments<z.output<Schema>>) => Promise<Answer>,
 ): APIRoute =>
   accountRoute({ ...rules, session: 'optional', whenOff }, async (call) => {
     const billing = billingOf(call.context);
@@ -46,7 +46,7 @@ export const shopRead = (handle: (billing: Billing, context: APIContext) => Answ
   });
 
 /** A result as it goes over the wire. */
-export function answerOf<T>(result: Billed<T>, body: (value: T) => unknown = (value) => value): Answer {
+export function answerOf<T>(result: BillingResult<T>, body: (value: T) => unknown = (value) => value): Answer {
   if (result.ok) return { status: 200, body: body(result.value) };
   const { status, error } = result;
   return {

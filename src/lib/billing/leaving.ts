@@ -1,5 +1,5 @@
 /**
- * Leaving: why, and what the paper offers before. Pure. Why is asked in one question that may be skipped; of an offer there is one,
+ * Retention: why, and what the paper offers before. Pure. Why is asked in one question that may be skipped; of an offer there is one,
  * and it says in figures what comes of it.
  */
 import type Stripe from 'stripe';

@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { noticesOf } from './notices.ts';
-import { type Asked, digest, NotOurs, pricesIn, readState } from './read-state.ts';
+import { digest, type FetchedSubscription, NotOurs, pricesIn, readState } from './read-state.ts';
 import { digestOf, isLost, type KnownPrice, type StripeState } from './state.ts';
 
 const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
@@ -38,7 +38,7 @@ interface Bill {
 const seconds = (days: number): number => days * 86_400;
 const days = (ms: number): number => ms / 86_400_000;
 
-function asked(bills: readonly Bill[], change: object = {}): Asked {
+function asked(bills: readonly Bill[], change: object = {}): FetchedSubscription {
   const invoices = bills.map(({ lines, status = 'paid', paid, total, balance = 0 }, at) => {
     const sum = lines.reduce((all, [, amount]) => all + amount, 0);
     return {
@@ -92,7 +92,7 @@ function asked(bills: readonly Bill[], change: object = {}): Asked {
     },
     ...change,
   };
-  return { subscription, invoices, charges, disputes: [] } as unknown as Asked;
+  return { subscription, invoices, charges, disputes: [] } as unknown as FetchedSubscription;
 }
 const paid = (bills: readonly Bill[], change?: object) =>
   readState(asked(bills, change), priceOf).paid.map(({ plan, until, free }) => [plan, days(until), free]);
@@ -157,7 +157,7 @@ describe('what is paid', () => {
           ...rest,
           charges: charges.map((one) => ({ ...one, id: 'ch_0', amount: 1200, amount_refunded: back })),
           disputes: [{ ...dispute, evidence_details: { due_by: 0 } }],
-        } as unknown as Asked,
+        } as unknown as FetchedSubscription,
         priceOf,
       );
       return [state.paid.length, state.disputes?.[0]?.outcome, isLost(state)];

@@ -5,7 +5,7 @@ import type { CollectionPause, DisputeState, InvoiceState, KnownPrice, PaidTime,
 import type { Tax } from './wire.ts';
 
 /** What Stripe was asked for one subscription. */
-export interface Asked {
+export interface FetchedSubscription {
   /** With `discounts.source.coupon.applies_to` and `schedule` expanded. */
   readonly subscription: Stripe.Subscription;
   /** Newest first, with `payments`. */
@@ -32,7 +32,7 @@ export const idOf = (value: string | { readonly id: string } | null | undefined)
   typeof value === 'string' ? value : (value?.id ?? null);
 
 /** Prices, and Trial Offers, that a {@link readState} will look up. */
-export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
+export function pricesIn({ subscription, invoices }: FetchedSubscription): readonly string[] {
   const items = subscription.items.data.map(({ price }) => price.id);
   const lines = invoices.flatMap(({ lines }) => lines.data.filter(isSubscriptionLine).map(priceOfLine));
   const planned = phasesOf(subscription).flatMap(({ items: those }) => those.map(({ price }) => idOf(price)));
@@ -44,7 +44,11 @@ export function pricesIn({ subscription, invoices }: Asked): readonly string[] {
  * @param before the state that is kept: its next amount stands while Stripe can't say another
  * @throws Error when the subscription is of nothing that the paper sells
  */
-export function readState(asked: Asked, priceOf: PriceBook, before: StripeState | null = null): StripeState {
+export function readState(
+  asked: FetchedSubscription,
+  priceOf: PriceBook,
+  before: StripeState | null = null,
+): StripeState {
   const { subscription, invoices, charges, disputes } = asked;
   const { currency } = subscription;
   const [item] = subscription.items.data;
@@ -89,7 +93,7 @@ export function readState(asked: Asked, priceOf: PriceBook, before: StripeState 
 
 /** What the next bill comes to, in Stripe's words; without any, the list price. */
 function nextBill(
-  upcoming: Asked['upcoming'],
+  upcoming: FetchedSubscription['upcoming'],
   price: KnownPrice,
   before: StripeState | null,
 ): Pick<StripeState, 'nextAmount' | 'nextTax'> {

@@ -23,7 +23,7 @@ import type {
   SwitchAnswer,
 } from './wire.ts';
 
-export type Billed<T> =
+export type BillingResult<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
@@ -59,46 +59,50 @@ export interface Billing {
   entitlements(userId: string): Promise<readonly Entitlement[]>;
 
   /** @param address network address of whoever asks: guesses at coupons are limited */
-  quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<Billed<QuoteAnswer>>;
+  quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<BillingResult<QuoteAnswer>>;
   /** @param address network address of whoever asks: guesses are limited */
   coupon(
     code: string,
     planId: string | null,
     who: { session: Session | null; address: string },
-  ): Promise<Billed<CouponAnswer>>;
+  ): Promise<BillingResult<CouponAnswer>>;
   /** @param address as with {@link quote} */
-  subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<Billed<SubscribeAnswer>>;
+  subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<BillingResult<SubscribeAnswer>>;
   /** @param address as with {@link quote} */
-  confirm(session: Session, subscriptionId: string, address?: string | null): Promise<Billed<ConfirmationAnswer>>;
+  confirm(
+    session: Session,
+    subscriptionId: string,
+    address?: string | null,
+  ): Promise<BillingResult<ConfirmationAnswer>>;
   /** @param address as with {@link quote} */
   switchPlan(
     session: Session,
     ask: { planId: string; prorationDate?: number; expected?: number; attempt?: string },
     address?: string | null,
-  ): Promise<Billed<SwitchAnswer>>;
+  ): Promise<BillingResult<SwitchAnswer>>;
   /** Cancels at the end of what is paid. @param reason what the reader says, if something */
-  cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
+  cancel(session: Session, reason?: string | null): Promise<BillingResult<Subscription>>;
   /**
    * Goes on after a cancellation, until what is paid has ended, with the switch that was planned before it; and goes back to the
    * present plan where another is planned.
    */
-  resume(session: Session): Promise<Billed<Subscription>>;
+  resume(session: Session): Promise<BillingResult<Subscription>>;
 
   /** Before a cancellation: notes why, and decides on the one offer (spec section 2, "retention"). Asks for nothing else. */
-  beginLeaving(session: Session, farewell: Farewell): Promise<Billed<null>>;
+  beginLeaving(session: Session, farewell: Farewell): Promise<BillingResult<null>>;
   /** The offer that was made to who is leaving just now; `null`: none. */
   stayOffer(session: Session): Promise<StayOffer | null>;
   /** Takes the offer. The same press again is the same offer. */
-  stay(session: Session): Promise<Billed<Subscription>>;
+  stay(session: Session): Promise<BillingResult<Subscription>>;
   /** How many left or stayed since then, by reason: for operators, and without a name. @param since epoch milliseconds */
   leavingCounts(since: number): Promise<readonly LeavingCount[]>;
 
   /** A page of the reader's own bills, newest first, asked of Stripe. @param after id of the last one that is known */
-  bills(session: Session, after?: string | null): Promise<Billed<BillsAnswer>>;
+  bills(session: Session, after?: string | null): Promise<BillingResult<BillsAnswer>>;
   /** Where Stripe keeps a bill of this reader's: the PDF, or the page on which it can be paid. Its address does not last. */
-  billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
+  billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<BillingResult<string>>;
   /** What is charged; `null`: no card is kept. */
-  card(session: Session): Promise<Billed<KeptCard | null>>;
+  card(session: Session): Promise<BillingResult<KeptCard | null>>;
   /** Stripe's number of this reader, `cus_…`; `null`: has never bought. */
   customerOf(session: Session): Promise<string | null>;
 
@@ -108,13 +112,17 @@ export interface Billing {
     session: Session,
     subscriptionId: string,
     metadata: Readonly<Record<string, string>>,
-  ): Promise<Billed<null>>;
+  ): Promise<BillingResult<null>>;
   shipping(session: Session): Promise<Shipping | null>;
-  saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
+  saveShipping(session: Session, shipping: Shipping): Promise<BillingResult<Shipping>>;
   /** A client secret with which the browser sets up a card; the same until it is used. @param address as with {@link quote} */
-  setupIntent(session: Session, address?: string | null): Promise<Billed<{ readonly clientSecret: string }>>;
+  setupIntent(session: Session, address?: string | null): Promise<BillingResult<{ readonly clientSecret: string }>>;
   /** Makes this card the one that is charged, and tries what is open once more. @param address as with {@link quote} */
-  usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<KeptCardAnswer>>;
+  usePaymentMethod(
+    session: Session,
+    paymentMethod: string,
+    address?: string | null,
+  ): Promise<BillingResult<KeptCardAnswer>>;
 
   /** Stripe's own state of this reader's subscriptions, fetched now. */
   repair(session: Session): Promise<void>;
@@ -138,7 +146,7 @@ export interface Billing {
     signature: string | null,
   ): Promise<{ readonly status: 200 | 400 | 503; readonly message: string }>;
   /** Compares every subscription with Stripe's; nightly by itself. */
-  reconcile(): Promise<{ readonly checked: number; readonly drifted: readonly string[] }>;
+  compare(): Promise<{ readonly checked: number; readonly drifted: readonly string[] }>;
   start(): void;
   stop(): Promise<void>;
 }

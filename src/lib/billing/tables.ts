@@ -1,6 +1,6 @@
 /**
  * Tables of billing, made by `src/server/migrations/0003-billing.ts`. Stripe holds the truth about money; here is who buys what
- * (`purchases`, written before Stripe is asked), what Stripe said last (`subscriptions`), and what is still to be asked.
+ * (`purchases`, written before Stripe is asked), and what Stripe said last (`subscriptions`).
  */
 
 export interface CustomersTable {
@@ -73,18 +73,6 @@ export interface StripeEventsTable {
   received: number;
 }
 
-/** What is to be asked of Stripe; what many events cause is asked once. */
-export interface StripeQuestionsTable {
-  /** `refused:seti_…`, `subscription:sub_…`, `amount:sub_…`, `customer:cus_…`, `charge:ch_…`, `forget:cus_…`, `catalogue`. */
-  subject: string;
-  /** Grows with each cause; what grew while Stripe was asked is asked again. */
-  causes: number;
-  due: number;
-  tries: number;
-  /** Who is asking; `null`: nobody. */
-  claim: string | null;
-}
-
 /** What was mailed, so that it is mailed once. */
 export interface BillingNoticesTable {
   /** For instance `receipt:in_…`. */
@@ -123,7 +111,6 @@ export interface BillingTables {
   purchases: PurchasesTable;
   subscriptions: SubscriptionsTable;
   stripe_events: StripeEventsTable;
-  stripe_questions: StripeQuestionsTable;
   billing_notices: BillingNoticesTable;
   billing_notes: BillingNotesTable;
   cancellations: CancellationsTable;

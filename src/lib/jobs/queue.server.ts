@@ -21,7 +21,7 @@ export interface NewJob<Kind extends string> {
   readonly due?: number;
   /** Epoch milliseconds after which it is dropped; never by default. */
   readonly expires?: number;
-  /** One job for each kind and subject, however often it is added. */
+  /** One job for each kind and subject, however often it is added; the earliest `due` counts. */
   readonly once?: boolean;
 }
 
@@ -176,8 +176,15 @@ async function addJob<Kind extends string>(db: Db, queue: QueueName, job: NewJob
         ended: null,
         outcome: null,
         detail: null,
-        // A job that is worked on keeps its lease; it runs again after it.
-        due: is.case().when('jobs.claim', 'is not', null).then(is.ref('jobs.due')).else(due).end(),
+        // A job that is worked on keeps its lease, and runs again after it. One that waits never waits longer than before.
+        due: is
+          .case()
+          .when('jobs.claim', 'is not', null)
+          .then(is.ref('jobs.due'))
+          .when(is.and([is('jobs.ended', 'is', null), is('jobs.due', '<', due)]))
+          .then(is.ref('jobs.due'))
+          .else(due)
+          .end(),
       })),
     )
     .execute();

@@ -94,6 +94,19 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.claim(1)).toMatchObject([{ subject: 'again', payload: 'second', tries: 1 }]);
   });
 
+  it('waits no longer than before when it is added again', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const add = (due?: number) =>
+      jobs.add(database.db, { kind: 'one', subject: 'a', once: true, ...(due !== undefined && { due }) });
+    await add(500);
+    await add(900);
+    expect((await jobs.waiting()).due).toBe(500);
+    await add();
+    expect((await jobs.waiting()).due).toBe(100);
+  });
+
   it('waits until the time of its release, and counts the try or not', async () => {
     const database = await engines.open();
     const clock = { now: 100 };

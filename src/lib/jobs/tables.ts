@@ -1,7 +1,7 @@
 /** Table of the job queue, made by `src/server/migrations/0012-jobs.ts`. */
 
 /** Each queue is worked on by one feature. */
-export type QueueName = 'mail' | 'comments';
+export type QueueName = 'mail' | 'comments' | 'stripe';
 
 export interface JobsTable {
   id: string;

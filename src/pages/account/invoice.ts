@@ -11,7 +11,7 @@ const lead = (to: string) => new Response(null, { status: 303, headers: { ...hea
 
 export const GET: APIRoute = async ({ request, locals, url }) => {
   const { accounts, billing, log } = locals.services;
-  if (!accounts || !billing) return say(404, 'There is no such invoice.');
+  if (!accounts || !billing) return say(404, 'We can’t find this invoice.');
   try {
     const { session } = await accounts.session(request.headers.get('cookie'));
     if (!session) return lead(signInPage(null, '/dashboard/account'));

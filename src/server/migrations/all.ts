@@ -11,6 +11,7 @@ import { comments } from './0008-comments.ts';
 import { library } from './0009-library.ts';
 import { operatorSessions } from './0011-operator-sessions.ts';
 import { jobs } from './0012-jobs.ts';
+import { stripeJobs } from './0013-stripe-jobs.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   library,
   operatorSessions,
   jobs,
+  stripeJobs,
 ];

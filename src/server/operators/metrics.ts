@@ -173,13 +173,9 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
 ];
 
 const billingSamples = (billing: BillingStats): Sample[] => [
-  counter('broadsheet_billing_questions_total', 'Questions to Stripe that events have caused.', billing.asked),
-  counter(
-    'broadsheet_billing_failed_questions_total',
-    'Questions to Stripe that failed and are repeated.',
-    billing.failed,
-  ),
-  gauge('broadsheet_billing_questions_waiting', 'Questions to Stripe that wait.', billing.waiting),
+  counter('broadsheet_billing_jobs_total', 'Stripe jobs that were tried.', billing.tried),
+  counter('broadsheet_billing_failed_jobs_total', 'Stripe jobs that failed and are repeated.', billing.failed),
+  gauge('broadsheet_billing_jobs_waiting', 'Stripe jobs that wait.', billing.waiting),
   gauge(
     'broadsheet_billing_drift',
     'Subscriptions that the last nightly comparison found different from Stripe’s.',

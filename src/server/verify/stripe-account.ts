@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import { apiVersion } from '../../lib/billing/engine/api-version.ts';
 import { plansOf } from '../../lib/billing/engine/catalogue.server.ts';
-import { registerDomain } from '../../lib/billing/engine/payment-domains.server.ts';
+import { registerDomain } from '../../lib/billing/engine/wallets.server.ts';
 import { type Check, Trouble } from './checks.ts';
 import { request } from './http.ts';
 

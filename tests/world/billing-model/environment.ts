@@ -75,7 +75,7 @@ const outbox: Outbox<AccountsTransaction> = {
 };
 
 const tables = [
-  ...(['customers', 'purchases', 'subscriptions', 'stripe_events', 'stripe_questions'] as const),
+  ...(['customers', 'purchases', 'subscriptions', 'stripe_events', 'jobs'] as const),
   ...(['billing_notices', 'billing_notes', 'users'] as const),
 ];
 

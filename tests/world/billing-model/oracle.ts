@@ -2,7 +2,7 @@
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
 import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
-import type { Billed } from '../../../src/lib/billing/service.ts';
+import type { BillingResult } from '../../../src/lib/billing/service.ts';
 import { entitlementOf, type StripeState } from '../../../src/lib/billing/state.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import type { Database } from '../../../src/lib/database.ts';
@@ -12,7 +12,7 @@ import type { Action, Step } from './steps.ts';
 /** What came of a action: a value, a refusal, or nothing, for the process is no more. */
 export type Outcome = {
   readonly action: Action;
-  readonly answer: Billed<unknown> | null;
+  readonly answer: BillingResult<unknown> | null;
   readonly expected?: number | undefined;
   readonly thrown?: string;
 };
@@ -264,9 +264,9 @@ export async function atRest(database: Database, environment: Environment): Prom
   const { db } = database;
   const open = await db.selectFrom('purchases').select(['id', 'kind']).where('state', '=', 'open').execute();
   if (open.length > 0) wrong.push(`${open.length} purchases stay open (${open.map(({ kind }) => kind)})`);
-  const waiting = await db.selectFrom('stripe_questions').select('subject').execute();
-  if (waiting.length > 0) wrong.push(`${waiting.length} questions stay open`);
-  const { drifted } = await billing.reconcile();
+  const waiting = await db.selectFrom('jobs').select('subject').where('queue', '=', 'stripe').execute();
+  if (waiting.length > 0) wrong.push(`${waiting.length} Stripe jobs stay open`);
+  const { drifted } = await billing.compare();
   if (drifted.length > 0) wrong.push(`the comparison goes on to find ${drifted.length} different`);
   for (const reader of environment.readers) {
     wrong.push(...chargedTwice(environment, reader));

@@ -8,7 +8,7 @@ import {
   openDispute,
   reviewDispute,
 } from '../../../sandbox/stripe/payments/disputes.ts';
-import type { Billed } from '../../../src/lib/billing/service.ts';
+import type { BillingResult } from '../../../src/lib/billing/service.ts';
 import type { KeptCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
 import { disagreements } from './agreement.ts';
@@ -99,7 +99,7 @@ async function happen(environment: Environment, step: Step): Promise<readonly Ou
       // The nightly comparison comes long before Stripe has forgotten what it told.
       if (step.minutes > longest) {
         environment.wait(longest);
-        await chore(environment, 'reconcile', null);
+        await chore(environment, 'compare', null);
         await chore(environment, 'drain', null);
       }
       environment.wait(step.minutes > longest ? step.minutes - longest : step.minutes);
@@ -171,7 +171,7 @@ async function act(
     if (quote.ok) expectation.sum = quote.value.dueToday;
     return expectation.sum;
   }
-  function keep(answer: Billed<SubscribeAnswer>): Billed<SubscribeAnswer> {
+  function keep(answer: BillingResult<SubscribeAnswer>): BillingResult<SubscribeAnswer> {
     if (!answer.ok) return answer;
     const { clientSecret, subscriptionId } = answer.value;
     reader.subscription = subscriptionId;
@@ -181,13 +181,13 @@ async function act(
   }
 
   /** About what is open the bank may ask, too. */
-  function ask(answer: Billed<KeptCardAnswer>): Billed<KeptCardAnswer> {
+  function ask(answer: BillingResult<KeptCardAnswer>): BillingResult<KeptCardAnswer> {
     const intent = answer.ok ? answer.value.clientSecret?.split('_secret_')[0] : undefined;
     if (intent && reader.subscription !== null) reader.challenge = { intent, subscription: reader.subscription };
     return answer;
   }
 
-  async function done(): Promise<Billed<unknown>> {
+  async function done(): Promise<BillingResult<unknown>> {
     switch (action.do) {
       case 'subscribe': {
         const decision = decide(reader, action);
@@ -293,7 +293,7 @@ async function deliver(environment: Environment, how: string, seed: number, faul
 
 async function chore(
   environment: Environment,
-  what: 'recover' | 'reconcile' | 'drain',
+  what: 'recover' | 'compare' | 'drain',
   fault: Fault | null,
 ): Promise<void> {
   const at = await environment.process(0);
@@ -394,6 +394,6 @@ async function comeToRest(environment: Environment): Promise<void> {
     await billing.recover();
     await settle();
   }
-  await billing.reconcile();
+  await billing.compare();
   await settle();
 }

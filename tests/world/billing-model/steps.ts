@@ -92,7 +92,7 @@ export type Step =
   | { readonly do: 'unpause'; readonly reader: 0 | 1 }
   | { readonly do: 'change the card at Stripe'; readonly reader: 0 | 1; readonly card: CardName }
   | { readonly do: 'cancel at Stripe'; readonly reader: 0 | 1 }
-  | { readonly do: 'recover' | 'reconcile' | 'drain'; readonly fault: Fault | null }
+  | { readonly do: 'recover' | 'compare' | 'drain'; readonly fault: Fault | null }
   | { readonly do: 'restart' };
 
 const some = fc.constantFrom;
@@ -212,7 +212,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: as('change the card at Stripe' as const), reader, card }) },
   { weight: 1, arbitrary: fc.record({ do: as('cancel at Stripe' as const), reader }) },
-  { weight: 2, arbitrary: fc.record({ do: some(...(['recover', 'reconcile', 'drain'] as const)), fault }) },
+  { weight: 2, arbitrary: fc.record({ do: some(...(['recover', 'compare', 'drain'] as const)), fault }) },
   { weight: 1, arbitrary: as({ do: 'restart' as const }) },
 );
 

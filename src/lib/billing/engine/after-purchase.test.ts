@@ -211,7 +211,7 @@ onBothEngines('a running subscription', (engines) => {
     const waits = paid(await house.billing.usePaymentMethod(session, asks));
     expect(waits.paymentIntentStatus).toBe('requires_action');
     const intent = waits.clientSecret?.split('_secret_')[0] ?? '';
-    // Asked once more before the bank has its answer, it is the same payment.
+    // FetchedSubscription once more before the bank has its answer, it is the same payment.
     expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
     expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
     house.stripe.finishChallenge(intent, false);

@@ -138,10 +138,10 @@ it('refreshes what was kept before discounts were, by the nightly comparison', a
   const digest = JSON.stringify([status, price, end, ending, endsAt, invoice]);
   const state = JSON.stringify({ ...old, nextAmount: 999 });
   await house.database.db.updateTable('subscriptions').set({ state, digest }).where('id', '=', id).execute();
-  expect((await house.billing.reconcile()).drifted).toEqual([id]);
+  expect((await house.billing.compare()).drifted).toEqual([id]);
   await house.billing.drain();
   expect(await shown(session)).toMatchObject({ price: 1200 });
-  expect((await house.billing.reconcile()).drifted).toEqual([]);
+  expect((await house.billing.compare()).drifted).toEqual([]);
 });
 
 it('sends Stripe nothing in another currency than that of the subscription', async () => {

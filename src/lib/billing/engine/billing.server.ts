@@ -1,38 +1,40 @@
-/** The billing service: puts its parts together over a database that somebody else opened. */
+/** The billing service: builds what its functions share, and exposes them as routes and pages call them. */
 import Stripe from 'stripe';
+import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import { createHmacs } from '../../hmacs.server.ts';
 import { createLimiter } from '../../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../http/limits.ts';
+import { createKeyedMutex } from '../../jobs/keyed-mutex.ts';
+import { createJobQueue } from '../../jobs/queue.server.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/model.ts';
 import { currencyOf, priceIn } from '../currency.ts';
-import type { Billing } from '../service.ts';
+import { messages } from '../messages.ts';
+import { disownReader, exportReader, forgetReader } from '../personal-data.server.ts';
+import type { Billing, BillingResult } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
-import type { Price } from '../wire.ts';
-import { createBills } from './bills.server.ts';
+import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../wire.ts';
+import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalogue } from './catalogue.server.ts';
-import { createCoupons } from './coupons.server.ts';
+import { abandon, confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
+import { findCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
-import { billed, no, ok, overLimit } from './errors.ts';
-import { askerOf, tryingCard, within } from './guesses.ts';
-import { createLeaving, forgetLeaving, leavingOf } from './leaving.server.ts';
-import { createMirror } from './mirror.server.ts';
-import type { BillingRules, Parts } from './parts.ts';
-import { createPaying } from './paying.server.ts';
+import type { BillingDependencies, BillingJobKind, BillingRules } from './dependencies.ts';
+import { asResult, no, ok, overLimit } from './errors.ts';
+import { createInvoices } from './invoices.server.ts';
+import { createWorker, type WorkerStats } from './jobs.server.ts';
+import { createMaintenance } from './maintenance.server.ts';
+import { fetchAttempt, offerCardSetup } from './payments.server.ts';
+import { quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
 import { createPromotions } from './promotions.server.ts';
 import { createPurchases, type Purchase } from './purchases.server.ts';
-import { createQuestions } from './questions.server.ts';
-import { keepQuotes, quoteNew, quoteOpen } from './quotes.server.ts';
-import { countRefusals } from './refusals.server.ts';
-import { createRunning } from './running.server.ts';
+import { createQuoteCache, quoteNew, quoteOpen } from './quotes.server.ts';
+import { acceptOffer, beginLeaving, countLeaving, leave, noteResumed, openOffer } from './retention.server.ts';
 import { openStripe } from './stripe.server.ts';
-import { checkoutSaid, createSubscribing } from './subscribing.server.ts';
-import { createSwitching, switchSaid } from './switching.server.ts';
-import { createTurns } from './turns.ts';
-import { createUpkeep } from './upkeep.server.ts';
+import { cancelSubscription, changeCard, resumeSubscription, saveMetadata } from './subscription-changes.server.ts';
+import { createSubscriptions } from './subscriptions.server.ts';
 import { createWebhooks } from './webhooks.server.ts';
-import { createWorker, type WorkerStats } from './worker.server.ts';
 
 export interface BillingOptions {
   readonly access: {
@@ -41,7 +43,7 @@ export interface BillingOptions {
     readonly webhookSecret: string;
     readonly apiUrl: string;
     readonly scriptUrl: string;
-    /** Whether Stripe works out tax. */
+    /** Whether Stripe calculates tax. */
     readonly tax?: boolean;
   };
   readonly database: Database;
@@ -50,7 +52,7 @@ export interface BillingOptions {
   readonly secret: string;
   readonly siteUrl: string;
   readonly rules: BillingRules;
-  /** Told when the prices on the pages have changed. */
+  /** Called when the prices on the pages have changed. */
   readonly onPrices?: () => void;
   readonly log: Logger;
   readonly limits?: Limits;
@@ -68,281 +70,335 @@ export interface BillingStats extends WorkerStats {
 }
 
 export interface RunningBilling extends Billing {
-  /** Takes the shipping address away that was put in before the e-mail address was proven, unless paid print goes there. */
+  /** Deletes the shipping address that was saved before the e-mail address was proven, unless paid print goes there. */
   disown(tx: AccountsTransaction, userId: string): Promise<void>;
   stats(): BillingStats;
-  /** Answers every question to Stripe that is due. */
+  /** Works on every job that is due. */
   drain(): Promise<void>;
-  /** Looks at purchases that were left open. */
+  /** Works on purchases that were left open. */
   recover(): Promise<void>;
   /** Fetches the catalogue now. */
   refresh(): Promise<void>;
 }
 
-/** A purchase that nothing happened to for so long keeps nobody from leaving, in milliseconds. */
+type QuoteCache = ReturnType<typeof createQuoteCache>;
+
+/** A purchase that nothing happened to for so long doesn't keep a reader from deleting the account, in milliseconds. */
 const payingMs = 60_000;
-/** A reader's own repair call asks Stripe at most this often, in milliseconds. */
+/** A reader's own repair asks Stripe at most this often, in milliseconds. */
 const repairEveryMs = 60_000;
 
-export async function createBilling(options: BillingOptions): Promise<RunningBilling> {
+/** Builds what the functions share, in the order in which one needs the other. */
+function createDependencies(options: BillingOptions): BillingDependencies {
   const { access, database, outbox, secret, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
   const stripe = options.stripe ?? openStripe(access);
-  const { db } = database;
-  const catalogue = createCatalogue({ stripe, database, onPrices: () => onPrices(), log, now });
-  const questions = createQuestions(database, now);
-  const customers = createCustomers(stripe, database, questions, now);
-  const purchases = createPurchases(database, now);
-  const mirror = createMirror({
-    stripe,
-    database,
-    outbox,
-    catalogue,
-    customers,
-    purchases,
-    questions,
-    rules,
-    log,
-    now,
-  });
   const keyed = createHmacs(secret);
-  const promotions = createPromotions(database, keyed, now);
-  const limiter = createLimiter(database, keyed, options.limits ?? defaultLimits, now);
-  const parts: Parts = {
-    stripe,
-    database,
-    outbox,
-    limiter,
-    catalogue,
-    customers,
-    purchases,
-    promotions,
-    mirror,
-    questions,
-    rules,
+  const catalogue = createCatalogue({ stripe, database, onPrices, log, now });
+  const jobs = createJobQueue<BillingJobKind>(database, 'stripe', now);
+  const customers = createCustomers(stripe, database, jobs, now);
+  const purchases = createPurchases(database, now);
+  const withLock = createKeyedMutex();
+  const base = { stripe, database, outbox, catalogue, customers, purchases, jobs, withLock, rules, log, now };
+  return {
+    ...base,
+    limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
+    promotions: createPromotions(database, keyed, now),
+    subscriptions: createSubscriptions(base),
     siteUrl,
     tax: access.tax ?? false,
-    log,
-    now,
   };
-  const inTurn = createTurns();
-  const findCoupon = createCoupons(stripe, limiter, now, rules.stay?.coupon ?? null);
-  const paying = createPaying(parts);
-  const subscribing = createSubscribing(parts, paying, findCoupon, inTurn);
-  const switching = createSwitching(parts, paying, subscribing, inTurn);
-  const running = createRunning(parts, switching, inTurn);
-  const leaving = createLeaving(parts, running, inTurn);
-  const forget = (userId: string): Promise<void> =>
-    inTurn(userId, async () => {
-      const states = (await mirror.ofUser(userId)).map(({ state }) => state);
-      const reader = await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
-      await database.transaction(async (tx) => {
-        if (reader) await promotions.keep(tx, reader.email, states);
-        await customers.forget(tx, userId);
-        await forgetLeaving(tx, userId);
-        // What was bought and charged stays, without saying by whom.
-        await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
-        await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();
-        await tx
-          .updateTable('purchases')
-          .set({ user_id: null, payment_method: null, attempt: null, coupon: null })
-          .where('user_id', '=', userId)
-          .execute();
-        await tx
-          .updateTable('purchases')
-          .set({ state: 'given up' })
-          .where('user_id', 'is', null)
-          .where('state', '=', 'open')
-          .execute();
-      });
-      worker.nudge();
-    });
+}
 
-  const upkeep = createUpkeep(parts, subscribing, inTurn, forget);
-  const ending = { till: paying.till, abandon: subscribing.abandon, inTurn };
-  const worker = createWorker(parts, upkeep.chores, (intent) => countRefusals(parts, ending, intent));
-  const plainQuotes = keepQuotes(now);
-  const repaired = new Map<string, number>();
+export async function createBilling(options: BillingOptions): Promise<RunningBilling> {
+  const dependencies = createDependencies(options);
+  const { catalogue, customers, log } = dependencies;
+  const forget = async (userId: string): Promise<void> => {
+    await dependencies.withLock(userId, () => forgetReader(dependencies, userId));
+    worker.nudge();
+  };
+  const maintenance = createMaintenance(dependencies, forget);
+  const ending = {
+    fetchAttempt: (id: string) => fetchAttempt(dependencies, id),
+    abandon: (purchase: Purchase) => abandon(dependencies, purchase),
+  };
+  const worker = createWorker(dependencies, maintenance.tasks, (intent) =>
+    countRefusedCards(dependencies, ending, intent),
+  );
   await catalogue.load().catch((error: unknown) => log.warn({ err: error }, 'The prices cannot be read yet'));
 
-  /** What a reader has that is billed again. @param fresh whether Stripe is asked in any case, not only where a period is over */
-  async function runningOf(userId: string, fresh: boolean): Promise<StripeState | null> {
-    const open = await purchases.open(userId);
-    const own = (await mirror.ofUser(userId)).map(({ state }) => state);
-    // What is still at the till is bought anew, or gone on with.
-    const known =
-      own.find((state) => isRunning(state) && (open?.kind !== 'subscribe' || state.purchase !== open.id)) ?? null;
-    if (!known || (!fresh && now() < known.periodEnd)) return known;
-    const state = (await mirror.sync(known.id))?.state;
-    return state && isRunning(state) ? state : null;
-  }
-
-  /** A purchase of this that waits for its payment, with the coupon that it was begun with. */
-  async function openWith(userId: string, price: Price, coupon: string | undefined): Promise<Purchase | null> {
-    const open = coupon === undefined ? null : await purchases.open(userId);
-    const same = open?.kind === 'subscribe' && open.price === price.id && open.coupon === coupon;
-    return same && open.subscription !== null ? open : null;
-  }
-
   return {
-    ...running,
-    ...leaving,
-    ...createBills(parts),
+    ...selling(dependencies, options.access),
+    ...changing(dependencies),
+    ...reading(dependencies),
+    ...createInvoices(dependencies),
+    forget,
+    disown: (tx, userId) => disownReader(dependencies, tx, userId),
+    exportData: (userId) => exportReader(dependencies, userId),
+    customerOf: ({ userId }) => customers.find(userId),
+    webhook: createWebhooks(dependencies, options.access.webhookSecret, worker.nudge),
+    compare: maintenance.compare,
+    recover: maintenance.recover,
+    refresh: catalogue.refresh,
+    start: worker.start,
+    stop: worker.stop,
+    drain: worker.drain,
+    stats: () => ({ ...worker.stats(), drift: maintenance.drift(), walletProblem: maintenance.walletProblem() }),
+  };
+}
+
+/** What can be bought, what it costs, and buying it. */
+function selling(
+  dependencies: BillingDependencies,
+  { publishableKey, scriptUrl }: BillingOptions['access'],
+): Pick<Billing, 'prices' | 'plans' | 'quote' | 'coupon' | 'subscribe' | 'confirm'> {
+  const { catalogue, limiter, tax, now, withLock } = dependencies;
+  const cache = createQuoteCache(now);
+  return {
     prices: catalogue.prices,
     plans: (country) => ({
       prices: catalogue.prices(),
-      publishableKey: access.publishableKey,
-      scriptUrl: access.scriptUrl,
+      publishableKey,
+      scriptUrl,
       currency: currencyOf(country),
       country,
-      tax: parts.tax,
+      tax,
     }),
+    quote: (session, body, address = null) => asResult(() => limitedQuote(dependencies, cache, session, body, address)),
+    coupon: (code, planId, { session, address }) =>
+      asResult(() => checkCoupon(dependencies, code, planId, session, address)),
+    subscribe: (session, body, address = null) => {
+      const who = callerOf(session, address);
+      return withinLimit(limiter, 'subscribe', who, () =>
+        withLock(session.userId, () =>
+          asResult(() =>
+            withinCardLimit(limiter, who, () => asResult(() => subscribe(dependencies, session, body, address))),
+          ),
+        ),
+      );
+    },
+    confirm: (session, id, address = null) =>
+      withinCardLimit(limiter, callerOf(session, address), () =>
+        withLock(session.userId, () => asResult(() => confirm(dependencies, session, id))),
+      ),
+  };
+}
+
+/** What a reader does with a subscription. */
+function changing(
+  dependencies: BillingDependencies,
+): Pick<
+  Billing,
+  | 'switchPlan'
+  | 'cancel'
+  | 'resume'
+  | 'beginLeaving'
+  | 'stayOffer'
+  | 'stay'
+  | 'saveMetadata'
+  | 'setupIntent'
+  | 'usePaymentMethod'
+  | 'saveShipping'
+> {
+  const { limiter, customers, withLock } = dependencies;
+  /** One change of a reader's subscription at a time. */
+  const change = <T>({ userId }: Session, work: () => Promise<BillingResult<T>>): Promise<BillingResult<T>> =>
+    withLock(userId, () => asResult(work));
+  return {
+    switchPlan: (session, body, address = null) => {
+      const who = callerOf(session, address);
+      return withinLimit(limiter, 'subscribe', who, () =>
+        withinCardLimit(limiter, who, () => change(session, () => switchPlan(dependencies, session, body))),
+      );
+    },
+    cancel: (session, reason = null) =>
+      withLock(`leaving ${session.userId}`, () =>
+        leave(dependencies, session, reason, (details) =>
+          change(session, () => cancelSubscription(dependencies, session, details)),
+        ),
+      ),
+    async resume(session) {
+      const resumed = await change(session, () => resumeSubscription(dependencies, session));
+      if (resumed.ok) await noteResumed(dependencies, session.userId, resumed.value.id);
+      return resumed;
+    },
+    beginLeaving: (session, farewell) => change(session, () => beginLeaving(dependencies, session, farewell)),
+    stayOffer: (session) => openOffer(dependencies, session),
+    stay: (session) => change(session, () => acceptOffer(dependencies, session)),
+    saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
+    setupIntent: (session, address = null) => {
+      const who = callerOf(session, address);
+      // A secret lets its holder try cards: none for an account that has had too many refused.
+      return change(session, () =>
+        withinCardLimit(limiter, who, () =>
+          asResult(async () => offerCardSetup(dependencies, await customers.ensure(session), who)),
+        ),
+      );
+    },
+    usePaymentMethod: (session, paymentMethod, address = null) =>
+      change(session, () =>
+        withinCardLimit(limiter, callerOf(session, address), () =>
+          asResult(() => changeCard(dependencies, session, paymentMethod)),
+        ),
+      ),
+    saveShipping: (session, shipping) => asResult(() => saveShipping(dependencies, session, shipping)),
+  };
+}
+
+/** What a reader has. */
+function reading(
+  dependencies: BillingDependencies,
+): Pick<Billing, 'currency' | 'entitlements' | 'subscription' | 'shipping' | 'repair' | 'isPaying' | 'leavingCounts'> {
+  const { database, customers, purchases, subscriptions, rules, now } = dependencies;
+  const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const repairedAt = new Map<string, number>();
+  return {
     async currency(session, country) {
-      const own = session && (await mirror.ofUser(session.userId)).find(({ state }) => isRunning(state));
-      return own ? { currency: own.state.price.currency, own: true } : { currency: currencyOf(country), own: false };
+      const own = session && (await subscriptions.running(session.userId));
+      return own ? { currency: own.price.currency, own: true } : { currency: currencyOf(country), own: false };
     },
     async entitlements(userId) {
-      const kept = await mirror.ofUser(userId);
-      return kept
-        .map(({ state }) => entitlementOf(state, now(), rules.graceDays))
+      return (await statesOf(userId))
+        .map((state) => entitlementOf(state, now(), rules.graceDays))
         .filter((one) => one !== null)
         .toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
     },
-    quote: (session, { planId, couponCode, currency, address: lives = null }, address = null) =>
-      billed(async () => {
-        const sold = catalogue.plan(planId);
-        const price = sold && priceIn(sold, currency);
-        if (!price) return no(400, checkoutSaid.gone);
-        const isPlain = session === null && couponCode === undefined && lives === null;
-        const known = isPlain ? plainQuotes.find(price) : null;
-        if (known) return ok(known);
-        const over = await limiter.count('quote', askerOf(session, address));
-        if (over) return overLimit(over);
-        const quoted = async (fresh: boolean) => {
-          const customer = session && (await customers.find(session.userId));
-          const running = session && (await runningOf(session.userId, fresh));
-          if (running && price.promotion) return no(409, switchSaid.promotion, { code: 'promotion_used' });
-          if (running) return ok(await switching.quote(running, price));
-          if (session && price.promotion) await subscribing.mayHave(session, price);
-          const open = session && (await openWith(session.userId, price, couponCode));
-          const who = { session, address, customer, redeemed: open?.coupon ?? null };
-          const found = couponCode === undefined ? null : await findCoupon(couponCode, price, who);
-          const till = open?.subscription && found ? await paying.till(open.subscription) : null;
-          const sameCurrency = till?.subscription.currency === price.currency;
-          if (till && found && sameCurrency && isWaiting(till.subscription)) {
-            return ok(await quoteOpen(stripe, till, price));
-          }
-          const quote = await quoteNew(stripe, price, found, { customer, address: lives, tax: parts.tax }, now());
-          if (isPlain) plainQuotes.keep(price, quote);
-          return ok(quote);
-        };
-        try {
-          return await quoted(false);
-        } catch (error) {
-          // What we took for running may have ended at Stripe.
-          if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !session) throw error;
-          return await quoted(true);
-        }
-      }),
-    coupon: (code, planId, { session, address }) =>
-      billed(async () => {
-        const price = planId === null ? null : catalogue.plan(planId);
-        if (planId !== null && !price) return no(400, checkoutSaid.gone);
-        const customer = session && (await customers.find(session.userId));
-        const open = session && price && (await openWith(session.userId, price, code));
-        const who = { session, address, customer, redeemed: open?.coupon ?? null };
-        const over = await limiter.count('quote', askerOf(session, address));
-        if (over) return overLimit(over);
-        const { coupon } = await findCoupon(code, price, who);
-        const { amount_off, percent_off } = coupon;
-        return ok({ discount_code: code, amount_off, percent_off });
-      }),
-    subscribe: (session, body, address = null) =>
-      within(limiter, 'subscribe', askerOf(session, address), () => subscribing.subscribe(session, body, address)),
-    confirm: (session, id, address = null) =>
-      tryingCard(limiter, askerOf(session, address), () => subscribing.confirm(session, id)),
-    switchPlan: (session, ask, address = null) => {
-      const who = askerOf(session, address);
-      return within(limiter, 'subscribe', who, () =>
-        tryingCard(limiter, who, () => switching.switchPlan(session, ask)),
-      );
-    },
     async subscription({ userId }) {
-      const state = foremost(
-        (await mirror.ofUser(userId)).map((kept) => kept.state),
-        now(),
-        rules.graceDays,
-      );
+      const state = foremost(await statesOf(userId), now(), rules.graceDays);
       return state && subscriptionOf(state, now(), rules.graceDays);
     },
     shipping: ({ userId }) => customers.shipping(userId),
-    saveShipping: ({ userId, emailVerified }, shipping) =>
-      billed(async () => {
-        // The first address is a part of buying; where paid print goes is changed by the owner of the e-mail address alone.
-        const changes = (await customers.shipping(userId)) !== null;
-        if (!emailVerified && changes && (await mirror.ofUser(userId)).some(({ state }) => isRunning(state))) {
-          return no(403, checkoutSaid.unconfirmed, { code: 'unconfirmed' });
-        }
-        await customers.saveShipping(userId, shipping);
-        // Kept here in any case; Stripe hears of it now, or with the next purchase.
-        await customers
-          .sendShipping(userId)
-          .catch((error: unknown) => log.warn({ err: error }, 'Stripe could not be told an address yet'));
-        return ok(shipping);
-      }),
     async repair({ userId }) {
-      if ((repaired.get(userId) ?? 0) > now() - repairEveryMs) return;
-      if (repaired.size > 10_000) repaired.clear();
-      repaired.set(userId, now());
+      if ((repairedAt.get(userId) ?? 0) > now() - repairEveryMs) return;
+      if (repairedAt.size > 10_000) repairedAt.clear();
+      repairedAt.set(userId, now());
       const customer = await customers.find(userId);
-      if (customer !== null) await mirror.syncCustomer(customer);
-    },
-    async exportData(userId) {
-      const iso = (at: number): string => new Date(at).toISOString();
-      const bought = await db.selectFrom('purchases').selectAll().where('user_id', '=', userId).execute();
-      return {
-        customer: await customers.find(userId),
-        shipping: await customers.shipping(userId),
-        subscriptions: (await mirror.ofUser(userId)).map(({ state }) => subscriptionOf(state, now(), rules.graceDays)),
-        invoices: (await mirror.ofUser(userId)).flatMap(({ state }) =>
-          state.invoices.map(({ id, status, due, paid, currency, created }) => ({
-            id,
-            status,
-            due,
-            paid,
-            currency,
-            created: iso(created),
-          })),
-        ),
-        cancellations: await leavingOf(db, userId),
-        purchases: bought.map(({ id, kind, plan, state, created }) => ({ id, kind, plan, state, time: iso(created) })),
-      };
+      if (customer !== null) await subscriptions.reconcileCustomer(customer);
     },
     async isPaying(userId) {
       const open = await purchases.open(userId);
       return open !== null && open.updated > now() - payingMs;
     },
-    forget,
-    async disown(tx, userId) {
-      const rows = await tx.selectFrom('subscriptions').select('state').where('user_id', '=', userId).execute();
-      const states = rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));
-      // Where the paper goes is a part of what was paid for.
-      const print = states.some((state) => entitlementOf(state, now(), rules.graceDays)?.print);
-      if (!print) await customers.forgetShipping(tx, userId);
-      await forgetLeaving(tx, userId);
-    },
-    webhook: createWebhooks(parts, access.webhookSecret, worker.nudge),
-    reconcile: upkeep.reconcile,
-    start: worker.start,
-    async stop() {
-      await worker.stop();
-    },
-    stats: () => ({ ...worker.stats(), drift: upkeep.drift(), walletProblem: upkeep.walletProblem() }),
-    drain: worker.drain,
-    recover: upkeep.recover,
-    refresh: catalogue.refresh,
+    leavingCounts: (since) => countLeaving(database.db, since),
   };
 }
 
+async function limitedQuote(
+  dependencies: BillingDependencies,
+  cache: QuoteCache,
+  session: Session | null,
+  body: QuoteAsk,
+  address: string | null,
+): Promise<BillingResult<QuoteAnswer>> {
+  const { catalogue, limiter } = dependencies;
+  const sold = catalogue.plan(body.planId);
+  const price = sold && priceIn(sold, body.currency);
+  if (!price) return no(400, messages.planGone);
+  const isPlain = session === null && body.couponCode === undefined && !body.address;
+  const known = isPlain ? cache.find(price) : null;
+  if (known) return ok(known);
+  const over = await limiter.count('quote', callerOf(session, address));
+  if (over) return overLimit(over);
+  let answer: BillingResult<QuoteAnswer>;
+  try {
+    answer = await quote(dependencies, session, price, body, address, false);
+  } catch (error) {
+    // What is stored as running may have ended at Stripe.
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !session) throw error;
+    answer = await quote(dependencies, session, price, body, address, true);
+  }
+  if (isPlain && answer.ok) cache.keep(price, answer.value);
+  return answer;
+}
+
+/** @param isFresh whether a running subscription is fetched in any case, not only where its period is over */
+async function quote(
+  dependencies: BillingDependencies,
+  session: Session | null,
+  price: Price,
+  { couponCode, address: lives }: QuoteAsk,
+  address: string | null,
+  isFresh: boolean,
+): Promise<BillingResult<QuoteAnswer>> {
+  const { stripe, customers, tax, now } = dependencies;
+  const customer = session && (await customers.find(session.userId));
+  const running = session && (await runningOf(dependencies, session.userId, isFresh));
+  if (running && price.promotion) return no(409, messages.newSubscribers, { code: 'promotion_used' });
+  if (running) return ok(await quotePlanSwitch(dependencies, running, price));
+  if (session && price.promotion) await refuseUsedPromotion(dependencies, session, price);
+  const open = session && (await openWith(dependencies, session.userId, price, couponCode));
+  const caller = { session, address, customer, redeemed: open?.coupon ?? null };
+  const coupon = couponCode === undefined ? null : await findCoupon(dependencies, couponCode, price, caller);
+  const attempt = open?.subscription && coupon ? await fetchAttempt(dependencies, open.subscription) : null;
+  if (attempt && attempt.subscription.currency === price.currency && awaitsPayment(attempt.subscription)) {
+    return ok(await quoteOpen(stripe, attempt, price));
+  }
+  return ok(await quoteNew(stripe, price, coupon, { customer, address: lives ?? null, tax }, now()));
+}
+
+/** The subscription that a switch would change. One whose purchase is still open is bought again, or resumed. */
+async function runningOf(
+  { purchases, subscriptions, now }: BillingDependencies,
+  userId: string,
+  isFresh: boolean,
+): Promise<StripeState | null> {
+  const open = await purchases.open(userId);
+  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const known =
+    states.find((state) => isRunning(state) && (open?.kind !== 'subscribe' || state.purchase !== open.id)) ?? null;
+  if (!known || (!isFresh && now() < known.periodEnd)) return known;
+  const state = (await subscriptions.reconcile(known.id))?.state;
+  return state && isRunning(state) ? state : null;
+}
+
+/** An open purchase of this price that was begun with this coupon. */
+async function openWith(
+  { purchases }: BillingDependencies,
+  userId: string,
+  price: Price,
+  coupon: string | undefined,
+): Promise<Purchase | null> {
+  const open = coupon === undefined ? null : await purchases.open(userId);
+  const isSame = open?.kind === 'subscribe' && open.price === price.id && open.coupon === coupon;
+  return isSame && open.subscription !== null ? open : null;
+}
+
 /** Whether a subscription is bought, and not paid or not confirmed yet. */
-const isWaiting = ({ status, pending_setup_intent: setup }: Stripe.Subscription): boolean =>
+const awaitsPayment = ({ status, pending_setup_intent: setup }: Stripe.Subscription): boolean =>
   status === 'incomplete' || setup !== null;
+
+async function checkCoupon(
+  dependencies: BillingDependencies,
+  code: string,
+  planId: string | null,
+  session: Session | null,
+  address: string,
+): Promise<BillingResult<CouponAnswer>> {
+  const { catalogue, customers, limiter } = dependencies;
+  const price = planId === null ? null : catalogue.plan(planId);
+  if (planId !== null && !price) return no(400, messages.planGone);
+  const customer = session && (await customers.find(session.userId));
+  const open = session && price && (await openWith(dependencies, session.userId, price, code));
+  const over = await limiter.count('quote', callerOf(session, address));
+  if (over) return overLimit(over);
+  const caller = { session, address, customer, redeemed: open?.coupon ?? null };
+  const { amount_off, percent_off } = (await findCoupon(dependencies, code, price, caller)).coupon;
+  return ok({ discount_code: code, amount_off, percent_off });
+}
+
+async function saveShipping(
+  { customers, subscriptions, log }: BillingDependencies,
+  { userId, emailVerified }: Session,
+  shipping: Shipping,
+): Promise<BillingResult<Shipping>> {
+  // The first address is a part of buying; where paid print goes is changed only by the owner of the e-mail address.
+  const isChange = (await customers.shipping(userId)) !== null;
+  if (!emailVerified && isChange && (await subscriptions.running(userId))) {
+    return no(403, messages.unconfirmed, { code: 'unconfirmed' });
+  }
+  await customers.saveShipping(userId, shipping);
+  // It is saved here in any case; Stripe gets it now, or with the next purchase.
+  await customers
+    .sendShipping(userId)
+    .catch((error: unknown) => log.warn({ err: error }, 'A shipping address could not be sent to Stripe yet'));
+  return ok(shipping);
+}

@@ -1,9 +1,10 @@
 /** Coupons: what they take off, what is said of those that are not good, and how many guesses there are. */
+
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../http/limits.ts';
-import { couponSaid } from './coupons.server.ts';
+import { couponMessages } from '../messages.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 const nobody = { session: null, address: '203.0.113.9' };
@@ -29,10 +30,10 @@ onBothEngines('coupons', (engines) => {
   });
 
   it.each([
-    ['NOSUCH', 'reader-yearly', 404, couponSaid.unknown],
-    ['../customers', 'reader-yearly', 404, couponSaid.unknown],
-    ['EXPIRED', 'reader-yearly', 400, couponSaid.expired],
-    ['READERONLY', 'member-yearly', 400, couponSaid.otherPlan],
+    ['NOSUCH', 'reader-yearly', 404, couponMessages.unknown],
+    ['../customers', 'reader-yearly', 404, couponMessages.unknown],
+    ['EXPIRED', 'reader-yearly', 400, couponMessages.expired],
+    ['READERONLY', 'member-yearly', 400, couponMessages.otherPlan],
   ])('%s for %s: %i', async (code, plan, status, message) => {
     const { billing, readers } = await open();
     expect(await billing.coupon(code, plan, nobody)).toMatchObject({ ok: false, status, error: { message } });
@@ -57,7 +58,7 @@ onBothEngines('coupons', (engines) => {
     const { billing, readers } = await open({ rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
     if (of) await house.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
     const session = await readers.join('ada@example.com');
-    const unknown = { ok: false, status: 404, error: { message: couponSaid.unknown } };
+    const unknown = { ok: false, status: 404, error: { message: couponMessages.unknown } };
     expect(await billing.coupon(code, 'reader-yearly', nobody)).toMatchObject(unknown);
     expect(await billing.coupon(code, null, { ...nobody, session })).toMatchObject(unknown);
     expect(await billing.quote(session, { planId: 'reader-yearly', couponCode: code })).toMatchObject(unknown);
@@ -73,17 +74,17 @@ onBothEngines('coupons', (engines) => {
   };
 
   it.each([
-    ['turned off', { active: false }, couponSaid.expired],
-    ['over', { expires_at: 1 }, couponSaid.expired],
+    ['turned off', { active: false }, couponMessages.expired],
+    ['over', { expires_at: 1 }, couponMessages.expired],
     [
       'for larger sums',
       { restrictions: { minimum_amount: 20_000, minimum_amount_currency: 'usd' } },
-      couponSaid.otherPlan,
+      couponMessages.otherPlan,
     ],
     [
       'for sums in another currency',
       { restrictions: { minimum_amount: 1, minimum_amount_currency: 'eur' } },
-      couponSaid.otherPlan,
+      couponMessages.otherPlan,
     ],
   ])('are refused where their code is %s', async (_, more, message) => {
     const { billing, readers, accounts } = await open();
@@ -103,7 +104,7 @@ onBothEngines('coupons', (engines) => {
     const customer = (await billing.customerOf(eve)) ?? '';
     const { id } = await limited({ customer });
     const other = await billing.subscribe(ada, { ...yearly, discount_code: 'HALF' });
-    expect(other).toMatchObject({ ok: false, error: { message: couponSaid.otherReader } });
+    expect(other).toMatchObject({ ok: false, error: { message: couponMessages.otherReader } });
     await house.dashboard.promotionCodes.update(id, { active: false });
     const promotion = { type: 'coupon', coupon: 'half' } as const;
     await house.dashboard.promotionCodes.create({
@@ -112,7 +113,7 @@ onBothEngines('coupons', (engines) => {
       restrictions: { first_time_transaction: true },
     });
     const known = await billing.coupon('NEW', 'reader-yearly', { ...nobody, session: eve });
-    expect(known).toMatchObject({ ok: false, error: { message: couponSaid.firstTime } });
+    expect(known).toMatchObject({ ok: false, error: { message: couponMessages.firstTime } });
     paid(await billing.subscribe(ada, { ...yearly, discount_code: 'NEW', expected: 6000 }));
   });
 
@@ -240,7 +241,7 @@ onBothEngines('coupons', (engines) => {
     for (const _ of [1, 2]) paid(await billing.coupon('ONCEONLY', 'reader-yearly', nobody));
     paid(await billing.subscribe(first, { ...yearly, discount_code: 'ONCEONLY' }));
     const late = await billing.subscribe(second, { ...yearly, discount_code: 'ONCEONLY' });
-    expect(late).toMatchObject({ ok: false, status: 400, error: { message: couponSaid.used } });
+    expect(late).toMatchObject({ ok: false, status: 400, error: { message: couponMessages.used } });
   });
 
   it.each([
@@ -268,7 +269,7 @@ onBothEngines('coupons', (engines) => {
     expect(after).toEqual(today > 0 ? { ...before, lines: [] } : before);
     if (today > 0) {
       const other = await readers.join('eve@example.com');
-      const used = { ok: false, status: 400, error: { message: couponSaid.used } };
+      const used = { ok: false, status: 400, error: { message: couponMessages.used } };
       expect(await billing.coupon('MINE', 'reader-yearly', { ...who, session: other })).toMatchObject(used);
       expect(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'MINE' })).toMatchObject(used);
     }

@@ -1,14 +1,16 @@
-/** Readers as Stripe's customers, and where their printed paper goes. */
+/** Readers as Stripe's customers, and their shipping addresses. */
+
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
+import { createKeyedMutex } from '../../jobs/keyed-mutex.ts';
+import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../wire.ts';
-import { isMissing, refuse, said } from './errors.ts';
-import { underKey } from './idempotency.ts';
-import type { Questions } from './questions.server.ts';
-import { forgetSetup } from './setups.server.ts';
-import { createTurns, type InTurn } from './turns.ts';
+import type { BillingJobs } from './dependencies.ts';
+import { isMissing, refuse } from './errors.ts';
+import { forgetCardSetup } from './payments.server.ts';
+import { withIdempotencyKey } from './stripe.server.ts';
 
 export interface Customers {
   /** `cus_…`; `null`: there is none yet. */
@@ -50,11 +52,11 @@ const forgottenKey = (customer: string): string => `forgotten:${customer}`;
 export function createCustomers(
   stripe: Stripe,
   database: Database,
-  questions: Pick<Questions, 'ask'>,
+  jobs: Pick<BillingJobs, 'add'>,
   now: () => number,
 ): Customers {
   const { db } = database;
-  const inTurn: InTurn = createTurns();
+  const withLock = createKeyedMutex();
 
   async function find(userId: string): Promise<string | null> {
     const row = await db.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
@@ -79,8 +81,8 @@ export function createCustomers(
       // Where the account is gone already, this customer was made while it was being deleted: nothing is to be charged at all.
       const user = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
       const at = user ? now() : Math.min(now(), Number(row.updated));
-      await questions.ask(tx, `forget:${row.customer}`);
-      await forgetSetup(tx, row.customer);
+      await jobs.add(tx, { kind: 'erase-customer', subject: row.customer, once: true });
+      await forgetCardSetup(tx, row.customer);
       await tx
         .insertInto('billing_notes')
         .values({ key: forgottenKey(row.customer), value: '', at })
@@ -91,13 +93,13 @@ export function createCustomers(
   }
 
   /**
-   * Asked before anything is made for a reader, and once more after it is written down: the call may have waited while the account
+   * Checked before anything is made for a reader, and once more after it is written down: the call may have waited while the account
    * was deleted, and nothing hangs on the account that would have kept the row out.
    */
   async function stillHere(userId: string): Promise<void> {
     if (await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()) return;
     await database.transaction((tx) => forget(tx, userId));
-    refuse(403, said.deleted);
+    refuse(403, messages.deleted);
   }
 
   /** One that was made before a crash, or before the database was restored from a backup. */
@@ -112,10 +114,10 @@ export function createCustomers(
     // Of two processes that ask at once both get the same customer.
     const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
     const params = { email, metadata: { user: userId } };
-    let { id } = await underKey(key, (options) => stripe.customers.create(params, options));
+    let { id } = await withIdempotencyKey(key, (options) => stripe.customers.create(params, options));
     // Whose deletion was cut off in the middle is a reader still, and the key leads to the customer that is gone.
     while (await isForgotten(id)) {
-      ({ id } = await underKey(`${key}:${id}`, (options) => stripe.customers.create(params, options)));
+      ({ id } = await withIdempotencyKey(`${key}:${id}`, (options) => stripe.customers.create(params, options)));
     }
     return id;
   }
@@ -150,7 +152,7 @@ export function createCustomers(
   return {
     find,
     ensure: ({ userId, email }) =>
-      inTurn(userId, async () => {
+      withLock(userId, async () => {
         const known = await find(userId);
         if (known !== null) return known;
         await stillHere(userId);
@@ -178,7 +180,7 @@ export function createCustomers(
         .where('shipping', 'is not', null)
         .returning('customer')
         .executeTakeFirst();
-      if (row?.customer) await questions.ask(tx, `unship:${row.customer}`);
+      if (row?.customer) await jobs.add(tx, { kind: 'erase-shipping', subject: row.customer, once: true });
     },
     async sendTaxAddress(customer, address) {
       const params: Stripe.CustomerUpdateParams = {

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { pruneDisputes } from './disputes.server.ts';
+import { pruneDisputes } from './subscriptions.server.ts';
 
 const monthly = { payment_method: 'pm_card_createDispute', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
@@ -85,7 +85,7 @@ onBothEngines('a disputed payment', (engines) => {
     const { session } = await subscribed();
     await answer('losing_evidence');
     house.events.splice(0);
-    await house.billing.reconcile();
+    await house.billing.compare();
     await house.billing.drain();
     expect(await opens(session)).toBeNull();
   });

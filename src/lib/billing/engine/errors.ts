@@ -1,24 +1,15 @@
 /** How Stripe's errors reach a reader (spec section 8). */
+
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Over } from '../../http/limiter.server.ts';
 import { tooManyTries } from '../../http/rate-limit.ts';
-import type { Billed } from '../service.ts';
+import { couponMessages, messages } from '../messages.ts';
+import type { BillingResult } from '../service.ts';
 import type { CheckoutError } from '../wire.ts';
 
-/** Sentences that the specification gives word for word. */
-export const said = {
-  failed: 'Payment has failed - please check your card details, or try another payment method.',
-  wrong: 'Something went wrong. Please try again.',
-  subscriptions: 'Failed to fetch subscriptions',
-  deleted: 'This account is deleted.',
-  /** Used up or ended between our own check and Stripe's. */
-  coupon: 'This coupon isn’t valid anymore.',
-  taxPlace: 'We couldn’t work out the tax for this address. Check your country and ZIP or postal code.',
-} as const;
-
-export const ok = <T>(value: T): Billed<T> => ({ ok: true, value });
-type No = Extract<Billed<never>, { ok: false }>;
+export const ok = <T>(value: T): BillingResult<T> => ({ ok: true, value });
+type No = Extract<BillingResult<never>, { ok: false }>;
 export const no = (status: No['status'], message: string, more: Omit<CheckoutError, 'message'> = {}): No => ({
   ok: false,
   status,
@@ -62,7 +53,7 @@ export const cardRefusal = (error: {
   readonly code?: string | null | undefined;
   readonly decline_code?: string | null | undefined;
 }): No =>
-  no(402, error.message || said.failed, {
+  no(402, error.message || messages.failed, {
     ...(error.code && { code: error.code }),
     ...(error.decline_code && { declineCode: error.decline_code }),
   });
@@ -71,7 +62,7 @@ export const cardRefusal = (error: {
  * Runs a call of the service: what a reader or a card causes becomes a value; Stripe's being away becomes 503. What throws
  * then is a fault of ours.
  */
-export async function billed<T>(work: () => Promise<Billed<T>>): Promise<Billed<T>> {
+export async function asResult<T>(work: () => Promise<BillingResult<T>>): Promise<BillingResult<T>> {
   try {
     return await work();
   } catch (error) {
@@ -82,18 +73,18 @@ export async function billed<T>(work: () => Promise<Billed<T>>): Promise<Billed<
 export function refusalOf(error: unknown): No {
   if (error instanceof Refused) return error.answer;
   if (error instanceof StripeCardError) return cardRefusal(error);
-  if (error instanceof StripeRateLimitError) return no(503, said.wrong, { retryAfter: 5 });
+  if (error instanceof StripeRateLimitError) return no(503, messages.wrong, { retryAfter: 5 });
   if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
-    return no(400, said.taxPlace, { code: 'tax_address' });
+    return no(400, messages.taxPlace, { code: 'tax_address' });
   }
   // The payment method is of somebody else, is used up, or never was.
   if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
-    return no(402, said.failed, { code: error.code ?? 'payment_method_invalid' });
+    return no(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
   }
   if (error instanceof StripeInvalidRequestError && /promotion_code|coupon|discounts/.test(error.param ?? '')) {
-    return no(400, said.coupon, { code: 'coupon_expired' });
+    return no(400, couponMessages.invalid, { code: 'coupon_expired' });
   }
-  if (error instanceof StripeError && isUncertain(error)) return no(503, said.wrong, { retryAfter: 5 });
-  if (error instanceof DatabaseUnavailable) return no(503, said.wrong, { retryAfter: 10 });
+  if (error instanceof StripeError && isUncertain(error)) return no(503, messages.wrong, { retryAfter: 5 });
+  if (error instanceof DatabaseUnavailable) return no(503, messages.wrong, { retryAfter: 10 });
   throw error;
 }

@@ -1,9 +1,10 @@
 /** Pauses of collection (`pause_collection`), made in Stripe's dashboard or by the retention widget, through the whole engine. */
+
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { switchSaid } from './switching.server.ts';
+import { messages } from '../messages.ts';
 
 const engines = prepare('sqlite');
 let house: BillingBench;
@@ -68,7 +69,7 @@ it('refuses another plan, and says why; once it is over the plan changes', async
   const { session, id } = await subscribed();
   await pause(id, 'void', null);
   expect(await shown(session)).toMatchObject({ paused: { resumesAt: null } });
-  const refused = { ok: false, status: 409, error: { code: 'paused', message: switchSaid.paused } };
+  const refused = { ok: false, status: 409, error: { code: 'paused', message: messages.paused } };
   for (const planId of ['member-monthly', 'reader-yearly'])
     expect(await house.billing.switchPlan(session, { planId })).toMatchObject(refused);
   await house.dashboard.subscriptions.update(id, { pause_collection: '' });

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { expect, it, vi } from 'vitest';
-import { findWalletProblem, registerDomain } from './payment-domains.server.ts';
+import { findWalletProblem, registerDomain } from './wallets.server.ts';
 
 const active = { status: 'active' };
 const domain = (change: object = {}) => ({

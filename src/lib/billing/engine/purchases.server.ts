@@ -1,8 +1,10 @@
 /** What readers decided to buy, written down before Stripe is asked, and what came of it. */
+
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
+import { messages } from '../messages.ts';
 import type { PurchaseState, PurchasesTable } from '../tables.ts';
-import { refuse, said } from './errors.ts';
+import { refuse } from './errors.ts';
 
 export type Purchase = PurchasesTable;
 export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'attempt' | 'coupon' | 'payment_method'> & {
@@ -66,7 +68,7 @@ export function createPurchases(database: Database, now: () => number): Purchase
           .set((each) => ({ updatedAt: each.ref('updatedAt') }))
           .where('id', '=', userId)
           .executeTakeFirst();
-        if (numUpdatedRows === 0n) return refuse(403, said.deleted);
+        if (numUpdatedRows === 0n) return refuse(403, messages.deleted);
         if (known !== undefined && (await countPurchases(tx, userId)) !== known) return null;
         const made = await tx
           .insertInto('purchases')

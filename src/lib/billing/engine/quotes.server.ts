@@ -9,7 +9,7 @@ import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
 import { fullPrice } from './catalogue.server.ts';
 import type { FoundCoupon } from './coupons.server.ts';
 import { stripeAddress } from './customers.server.ts';
-import type { Till } from './paying.server.ts';
+import type { PaymentAttempt } from './payments.server.ts';
 
 /** Who is to pay. */
 export interface Buyer {
@@ -95,7 +95,7 @@ export async function quoteNew(
 }
 
 /** Quotes that are the same for everyone, kept for a minute: a stranger without a coupon costs no request to Stripe. */
-export function keepQuotes(now: () => number) {
+export function createQuoteCache(now: () => number) {
   // The catalogue may change: another sum is another key.
   const keyOf = (price: Price): string => JSON.stringify(price);
   const kept = new Map<string, { readonly quote: QuoteAnswer; readonly until: number }>();
@@ -116,7 +116,7 @@ function carried({ total, starting_balance: before, amount_due: due }: Stripe.In
 /** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps good for nobody else any more. */
 export async function quoteOpen(
   stripe: Stripe,
-  { subscription, due }: Pick<Till, 'subscription' | 'due'>,
+  { subscription, due }: Pick<PaymentAttempt, 'subscription' | 'due'>,
   { currency, promotion }: Price,
 ): Promise<QuoteAnswer> {
   const { latest_invoice: latest, created } = subscription;

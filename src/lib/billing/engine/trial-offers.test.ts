@@ -61,7 +61,7 @@ it('is paid at once, shows what follows and when, announces it, and goes on at t
   expect(await shown()).toMatchObject({ status: 'active', planId: 'reader-yearly', price: 12_000 });
   expect(await house.billing.entitlements(session.userId)).toMatchObject([{ trialing: false, product: 'sun-reader' }]);
   expect(kinds().filter((kind) => kind === 'welcome-tier')).toHaveLength(1);
-  expect((await house.billing.reconcile()).drifted).toEqual([]);
+  expect((await house.billing.compare()).drifted).toEqual([]);
 });
 
 it('is not paid in dollars by who was shown the same number of pounds', async () => {

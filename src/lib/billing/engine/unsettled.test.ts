@@ -31,7 +31,7 @@ onBothEngines('a first bill of 0', (engines) => {
     for (const minutes of [3, 50]) {
       await house.pass(minutes * 60);
       await house.billing.recover();
-      await house.billing.reconcile();
+      await house.billing.compare();
       await house.deliver();
       await house.billing.repair(session);
       expect(await opens(session)).toEqual([]);

@@ -1,12 +1,12 @@
 /**
- * Stripe's webhooks. An event says where to look and nothing else: its signature is checked, its number and what it is about are
- * written down, it is answered, and then Stripe is asked. So a doubled, late or shuffled event does no harm, and a lost one only
- * delays what the next, or the nightly comparison, finds.
+ * Stripe's webhooks. An event says where to look and nothing else: its signature is checked, its id and a job are stored, it is answered,
+ * and the job fetches from Stripe. So a doubled, late or shuffled event does no harm, and a lost one only delays what the next one, or the
+ * nightly comparison, finds.
  */
 import type Stripe from 'stripe';
 import type { Billing } from '../service.ts';
-import type { Parts } from './parts.ts';
-import { noteRefusal, refusedIntent } from './refusals.server.ts';
+import { noteRefusedCard, refusedIntent } from './card-attempts.server.ts';
+import type { BillingDependencies, BillingJob } from './dependencies.ts';
 
 /** Seconds after which an event is a replay. */
 const tolerance = 300;
@@ -27,32 +27,34 @@ const named = (value: unknown, prefix: string): string | null => {
   return typeof id === 'string' && id.length < 256 && new RegExp(`^${prefix}_\\w+$`).test(id) ? id : null;
 };
 
-/** What of a customer changes the next bill. */
-const billed = ['address', 'balance', 'shipping', 'tax', 'tax_exempt'];
+/** Fields of a customer that change the next bill. */
+const billedFields = ['address', 'balance', 'shipping', 'tax', 'tax_exempt'];
 
-/** What is to be asked because of an event; `null`: nothing. @param before what it has changed, as it was */
-export function subjectOf(type: string, object: EventObject, before: object = {}): string | null {
-  if (/^(?:product|price)\./.test(type)) return 'catalogue';
+/** The job that an event causes; `null`: none. @param before the fields that it has changed, as they were */
+export function jobOf(type: string, object: EventObject, before: object = {}): BillingJob | null {
+  if (/^(?:product|price)\./.test(type)) return { kind: 'catalogue', subject: 'all' };
   if (type === 'customer.updated') {
     const id = named(object.id, 'cus');
-    return id !== null && billed.some((field) => field in before) ? `customer:${id}` : null;
+    return id !== null && billedFields.some((field) => field in before) ? { kind: 'customer', subject: id } : null;
   }
   const subscription =
     object.object === 'subscription'
       ? named(object.id, 'sub')
       : (named(object.parent?.subscription_details?.subscription, 'sub') ?? named(object.subscription, 'sub'));
-  if (subscription !== null) return `${type === 'invoice.upcoming' ? 'announced' : 'subscription'}:${subscription}`;
+  if (subscription !== null)
+    return { kind: type === 'invoice.upcoming' ? 'announced' : 'subscription', subject: subscription };
   // Payments and refunds name no subscription, disputes not even the customer.
   const customer = named(object.customer, 'cus');
   const mattersToAll = /^(?:charge|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
   if (!mattersToAll) return null;
   const charge = named(object.charge, '(?:ch|py)');
-  return customer !== null ? `customer:${customer}` : charge !== null ? `charge:${charge}` : null;
+  if (customer !== null) return { kind: 'customer', subject: customer };
+  return charge === null ? null : { kind: 'charge', subject: charge };
 }
 
-/** @param secret `whsec_…` @param nudge says that there is something to ask */
+/** @param secret `whsec_…` @param nudge called when there is a job */
 export function createWebhooks(
-  { stripe, database, questions, log, now }: Parts,
+  { stripe, database, jobs, log, now }: BillingDependencies,
   secret: string,
   nudge: () => void,
 ): Billing['webhook'] {
@@ -68,11 +70,11 @@ export function createWebhooks(
   return async (raw, signature) => {
     const event = signature === null ? null : check(raw, signature);
     if (!event || typeof event.id !== 'string' || typeof event.type !== 'string') {
-      log.warn({}, 'A webhook was refused: its signature is not Stripe’s, or too old');
-      return { status: 400, message: 'The signature does not fit.' };
+      log.warn({}, 'A Stripe webhook was refused: its signature is wrong or too old');
+      return { status: 400, message: 'The signature is wrong or too old.' };
     }
     const before = event.data?.previous_attributes;
-    const subject = subjectOf(event.type, (event.data?.object ?? {}) as EventObject, before);
+    const job = jobOf(event.type, (event.data?.object ?? {}) as EventObject, before);
     const refused = refusedIntent(event.type, (event.data?.object ?? {}) as EventObject);
     try {
       const fresh = await database.transaction(async (tx) => {
@@ -82,14 +84,14 @@ export function createWebhooks(
           .onConflict((conflict) => conflict.column('id').doNothing())
           .returning('id')
           .executeTakeFirst();
-        if (row && subject !== null) await questions.ask(tx, subject);
-        if (row && refused !== null) await noteRefusal({ questions, now }, tx, refused);
+        if (row && job) await jobs.add(tx, { ...job, once: true });
+        if (row && refused !== null) await noteRefusedCard({ jobs, now }, tx, refused);
         return row !== undefined;
       });
-      if (fresh && subject !== null) nudge();
+      if (fresh && (job || refused !== null)) nudge();
       return { status: 200, message: fresh ? 'Received.' : 'Received before.' };
     } catch (error) {
-      log.error({ err: error, type: event.type }, 'A webhook could not be kept; Stripe sends it again');
+      log.error({ err: error, type: event.type }, 'A Stripe webhook could not be stored; Stripe sends it again');
       return { status: 503, message: 'Please send it again later.' };
     }
   };

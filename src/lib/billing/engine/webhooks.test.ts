@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid, webhookSecret } from '../../../../tests/world/billing.ts';
 import { onBothEnginesAlone } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { subjectOf } from './webhooks.server.ts';
+import { jobOf } from './webhooks.server.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
@@ -21,12 +21,15 @@ describe('what an event makes us ask', () => {
     ['charge.dispute.created', { object: 'dispute', charge: { id: 'py_1' } }, 'charge:py_1'],
     ['charge.dispute.created', { object: 'dispute', charge: 'ch_1/../../x' }, null],
     ['subscription_schedule.updated', { object: 'subscription_schedule', subscription: 'sub_1' }, 'subscription:sub_1'],
-    ['price.updated', { object: 'price', id: 'price_1' }, 'catalogue'],
-    ['product.created', { object: 'product' }, 'catalogue'],
+    ['price.updated', { object: 'price', id: 'price_1' }, 'catalogue:all'],
+    ['product.created', { object: 'product' }, 'catalogue:all'],
     ['customer.updated', { object: 'customer', id: 'cus_1' }, null],
     ['customer.subscription.updated', { object: 'subscription', id: 'sub_1/../../x' }, null],
     ['payout.paid', { object: 'payout' }, null],
-  ])('%s of %o: %s', (type, object, subject) => expect(subjectOf(type, object)).toBe(subject));
+  ])('%s of %o: %s', (type, object, subject) => {
+    const job = jobOf(type, object);
+    expect(job && `${job.kind}:${job.subject}`).toBe(subject);
+  });
 });
 
 onBothEnginesAlone('webhooks', (engines) => {
@@ -95,16 +98,16 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect((await house.billing.webhook(raw, two)).status).toBe(200);
   });
 
-  it('come a thousand at once and are few questions', async () => {
+  it('come a thousand at once and are few jobs', async () => {
     const session = await subscribed();
     await house.deliver();
-    const before = house.billing.stats().asked;
+    const before = house.billing.stats().tried;
     const [event] = (await house.dashboard.events.list({ type: 'customer.subscription.created' })).data;
     const many = Array.from({ length: 1000 }, (_, at) => ({ ...event, id: `evt_${at}` }));
     const statuses = await Promise.all(many.map((one) => house.send(one as never)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     await house.billing.drain();
-    expect(house.billing.stats().asked - before).toBeLessThan(5);
+    expect(house.billing.stats().tried - before).toBeLessThan(5);
     expect(house.billing.stats().waiting).toBe(0);
     expect(await opens(session)).toBe(1);
   });
@@ -130,16 +133,16 @@ onBothEnginesAlone('webhooks', (engines) => {
 
   it('may be lost: the nightly comparison finds what they would have said', async () => {
     const session = await subscribed();
-    expect(await house.billing.reconcile()).toEqual({ checked: 1, drifted: [] });
+    expect(await house.billing.compare()).toEqual({ checked: 1, drifted: [] });
     const [subscription] = (await house.dashboard.subscriptions.list()).data;
     await house.dashboard.subscriptions.update(subscription?.id ?? '', { cancel_at_period_end: true });
     house.events.splice(0);
     expect((await house.billing.subscription(session))?.cancelAtPeriodEnd).toBe(false);
-    expect(await house.billing.reconcile()).toEqual({ checked: 1, drifted: [subscription?.id] });
+    expect(await house.billing.compare()).toEqual({ checked: 1, drifted: [subscription?.id] });
     expect(house.billing.stats().drift).toBe(1);
     await house.billing.drain();
     expect((await house.billing.subscription(session))?.cancelAtPeriodEnd).toBe(true);
-    expect(await house.billing.reconcile()).toEqual({ checked: 1, drifted: [] });
+    expect(await house.billing.compare()).toEqual({ checked: 1, drifted: [] });
   });
 
   it('bring new prices to the pages', async () => {
@@ -176,7 +179,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     await house.deliver();
     expect(await states()).toEqual([]);
     expect(house.mail).toEqual([]);
-    expect(await house.billing.reconcile()).toEqual({ checked: 0, drifted: [] });
+    expect(await house.billing.compare()).toEqual({ checked: 0, drifted: [] });
   });
 
   it('arrive while the database is away: Stripe is told to come again', async () => {

@@ -7,7 +7,7 @@ import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const DELETE = payingCall({}, async ({ billing, session, context }) => {
   const own = await billing.subscription(session);
-  if (!own || own.id !== context.params.id) return refuse(404, 'We do not know this subscription.');
+  if (!own || own.id !== context.params.id) return refuse(404, 'We can’t find this subscription.');
   if (own.cancelAtPeriodEnd || own.status === 'canceled') return refuse(409, 'It is cancelled already.');
   return answerOf(await billing.cancel(session, null), zephrSubscription);
 });

@@ -1,4 +1,4 @@
-/** Leaving, the one offer, and what is kept of it: by way of the real SDK and the sandbox's Stripe, on both databases. */
+/** Retention, the one offer, and what is kept of it: by way of the real SDK and the sandbox's Stripe, on both databases. */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';

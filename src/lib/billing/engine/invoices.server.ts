@@ -1,26 +1,28 @@
 /** What only Stripe has: the bills as documents, and the card that is charged. Always of the reader's own customer. */
+
 import type Stripe from 'stripe';
+import { messages } from '../messages.ts';
 import { idOf, taxOf } from '../read-state.ts';
 import type { Billing } from '../service.ts';
 import { isRunning } from '../state.ts';
 import type { Bill, KeptCard } from '../wire.ts';
-import { billed, isMissing, no, ok } from './errors.ts';
-import type { Parts } from './parts.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { asResult, isMissing, no, ok } from './errors.ts';
 
 /** Bills of one page. */
 const pageSize = 12;
 
-const billsSaid = { unknown: 'There is no such invoice.' } as const;
-
 const isInvoice = (id: string): boolean => /^in_\w{1,250}$/.test(id);
 
-export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress' | 'card' | 'customerOf'> {
-  const { stripe, customers, mirror } = parts;
+export function createInvoices(
+  parts: BillingDependencies,
+): Pick<Billing, 'bills' | 'billAddress' | 'card' | 'customerOf'> {
+  const { stripe, customers, subscriptions } = parts;
 
   /** The one that the subscription is paid with goes before the customer's. */
   async function cardOf(userId: string, customer: string): Promise<Stripe.PaymentMethod | null> {
     const expand = ['default_payment_method'];
-    const running = (await mirror.ofUser(userId)).find(({ state }) => isRunning(state));
+    const running = (await subscriptions.ofUser(userId)).find(({ state }) => isRunning(state));
     const subscription = running && (await stripe.subscriptions.retrieve(running.state.id, { expand }));
     if (typeof subscription?.default_payment_method === 'object' && subscription.default_payment_method) {
       return subscription.default_payment_method;
@@ -34,8 +36,8 @@ export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress'
   return {
     customerOf: ({ userId }) => customers.find(userId),
     bills: ({ userId }, after = null) =>
-      billed(async () => {
-        if (after !== null && !isInvoice(after)) return no(404, billsSaid.unknown);
+      asResult(async () => {
+        if (after !== null && !isInvoice(after)) return no(404, messages.unknownInvoice);
         const customer = await customers.find(userId);
         if (customer === null) return ok({ bills: [], next: null });
         try {
@@ -50,25 +52,26 @@ export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress'
             next: page.has_more ? last : null,
           });
         } catch (error) {
-          if (isMissing(error)) return after === null ? ok({ bills: [], next: null }) : no(404, billsSaid.unknown);
+          if (isMissing(error))
+            return after === null ? ok({ bills: [], next: null }) : no(404, messages.unknownInvoice);
           throw error;
         }
       }),
     billAddress: ({ userId }, id, as) =>
-      billed(async () => {
+      asResult(async () => {
         const customer = await customers.find(userId);
-        if (customer === null || !isInvoice(id)) return no(404, billsSaid.unknown);
+        if (customer === null || !isInvoice(id)) return no(404, messages.unknownInvoice);
         try {
           const invoice = await stripe.invoices.retrieve(id);
           const address = as === 'pdf' ? invoice.invoice_pdf : invoice.hosted_invoice_url;
-          return idOf(invoice.customer) === customer && address ? ok(address) : no(404, billsSaid.unknown);
+          return idOf(invoice.customer) === customer && address ? ok(address) : no(404, messages.unknownInvoice);
         } catch (error) {
-          if (isMissing(error)) return no(404, billsSaid.unknown);
+          if (isMissing(error)) return no(404, messages.unknownInvoice);
           throw error;
         }
       }),
     card: ({ userId }) =>
-      billed(async () => {
+      asResult(async () => {
         const customer = await customers.find(userId);
         if (customer === null) return ok(null);
         try {
@@ -81,7 +84,7 @@ export function createBills(parts: Parts): Pick<Billing, 'bills' | 'billAddress'
   };
 }
 
-/** A draft is no bill yet, what was taken back is none any more, and the first one of a purchase is paid at the till or never. */
+/** A draft is no bill yet, what was taken back is none any more, and the first one of a purchase is paid at the attempt or never. */
 function billOf(invoice: Stripe.Invoice): Bill | null {
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
-import { underKey } from './idempotency.ts';
+import { withIdempotencyKey } from './stripe.server.ts';
 
 const failing = (statusCode: number) => {
   const error = new Stripe.errors.StripeAPIError({ message: 'no', type: 'api_error', statusCode } as never);
@@ -12,10 +12,10 @@ const failing = (statusCode: number) => {
 const keys: string[] = [];
 
 it("keeps a key for a refusal, and gives it up after a failure of Stripe's own", async () => {
-  await expect(underKey('switch:1', failing(402))).rejects.toThrow('no');
-  await expect(underKey('switch:1', failing(500))).rejects.toThrow('no');
-  await expect(underKey('switch:1', failing(503))).rejects.toThrow('no');
-  expect(await underKey('switch:1', async ({ idempotencyKey }) => idempotencyKey)).toBe('switch:1:2');
-  expect(await underKey('switch:2', async ({ idempotencyKey }) => idempotencyKey)).toBe('switch:2');
+  await expect(withIdempotencyKey('switch:1', failing(402))).rejects.toThrow('no');
+  await expect(withIdempotencyKey('switch:1', failing(500))).rejects.toThrow('no');
+  await expect(withIdempotencyKey('switch:1', failing(503))).rejects.toThrow('no');
+  expect(await withIdempotencyKey('switch:1', async ({ idempotencyKey }) => idempotencyKey)).toBe('switch:1:2');
+  expect(await withIdempotencyKey('switch:2', async ({ idempotencyKey }) => idempotencyKey)).toBe('switch:2');
   expect(keys).toEqual(['switch:1', 'switch:1', 'switch:1:1']);
 });

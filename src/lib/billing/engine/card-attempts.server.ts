@@ -1,16 +1,60 @@
 /**
- * Cards that Stripe refuses in the browser, past our calls: a client secret lets its holder try card after card. Each refusal comes
- * as a webhook; it is counted for the account like one of our own calls, and an intent that has had too many is ended.
+ * Limits of calls that reach Stripe or find something out by trying, and of cards that are refused. Cards are also refused in the browser,
+ * past our calls: a client secret lets its holder try card after card. Each such refusal comes as a webhook, counts for the account like
+ * one of our own calls, and an intent that has had too many is canceled.
  */
 import { sql } from 'kysely';
 import type Stripe from 'stripe';
+import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction } from '../../database.ts';
+import type { Limiter, Who } from '../../http/limiter.server.ts';
+import type { LimitName } from '../../http/limits.ts';
 import { idOf } from '../read-state.ts';
-import { isMissing } from './errors.ts';
-import type { Parts } from './parts.ts';
-import type { Till } from './paying.server.ts';
+import type { BillingResult } from '../service.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { isMissing, overLimit } from './errors.ts';
+import type { PaymentAttempt } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
-import type { InTurn } from './turns.ts';
+
+/** Who is counted. @param address network address; `null` where it is not known */
+export const callerOf = (session: Session | null, address: string | null): Who => ({
+  ...(address !== null && { address }),
+  ...(session && { email: session.email }),
+});
+
+/** Runs a call that reaches Stripe, within its limit; 429 without having run it. */
+export async function withinLimit<T>(
+  limiter: Limiter,
+  name: LimitName,
+  who: Who,
+  work: () => Promise<BillingResult<T>>,
+): Promise<BillingResult<T>> {
+  const over = await limiter.count(name, who);
+  return over ? overLimit(over) : work();
+}
+
+/**
+ * Runs a call that tries a card, and counts it when the card is refused.
+ *
+ * @returns what the call answers; 429 without having run it when too many cards were refused
+ */
+export async function withinCardLimit<T>(
+  limiter: Limiter,
+  who: Who,
+  work: () => Promise<BillingResult<T>>,
+): Promise<BillingResult<T>> {
+  // Counted before Stripe is asked, so that many at once cannot slip through.
+  const over = await limiter.count('card', who);
+  if (over) return overLimit(over);
+  let refused = false;
+  try {
+    const answer = await work();
+    refused = !answer.ok && answer.status === 402;
+    return answer;
+  } finally {
+    if (!refused) await limiter.giveBack('card', who);
+  }
+}
 
 /** Cards that may be refused through one client secret. */
 const mostPerIntent = 8;
@@ -24,9 +68,9 @@ export function refusedIntent(type: string, object: { readonly id?: string }): s
 const noteKey = (intent: string): string => `refused:${intent}`;
 const countedKey = (intent: string): string => `counted:${intent}`;
 
-/** Notes one refusal and asks to look at it, in the transaction that takes the event. */
-export async function noteRefusal(
-  { questions, now }: Pick<Parts, 'questions' | 'now'>,
+/** Notes a refused card and adds the job that counts it, in the transaction that stores the event. */
+export async function noteRefusedCard(
+  { jobs, now }: Pick<BillingDependencies, 'jobs' | 'now'>,
   tx: AccountsTransaction,
   intent: string,
 ): Promise<void> {
@@ -39,18 +83,21 @@ export async function noteRefusal(
         .doUpdateSet({ value: sql<string>`cast(cast(billing_notes.value as integer) + 1 as text)`, at: now() }),
     )
     .execute();
-  await questions.ask(tx, `refused:${intent}`);
+  await jobs.add(tx, { kind: 'refused-card', subject: intent, once: true });
 }
 
-export interface Ending {
-  till(subscription: string): Promise<Till>;
+export interface PurchaseEnding {
+  fetchAttempt(subscription: string): Promise<PaymentAttempt>;
   abandon(purchase: Purchase): Promise<unknown>;
-  readonly inTurn: InTurn;
 }
 
-/** Counts what was refused of an intent since the last look, and ends it after too many. */
-export async function countRefusals(parts: Parts, ending: Ending, id: string): Promise<void> {
-  const { stripe, database, customers, purchases, limiter, log, now } = parts;
+/** Counts the cards of an intent that were refused since the last time, and cancels it after too many. */
+export async function countRefusedCards(
+  dependencies: BillingDependencies,
+  ending: PurchaseEnding,
+  id: string,
+): Promise<void> {
+  const { stripe, database, customers, purchases, limiter, log, now, withLock } = dependencies;
   const { db } = database;
   const noted = await db
     .selectFrom('billing_notes')
@@ -79,9 +126,9 @@ export async function countRefusals(parts: Parts, ending: Ending, id: string): P
     .execute();
   if (refused < mostPerIntent || intent.status === 'succeeded' || intent.status === 'canceled') return;
   log.warn({ intent: id, refused }, 'Too many cards were refused through one intent; it is ended');
-  if (open?.subscription && (await ending.till(open.subscription)).intent?.value.id === id) {
-    await ending.inTurn(userId ?? id, () => ending.abandon(open));
-  } else if (intent.object === 'setup_intent') await cancel(stripe, id);
+  if (open?.subscription && (await ending.fetchAttempt(open.subscription)).intent?.value.id === id) {
+    await withLock(userId ?? id, () => ending.abandon(open));
+  } else if (intent.object === 'setup_intent') await cancelSetup(stripe, id);
 }
 
 /** @returns the payment method that was refused last */
@@ -90,7 +137,7 @@ function refusedMethod(intent: Stripe.SetupIntent | Stripe.PaymentIntent): strin
   return idOf(error?.payment_method);
 }
 
-async function cancel(stripe: Stripe, id: string): Promise<void> {
+async function cancelSetup(stripe: Stripe, id: string): Promise<void> {
   try {
     await stripe.setupIntents.cancel(id);
   } catch (error) {
@@ -99,7 +146,10 @@ async function cancel(stripe: Stripe, id: string): Promise<void> {
 }
 
 /** Deletes notes of intents that have been quiet for long. @param before epoch milliseconds */
-export async function pruneRefusals({ database: { db } }: Pick<Parts, 'database'>, before: number): Promise<void> {
+export async function pruneRefusedCards(
+  { database: { db } }: Pick<BillingDependencies, 'database'>,
+  before: number,
+): Promise<void> {
   await db
     .deleteFrom('billing_notes')
     .where((is) => is.or([is('key', 'like', noteKey('%')), is('key', 'like', countedKey('%'))]))

@@ -1,4 +1,4 @@
-/** Leaving, and changing to another plan, in either order: what was decided last counts. On both databases. */
+/** Retention, and changing to another plan, in either order: what was decided last counts. On both databases. */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';

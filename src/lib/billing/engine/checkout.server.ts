@@ -1,0 +1,326 @@
+/**
+ * Buying a subscription (spec section 7, "Checkout"). The process may end after every line: the purchase is written down first, Stripe is
+ * asked under a key made from it, and the next call, of the reader, a webhook or a background task, looks at Stripe and goes on from there.
+ */
+import type Stripe from 'stripe';
+import { publication } from '../../../publication.ts';
+import type { Session } from '../../accounts/service.ts';
+import { priceIn } from '../currency.ts';
+import { messages } from '../messages.ts';
+import type { BillingResult } from '../service.ts';
+import { isLive, isOver } from '../status.ts';
+import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
+import { cancelUnpaid, voidSwitch } from './cancel.server.ts';
+import { type FoundCoupon, findCoupon } from './coupons.server.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { asResult, cardRefusal, isUncertain, no, ok, refuse } from './errors.ts';
+import { fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
+import type { Purchase } from './purchases.server.ts';
+import { purchaseParams, quoteNew } from './quotes.server.ts';
+
+/** A second click without an id of its own is the same purchase for so long, in milliseconds. */
+const sameDecisionMs = 10 * 60_000;
+/** Another process may be at work on a purchase for so long, in milliseconds. */
+const atWorkMs = 60_000;
+
+interface Order {
+  readonly price: Price;
+  readonly coupon: FoundCoupon | null;
+  /** Whether nothing is due now. */
+  readonly isFree: boolean;
+  readonly customer: string;
+  readonly paymentMethod: string;
+}
+
+/** Buys. Runs within the lock of the reader. @param address network address; `null` where it is not known */
+export async function subscribe(
+  dependencies: BillingDependencies,
+  session: Session,
+  body: SubscribeBody,
+  address: string | null,
+): Promise<BillingResult<SubscribeAnswer>> {
+  const { stripe, customers, purchases, tax, now } = dependencies;
+  const { userId } = session;
+  const known = await purchases.count(userId);
+  const before = await boughtBefore(dependencies, userId, body);
+  if (before?.subscription) return finish(dependencies, await fetchAttempt(dependencies, before.subscription));
+  const price = priceOf(dependencies, body);
+  if (price.print && !(await customers.shipping(userId))) refuse(400, messages.address, { code: 'shipping' });
+  const customer = await customers.ensure(session);
+  await customers.sendShipping(userId);
+  if (tax && body.address) await customers.sendTaxAddress(customer, body.address);
+  const left = await purchases.open(userId);
+  const open = left && (await adopt(dependencies, left));
+  await refuseSecond(dependencies, session.email, customer, price, open);
+  let purchase = await resumable(dependencies, open, body, price);
+  if (!purchase?.subscription) {
+    const code = body.discount_code ?? null;
+    const coupon = code === null ? null : await findCoupon(dependencies, code, price, { session, address, customer });
+    const { dueToday: due } = await quoteNew(stripe, price, coupon, { customer, address: null, tax }, now());
+    if (body.expected !== undefined && due !== body.expected) {
+      refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
+    }
+    purchase ??= await purchases.begin({
+      userId,
+      kind: 'subscribe',
+      plan: price.zephrPlanId,
+      price: price.id,
+      coupon: code,
+      attempt: body.attempt ?? null,
+      payment_method: body.payment_method,
+      known,
+    });
+    if (!purchase) return no(409, messages.busy, { retryAfter: 5 });
+    const order = { price, coupon, isFree: due === 0, customer, paymentMethod: body.payment_method };
+    purchase = { ...purchase, subscription: await create(dependencies, purchase, order, userId) };
+  }
+  return payPurchase(dependencies, purchase, price, body);
+}
+
+/** Pays the first invoice of a purchase whose subscription is made. */
+async function payPurchase(
+  dependencies: BillingDependencies,
+  purchase: Purchase,
+  price: Price,
+  { payment_method: paymentMethod, attempt: decision, expected }: SubscribeBody,
+): Promise<BillingResult<SubscribeAnswer>> {
+  const { purchases } = dependencies;
+  const { id, subscription } = purchase;
+  await purchases.change(id, {
+    subscription,
+    payment_method: paymentMethod,
+    ...(decision !== undefined && { attempt: decision }),
+  });
+  const attempt = await fetchAttempt(dependencies, subscription ?? '');
+  if (isOver(attempt.subscription)) {
+    await abandon(dependencies, purchase);
+    return no(409, messages.wrong, { code: 'expired' });
+  }
+  // One price may be the same number in several currencies: what was begun in another one is not what is shown now.
+  if (attempt.subscription.currency !== price.currency) {
+    await abandon(dependencies, purchase);
+    return no(409, messages.amountChanged, { code: 'amount_changed' });
+  }
+  await refuseOtherAmount(dependencies, purchase, attempt, expected);
+  return abandonRefused(dependencies, purchase, attempt, () => pay(dependencies, attempt, paymentMethod, id));
+}
+
+/** After the browser has confirmed the card. Runs within the lock of the reader. */
+export async function confirm(
+  dependencies: BillingDependencies,
+  session: Session,
+  id: string,
+): Promise<BillingResult<ConfirmationAnswer>> {
+  const open = await dependencies.purchases.open(session.userId);
+  const isOwn = (await dependencies.subscriptions.get(id))?.userId === session.userId || open?.subscription === id;
+  if (!isOwn) return no(404, messages.unknownSubscription);
+  const attempt = await fetchAttempt(dependencies, id);
+  const answer = await abandonRefused(dependencies, open, attempt, () => finish(dependencies, attempt));
+  if (!answer.ok) return answer;
+  const { grant_id: grant, paymentIntentStatus: status } = answer.value;
+  if (grant !== null) return ok({ grant_id: grant });
+  if (status === 'requires_action' || status === 'requires_confirmation') {
+    return cardRefusal({ message: messages.failed, code: 'authentication_required' });
+  }
+  // It expired, or was refunded.
+  if (isOver(attempt.subscription)) return no(409, messages.wrong, { code: 'expired' });
+  return no(409, messages.waiting, { retryAfter: 3 });
+}
+
+/** Finds the subscription that was made for a purchase before a crash. */
+export async function adopt(
+  { stripe, customers, purchases }: BillingDependencies,
+  purchase: Purchase,
+): Promise<Purchase> {
+  if (purchase.subscription !== null || purchase.user_id === null) return purchase;
+  const customer = await customers.find(purchase.user_id);
+  if (customer === null) return purchase;
+  const found = (await subscriptionsOf(stripe, customer)).find(({ metadata }) => metadata.purchase === purchase.id);
+  if (!found) return purchase;
+  await purchases.change(purchase.id, { subscription: found.id });
+  return { ...purchase, subscription: found.id };
+}
+
+/** Ends an open purchase: nothing is charged for it any more. One that turns out to be paid is `done`. */
+export async function abandon(dependencies: BillingDependencies, purchase: Purchase): Promise<'done' | 'given up'> {
+  const { stripe, database, purchases, subscriptions, log } = dependencies;
+  const { id, kind, subscription } = await adopt(dependencies, purchase);
+  const isDone = async (): Promise<boolean> => {
+    if (subscription !== null) await subscriptions.reconcile(subscription);
+    return (await purchases.get(id))?.state === 'done';
+  };
+  if (subscription !== null) {
+    if (await isDone()) return 'done';
+    await (kind === 'subscribe' ? cancelUnpaid : voidSwitch)(stripe, subscription);
+    // What was paid at the last moment is found here.
+    if (await isDone()) return 'done';
+  }
+  if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was given up');
+  return 'given up';
+}
+
+/** @throws Refused when it is a promotion that the reader has had */
+export async function refuseUsedPromotion(
+  dependencies: BillingDependencies,
+  { userId, email }: Session,
+  price: Price,
+): Promise<void> {
+  const { stripe, customers, purchases } = dependencies;
+  const customer = await customers.find(userId);
+  const all = customer === null ? [] : await subscriptionsOf(stripe, customer);
+  await refuseUsed(dependencies, email, price, all, await purchases.open(userId));
+}
+
+const subscriptionsOf = async (stripe: Stripe, customer: string): Promise<readonly Stripe.Subscription[]> =>
+  (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data;
+
+/** Whether a subscription of Stripe's is one that this site sells. */
+export const isOurs = (
+  { catalogue }: Pick<BillingDependencies, 'catalogue'>,
+  { items, metadata }: Stripe.Subscription,
+): boolean => metadata.purchase !== undefined || items.data.some(({ price }) => catalogue.known(price.id) !== null);
+
+/** The plan as it is sold now. @throws Refused */
+function priceOf({ catalogue }: BillingDependencies, body: SubscribeBody): Price {
+  const price = catalogue.plan(body.plan_id);
+  if (!price || price.product.metadata.zephr_product_id !== body.product_id) return refuse(400, messages.planGone);
+  return priceIn(price, body.currency);
+}
+
+/** The purchase that the same decision has made already. */
+async function boughtBefore(
+  { purchases, now }: BillingDependencies,
+  userId: string,
+  body: SubscribeBody,
+): Promise<Purchase | null> {
+  if (body.attempt !== undefined) {
+    const same = await purchases.ofAttempt(userId, body.attempt);
+    return same?.state === 'done' && same.plan === body.plan_id ? same : null;
+  }
+  const newest = await purchases.newest(userId);
+  const isSame = newest?.state === 'done' && newest.plan === body.plan_id && newest.kind === 'subscribe';
+  return isSame && newest.updated > now() - sameDecisionMs ? newest : null;
+}
+
+/** @throws Refused when the reader has a subscription, or has had the promotion */
+async function refuseSecond(
+  dependencies: BillingDependencies,
+  email: string,
+  customer: string,
+  price: Price,
+  open: Purchase | null,
+): Promise<void> {
+  const all = await subscriptionsOf(dependencies.stripe, customer);
+  const running = all.find(
+    (one) => isLive(one) && (open === null || one.metadata.purchase !== open.id) && isOurs(dependencies, one),
+  );
+  if (running) {
+    await dependencies.subscriptions.reconcile(running.id);
+    refuse(409, messages.subscribed, { code: 'subscribed' });
+  }
+  await refuseUsed(dependencies, email, price, all, open);
+}
+
+async function refuseUsed(
+  { promotions }: BillingDependencies,
+  email: string,
+  price: Price,
+  all: readonly Stripe.Subscription[],
+  open: Purchase | null,
+): Promise<void> {
+  if (!(await promotions.had(email, price, all, open?.id ?? null))) return;
+  refuse(409, messages.promotionUsed, { code: 'promotion_used' });
+}
+
+/** The open purchase if it is of the same offer; one of another offer, or at an old price, is ended. */
+async function resumable(
+  dependencies: BillingDependencies,
+  open: Purchase | null,
+  body: SubscribeBody,
+  price: Price,
+): Promise<Purchase | null> {
+  if (!open) return null;
+  const isSame = open.kind === 'subscribe' && open.price === price.id && open.coupon === (body.discount_code ?? null);
+  if (isSame) return open;
+  const mayBeAtWork = open.subscription === null && open.updated > dependencies.now() - atWorkMs;
+  if (mayBeAtWork && !(await adopt(dependencies, open)).subscription) {
+    return refuse(409, messages.busy, { retryAfter: 5 });
+  }
+  if ((await abandon(dependencies, open)) === 'done' && open.kind === 'subscribe') {
+    refuse(409, messages.subscribed, { code: 'subscribed' });
+  }
+  return null;
+}
+
+/** Creates the subscription of a purchase at Stripe. @returns its id */
+async function create(
+  dependencies: BillingDependencies,
+  purchase: Purchase,
+  { price, coupon, isFree, customer, paymentMethod }: Order,
+  userId: string,
+): Promise<string> {
+  const { stripe, database, purchases, tax } = dependencies;
+  const metadata: Stripe.MetadataParam = { purchase: purchase.id, user: userId };
+  if (price.promotion) metadata.promotion = price.zephrPlanId;
+  const params: Stripe.SubscriptionCreateParams = {
+    ...purchaseParams(price, coupon, tax),
+    customer,
+    payment_behavior: 'default_incomplete',
+    payment_settings: {
+      save_default_payment_method: 'on_subscription',
+      payment_method_types: [...publication.billing.paymentMethodTypes],
+    },
+    billing_mode: { type: 'flexible' },
+    metadata,
+    expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
+  };
+  try {
+    // Where nothing is due, only the setup of the card shows that a bill will ever be paid.
+    const card = isFree ? await setUpCard(dependencies, customer, paymentMethod) : null;
+    if (card !== null) params.default_payment_method = card;
+    const idempotencyKey = `subscribe:${purchase.id}:${purchase.round}`;
+    return (await stripe.subscriptions.create(params, { idempotencyKey })).id;
+  } catch (error) {
+    if (!isUncertain(error)) {
+      // Stripe has refused it: there is nothing to go on with.
+      await purchases.end(database.db, purchase.id, 'given up');
+      throw error;
+    }
+    const found = (await adopt(dependencies, purchase)).subscription;
+    if (found !== null) return found;
+    // Stripe repeats a failure of its own under the same key; another key is safe, for there is no such subscription.
+    if (((error as { statusCode?: number }).statusCode ?? 0) >= 500) {
+      await purchases.change(purchase.id, { round: purchase.round + 1 });
+    }
+    throw error;
+  }
+}
+
+/** @throws Refused when Stripe would charge another amount than the reader was shown */
+async function refuseOtherAmount(
+  dependencies: BillingDependencies,
+  purchase: Purchase,
+  { subscription, due, intent }: PaymentAttempt,
+  expected: number | undefined,
+): Promise<void> {
+  if (expected === undefined || due === expected || intent?.value.status === 'succeeded') return;
+  const mayBePaid = due === 0 && subscription.status !== 'incomplete' && expected > 0;
+  const stored = mayBePaid ? await dependencies.subscriptions.reconcile(subscription.id) : null;
+  // Paid in another tab meanwhile: that was what the reader wanted.
+  if (stored?.state.invoices.some(({ paid }) => paid > 0)) return;
+  await abandon(dependencies, purchase);
+  refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
+}
+
+/** Abandons a purchase whose card is refused where nothing is due: no open invoice would ever end its subscription. */
+async function abandonRefused<T>(
+  dependencies: BillingDependencies,
+  purchase: Purchase | null,
+  { intent, subscription }: PaymentAttempt,
+  work: () => Promise<BillingResult<T>>,
+): Promise<BillingResult<T>> {
+  const answer = await asResult(work);
+  const isRefused = !answer.ok && answer.status === 402 && intent?.kind === 'setup';
+  if (isRefused && purchase?.subscription === subscription.id) await abandon(dependencies, purchase);
+  return answer;
+}

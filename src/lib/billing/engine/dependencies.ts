@@ -1,0 +1,73 @@
+/** What the functions of billing share; billing.server.ts builds it once. */
+import type Stripe from 'stripe';
+import type { AccountsTransaction, Database } from '../../database.ts';
+import type { Limiter } from '../../http/limiter.server.ts';
+import type { WithLock } from '../../jobs/keyed-mutex.ts';
+import type { JobQueue } from '../../jobs/queue.server.ts';
+import type { Logger } from '../../logging.ts';
+import type { Outbox } from '../../mail/model.ts';
+import type { Catalogue } from './catalogue.server.ts';
+import type { Customers } from './customers.server.ts';
+import type { Promotions } from './promotions.server.ts';
+import type { Purchases } from './purchases.server.ts';
+import type { Subscriptions } from './subscriptions.server.ts';
+
+/** Jobs of billing, with what the subject of each is. */
+export type BillingJobKind =
+  /** Fetches the catalogue; `all`. */
+  | 'catalogue'
+  /** Reconciles a subscription, `sub_…`. */
+  | 'subscription'
+  /** As `subscription`, when Stripe has announced the next bill. */
+  | 'announced'
+  /** As `subscription`, until Stripe says what the next bill comes to. */
+  | 'amount'
+  /** As `announced` and `amount`. */
+  | 'announced-amount'
+  /** Reconciles the subscriptions of a customer, `cus_…`. */
+  | 'customer'
+  /** Reconciles those of the customer of a charge, `ch_…`. */
+  | 'charge'
+  /** Cancels what a deleted reader has and deletes the customer, `cus_…`. */
+  | 'erase-customer'
+  /** Deletes a customer's shipping address at Stripe, `cus_…`. */
+  | 'erase-shipping'
+  /** Counts cards that were refused in the browser, `seti_…` or `pi_…`. */
+  | 'refused-card';
+
+export interface BillingJob {
+  readonly kind: BillingJobKind;
+  readonly subject: string;
+}
+export type BillingJobs = JobQueue<BillingJobKind>;
+
+export interface BillingRules {
+  /** Days for which a reader whose renewal fails keeps access. */
+  readonly graceDays: number;
+  /** Days before a renewal of which a notice is mailed. */
+  readonly renewalNoticeDays: number;
+  /** What is offered to readers who are about to leave: a coupon of Stripe's, once in so many days; `null`: nothing. */
+  readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
+}
+
+export interface BillingDependencies {
+  readonly stripe: Stripe;
+  readonly database: Database;
+  readonly outbox: Outbox<AccountsTransaction>;
+  readonly limiter: Limiter;
+  readonly catalogue: Catalogue;
+  readonly customers: Customers;
+  readonly purchases: Purchases;
+  readonly promotions: Promotions;
+  readonly subscriptions: Subscriptions;
+  readonly jobs: BillingJobs;
+  /** By user: one change of a reader's subscription at a time. */
+  readonly withLock: WithLock;
+  readonly rules: BillingRules;
+  readonly siteUrl: string;
+  /** Whether Stripe calculates tax. */
+  readonly tax: boolean;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}

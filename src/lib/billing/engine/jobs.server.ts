@@ -1,0 +1,191 @@
+/** Works on the jobs of billing, and runs its background tasks in between. */
+import { DatabaseUnavailable } from '../../database.ts';
+import type { Job } from '../../jobs/queue.server.ts';
+import { backOff } from '../../jobs/retry.ts';
+import { idOf } from '../read-state.ts';
+import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
+import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
+import { isMissing } from './errors.ts';
+import { countOpenDisputes } from './subscriptions.server.ts';
+
+export interface WorkerStats {
+  /** Jobs that were tried since the start, and tries that failed. */
+  readonly tried: number;
+  readonly failed: number;
+  /** Jobs that wait; a few seconds old. */
+  readonly waiting: number;
+  /** Payments that are disputed and not decided; a few seconds old. */
+  readonly disputes: number;
+}
+
+export interface Worker {
+  nudge(): void;
+  start(): void;
+  stop(): Promise<void>;
+  /** Works on everything that is due, until nothing is; for tests and the first start. */
+  drain(): Promise<void>;
+  stats(): WorkerStats;
+}
+
+export interface BackgroundTask {
+  readonly name: string;
+  readonly everyMs: number;
+  run(): Promise<void>;
+}
+
+const pollMs = 5000;
+/** Milliseconds until the next look while jobs wait. */
+const busyPollMs = 500;
+/** Jobs worked on at once. */
+const concurrency = 4;
+/** First and longest wait after a failure, milliseconds. */
+const backOffMs = [1000, 5 * 60_000] as const;
+
+type Work = (kind: BillingJobKind, subject: string) => Promise<unknown>;
+
+/** @param countRefusedCards of an intent, see card-attempts.server.ts */
+export function createWorker(
+  dependencies: BillingDependencies,
+  tasks: readonly BackgroundTask[],
+  countRefusedCards: (intent: string) => Promise<void>,
+): Worker {
+  const { database, jobs, log } = dependencies;
+  const perform = createWork(dependencies, countRefusedCards);
+  const runTasks = createTaskRunner(tasks, dependencies);
+  const counts = { tried: 0, failed: 0, waiting: 0, disputes: 0 };
+  let isRunning = false;
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> | null = null;
+  let again = false;
+  let unavailable = false;
+
+  async function work(job: Job<BillingJobKind>): Promise<void> {
+    counts.tried++;
+    try {
+      await perform(job.kind, job.subject);
+    } catch (error) {
+      if (!isMissing(error)) {
+        counts.failed++;
+        log.warn({ err: error, kind: job.kind, tries: job.tries }, 'A Stripe job failed; it is tried again');
+        return jobs.release(job, dependencies.now() + backOff(job.tries, ...backOffMs));
+      }
+    }
+    await jobs.complete(job);
+  }
+
+  async function drain(): Promise<void> {
+    for (;;) {
+      const due = await jobs.claim(concurrency);
+      if (due.length === 0) break;
+      await Promise.all(due.map(work));
+    }
+    counts.waiting = (await jobs.waiting()).count;
+    counts.disputes = await countOpenDisputes(database.db);
+    unavailable = false;
+  }
+
+  function nudge(): void {
+    if (!isRunning) return;
+    if (round) {
+      again = true;
+      return;
+    }
+    clearTimeout(timer);
+    round = drain()
+      .then(() => runTasks(() => isRunning))
+      .catch((error: unknown) => {
+        if (!unavailable) log.warn({ err: error }, 'The Stripe jobs cannot be read; they wait');
+        unavailable = true;
+      })
+      .finally(() => {
+        round = null;
+        if (!isRunning) return;
+        if (again) {
+          again = false;
+          nudge();
+          return;
+        }
+        timer = setTimeout(nudge, counts.waiting > 0 ? busyPollMs : pollMs);
+        timer.unref();
+      });
+  }
+
+  return {
+    nudge,
+    drain,
+    stats: () => ({ ...counts }),
+    start() {
+      isRunning = true;
+      nudge();
+    },
+    async stop() {
+      isRunning = false;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
+
+/** Runs each task when its time has come, the first time at once. */
+function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<BillingDependencies, 'log'>) {
+  const ranAt = new Map<string, number>();
+  return async (goesOn: () => boolean): Promise<void> => {
+    for (const { name, everyMs, run } of tasks) {
+      if (!goesOn() || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
+      ranAt.set(name, performance.now());
+      await run().catch((error: unknown) => {
+        if (!(error instanceof DatabaseUnavailable))
+          log.warn({ err: error, task: name }, 'A background task of billing failed');
+      });
+    }
+  };
+}
+
+function createWork(dependencies: BillingDependencies, countRefusedCards: (intent: string) => Promise<void>): Work {
+  const { stripe, subscriptions, catalogue } = dependencies;
+  const works: Readonly<Record<BillingJobKind, (subject: string) => Promise<unknown>>> = {
+    catalogue: () => catalogue.refresh(),
+    subscription: (id) => subscriptions.reconcile(id),
+    announced: (id) => subscriptions.reconcile(id, 'announced'),
+    amount: (id) => subscriptions.reconcile(id, 'amount'),
+    'announced-amount': (id) => subscriptions.reconcile(id, 'announced-amount'),
+    customer: (id) => subscriptions.reconcileCustomer(id),
+    async charge(id) {
+      const customer = idOf((await stripe.charges.retrieve(id)).customer);
+      if (customer !== null) await subscriptions.reconcileCustomer(customer);
+    },
+    'erase-customer': (id) => eraseCustomer(dependencies, id),
+    'erase-shipping': (id) => eraseShipping(dependencies, id),
+    'refused-card': countRefusedCards,
+  };
+  return (kind, subject) => works[kind](subject);
+}
+
+/** Deletes the shipping address of a customer at Stripe, unless there is a new one meanwhile. */
+async function eraseShipping({ stripe, customers }: BillingDependencies, customer: string): Promise<void> {
+  const userId = await customers.userOf(customer);
+  if (userId !== null && (await customers.shipping(userId)) !== null) return;
+  await stripe.customers.update(customer, { shipping: '' });
+}
+
+/**
+ * Deletes a customer at Stripe, which cancels their subscriptions at once and keeps their invoices, as the law requires. An invoice that
+ * is still open is voided first: Stripe would leave it open, and a bank that is asked just now would have it paid. What was paid while the
+ * account was deleted is refunded.
+ */
+async function eraseCustomer({ stripe, customers, log }: BillingDependencies, customer: string): Promise<void> {
+  for await (const { id, status, pending_update: update } of stripe.subscriptions.list({ customer, status: 'all' })) {
+    if (status === 'incomplete') await cancelUnpaid(stripe, id);
+    else if (update !== null) await voidSwitch(stripe, id);
+  }
+  const since = await customers.chargeableUntil(customer);
+  const refund = async (): Promise<void> => {
+    if (since === null) return;
+    const { data } = await stripe.charges.list({ customer, limit: 100 });
+    await refundSince({ stripe, log }, data, since);
+  };
+  await refund();
+  await stripe.customers.del(customer);
+  // Nothing can be charged from here on: what was paid in between is found.
+  await refund();
+}

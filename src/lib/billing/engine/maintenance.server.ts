@@ -1,0 +1,232 @@
+/** Background tasks of billing: abandoned purchases, renewal notices, the nightly comparison with Stripe, old rows, wallets. */
+import Stripe from 'stripe';
+import { digest } from '../read-state.ts';
+import type { Billing } from '../service.ts';
+import { isLive } from '../status.ts';
+import { pruneRefusedCards } from './card-attempts.server.ts';
+import { abandon, adopt, isOurs } from './checkout.server.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import type { BackgroundTask } from './jobs.server.ts';
+import { prunePromotions } from './promotions.server.ts';
+import { pruneDisputes } from './subscriptions.server.ts';
+import { findWalletProblem } from './wallets.server.ts';
+import { jobOf } from './webhooks.server.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** An open purchase is looked at when nothing happened to it for so long, and given up after the longer time. */
+const lookAfterMs = 2 * minute;
+const giveUpAfterMs = 45 * minute;
+/** Stripe sends an event again for three days; its id is kept much longer. */
+const eventsKeptMs = 30 * day;
+const noticesKeptMs = 800 * day;
+/** Purchases of one round. */
+const step = 50;
+/** Events that leave the subscription itself, as a list shows it, as it was. */
+const unlisted = [
+  ...(['charge.refunded', 'charge.refund.updated', 'charge.dispute.created', 'charge.dispute.closed'] as const),
+  ...(['subscription_schedule.created', 'subscription_schedule.updated', 'subscription_schedule.released'] as const),
+  ...(['subscription_schedule.canceled', 'setup_intent.succeeded', 'invoice.voided'] as const),
+] as const;
+
+export interface Maintenance {
+  readonly tasks: readonly BackgroundTask[];
+  compare: Billing['compare'];
+  /** Subscriptions that the last comparison found different; `null` before the first. */
+  drift(): number | null;
+  /** Why readers see no wallets' buttons, for operators; `null`: they do, or it isn't known yet. */
+  walletProblem(): string | null;
+  /** Works on all open purchases that nothing happens to. */
+  recover(): Promise<void>;
+}
+
+/** @param forget see personal-data.server.ts */
+export function createMaintenance(
+  dependencies: BillingDependencies,
+  forget: (userId: string) => Promise<void>,
+): Maintenance {
+  const state: { drift: number | null; walletProblem: string | null } = { drift: null, walletProblem: null };
+  const recover = () => recoverPurchases(dependencies, forget);
+  async function compare(): ReturnType<Billing['compare']> {
+    const outcome = await compareAll(dependencies);
+    state.drift = outcome.drifted.length;
+    return outcome;
+  }
+  return {
+    tasks: [
+      { name: 'catalogue', everyMs: minute / 2, run: () => refreshCatalogue(dependencies) },
+      { name: 'open purchases', everyMs: minute, run: recover },
+      { name: 'renewals', everyMs: hour, run: () => queueRenewals(dependencies) },
+      {
+        name: 'comparison',
+        everyMs: hour / 2,
+        run: async () => void ((await claimComparison(dependencies)) && (await compare())),
+      },
+      { name: 'old rows', everyMs: day, run: () => prune(dependencies) },
+      {
+        name: 'wallets',
+        everyMs: hour,
+        async run() {
+          const problem = await checkWallets(dependencies);
+          if (problem !== null && problem !== state.walletProblem)
+            dependencies.log.warn({ problem }, 'Wallets can’t be offered as they should be');
+          state.walletProblem = problem;
+        },
+      },
+    ],
+    compare,
+    recover,
+    drift: () => state.drift,
+    walletProblem: () => state.walletProblem,
+  };
+}
+
+async function recoverPurchases(
+  dependencies: BillingDependencies,
+  forget: (userId: string) => Promise<void>,
+): Promise<void> {
+  const { purchases, subscriptions, withLock, log, now } = dependencies;
+  // Deletions that were cut off after the account was gone: what its reader was buying is ended, and refunded.
+  for (const userId of await purchases.left(step)) {
+    await forget(userId).catch((error: unknown) => log.warn({ err: error }, 'A deletion could not be finished yet'));
+  }
+  for (const { id, user_id: user } of await purchases.idle(now() - lookAfterMs, step)) {
+    await withLock(user ?? id, async () => {
+      const open = await purchases.get(id);
+      // The reader has gone on meanwhile.
+      if (open?.state !== 'open' || open.updated >= now() - lookAfterMs) return;
+      const purchase = await adopt(dependencies, open);
+      if (purchase.subscription !== null) await subscriptions.reconcile(purchase.subscription);
+      if (open.updated < now() - giveUpAfterMs && (await purchases.get(id))?.state === 'open')
+        await abandon(dependencies, purchase);
+    }).catch((error: unknown) => log.warn({ err: error, purchase: id }, 'An open purchase could not be recovered'));
+  }
+}
+
+/** Renewals that are near by our own calendar; Stripe announces them by its own besides. */
+async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDependencies): Promise<void> {
+  const near = await db
+    .selectFrom('subscriptions')
+    .select(['id', 'renews'])
+    .where('user_id', 'is not', null)
+    .where('renews', '>', now())
+    .where('renews', '<=', now() + rules.renewalNoticeDays * day)
+    .execute();
+  for (const { id, renews } of near) {
+    const sent = await db
+      .selectFrom('billing_notices')
+      .select('key')
+      .where('key', '=', `renewal:${id}:${renews}`)
+      .executeTakeFirst();
+    // The notice is made from what Stripe says now, not from an old state.
+    if (!sent) await jobs.add(db, { kind: 'subscription', subject: id, once: true });
+  }
+}
+
+async function prune(dependencies: BillingDependencies): Promise<void> {
+  const { database, now } = dependencies;
+  const { db } = database;
+  await db
+    .deleteFrom('stripe_events')
+    .where('received', '<', now() - eventsKeptMs)
+    .execute();
+  await db
+    .deleteFrom('billing_notices')
+    .where('at', '<', now() - noticesKeptMs)
+    .execute();
+  await prunePromotions(db, now());
+  await pruneDisputes(db, now());
+  await pruneRefusedCards(dependencies, now() - eventsKeptMs);
+}
+
+/** Adds the jobs of events that never came here, of what no list of subscriptions shows. @returns how many */
+async function queueMissedEvents({ stripe, database, jobs, now }: BillingDependencies): Promise<number> {
+  let count = 0;
+  const since = Math.floor((now() - eventsKeptMs) / 1000);
+  for await (const event of stripe.events.list({ types: [...unlisted], created: { gte: since }, limit: 100 })) {
+    const job = jobOf(event.type, event.data.object as Parameters<typeof jobOf>[1]);
+    if (job === null) continue;
+    const isNew = await database.transaction(async (tx) => {
+      const row = await tx
+        .insertInto('stripe_events')
+        .values({ id: event.id, type: event.type, received: now() })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .returning('id')
+        .executeTakeFirst();
+      if (row) await jobs.add(tx, { ...job, once: true });
+      return row !== undefined;
+    });
+    if (isNew) count++;
+  }
+  return count;
+}
+
+/** Compares every stored subscription with Stripe's, and adds a job for each that differs. */
+async function compareAll(dependencies: BillingDependencies): ReturnType<Billing['compare']> {
+  const { stripe, database, jobs, log } = dependencies;
+  const drifted: string[] = [];
+  const missed = await queueMissedEvents(dependencies);
+  const rows = await database.db
+    .selectFrom('subscriptions')
+    .select(['id', 'digest'])
+    .where('digest', 'is not', null)
+    .execute();
+  const unseen = new Map(rows.map(({ id, digest: stored }) => [id, stored ?? '']));
+  let checked = 0;
+  for await (const one of stripe.subscriptions.list({ status: 'all', limit: 100 })) {
+    const stored = unseen.get(one.id) ?? null;
+    unseen.delete(one.id);
+    if (stored === null && !isOurs(dependencies, one)) continue;
+    checked++;
+    if (stored !== digest(one)) drifted.push(one.id);
+  }
+  // What Stripe doesn't list any more, such as what was deleted with its customer.
+  for (const [id, stored] of unseen) {
+    const [status] = JSON.parse(stored) as [string];
+    if (isLive({ status })) drifted.push(id);
+  }
+  for (const id of drifted) await jobs.add(database.db, { kind: 'subscription', subject: id, once: true });
+  const outcome = { checked, drifted: drifted.length, missed };
+  if (drifted.length + missed > 0)
+    log.warn({ ...outcome, some: drifted.slice(0, 10) }, 'Subscriptions differ from Stripe’s; they are fetched again');
+  else log.info(outcome, 'All subscriptions are as Stripe has them');
+  return { checked, drifted };
+}
+
+/** Whether this process is the one that compares tonight. */
+async function claimComparison({ database: { db }, now }: BillingDependencies): Promise<boolean> {
+  const at = now();
+  const first = await db
+    .insertInto('billing_notes')
+    .values({ key: 'compared', value: '', at })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .returning('key')
+    .executeTakeFirst();
+  // A new site has nothing to compare.
+  if (first) return false;
+  const hours = new Date(at).getUTCHours();
+  const { numUpdatedRows } = await db
+    .updateTable('billing_notes')
+    .set({ at })
+    .where('key', '=', 'compared')
+    // Between two and six in New York's night; at any hour when it was missed for more than a day.
+    .where('at', '<', at - (hours >= 7 && hours < 11 ? 12 * hour : 30 * hour))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+async function refreshCatalogue({ catalogue, now }: BillingDependencies): Promise<void> {
+  await catalogue.load();
+  const at = catalogue.fetchedAt();
+  if (at === null || at < now() - 10 * minute) await catalogue.refresh();
+}
+
+/** Readers pay by card without wallets; operators have to know why. */
+function checkWallets({ stripe, siteUrl }: BillingDependencies): Promise<string | null> {
+  return findWalletProblem(stripe, siteUrl).catch((error: unknown) => {
+    if (!(error instanceof Stripe.errors.StripePermissionError)) throw error;
+    return "STRIPE_SECRET_KEY can't read payment method domains: let it, so that wallets can be checked";
+  });
+}

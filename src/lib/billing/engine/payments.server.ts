@@ -1,0 +1,236 @@
+/**
+ * Paying an invoice, and setting up a card. The card is confirmed on the server; what the bank needs from the reader (3-D Secure) goes back
+ * to the browser. A payment intent succeeds at most once, however often and by whom it is confirmed.
+ */
+import Stripe from 'stripe';
+import { publication } from '../../../publication.ts';
+import type { AccountsTransaction } from '../../database.ts';
+import type { Who } from '../../http/limiter.server.ts';
+import { messages } from '../messages.ts';
+import { idOf } from '../read-state.ts';
+import type { BillingResult } from '../service.ts';
+import { isSettled, type StripeState } from '../state.ts';
+import { isOver } from '../status.ts';
+import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { cardRefusal, isMissing, no, ok, overLimit } from './errors.ts';
+import { withIdempotencyKey } from './stripe.server.ts';
+import type { StoredSubscription } from './subscriptions.server.ts';
+
+type Dependencies = Pick<BillingDependencies, 'stripe' | 'subscriptions' | 'siteUrl'>;
+
+/** The newest invoice of a subscription, and what is left to do for its payment. */
+export interface PaymentAttempt {
+  readonly subscription: Stripe.Subscription;
+  /** Minor units still due. */
+  readonly due: number;
+  readonly intent:
+    | { readonly kind: 'payment'; readonly value: Stripe.PaymentIntent }
+    | { readonly kind: 'setup'; readonly value: Stripe.SetupIntent }
+    /** Nothing is left to confirm. */
+    | null;
+}
+
+/** Stripe takes a moment until a subscription shows that it was paid. */
+const settleTries = 6;
+const settleMs = 250;
+const waitingStatuses = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
+
+// Other ways to pay than cards lead away from the site and come back there.
+const confirmation = ({ siteUrl }: Pick<Dependencies, 'siteUrl'>, paymentMethod: string) => ({
+  payment_method: paymentMethod,
+  use_stripe_sdk: true,
+  return_url: `${siteUrl}/thankyou`,
+});
+
+/**
+ * Sets a card up before anything is bought with it, so that a refused one leaves nothing at Stripe and uses no coupon up.
+ *
+ * @returns the payment method as the customer has it; `null`: the bank has to ask the reader first
+ * @throws StripeError when the card is refused
+ */
+export async function setUpCard(
+  dependencies: Dependencies,
+  customer: string,
+  paymentMethod: string,
+): Promise<string | null> {
+  const { setupIntents } = dependencies.stripe;
+  const made = await setupIntents.create({
+    customer,
+    usage: 'off_session',
+    confirm: true,
+    allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
+    ...confirmation(dependencies, paymentMethod),
+  });
+  if (made.status === 'succeeded') return idOf(made.payment_method);
+  // The subscription has a setup of its own, which the reader is shown.
+  await setupIntents.cancel(made.id).catch(() => {});
+  return null;
+}
+
+export async function fetchAttempt({ stripe }: Pick<Dependencies, 'stripe'>, id: string): Promise<PaymentAttempt> {
+  const subscription = await stripe.subscriptions.retrieve(id, {
+    expand: ['latest_invoice.confirmation_secret', 'latest_invoice.payments', 'pending_setup_intent'],
+  });
+  const invoice = typeof subscription.latest_invoice === 'object' ? subscription.latest_invoice : null;
+  const due = invoice?.status === 'open' ? invoice.amount_remaining : 0;
+  const payment = due > 0 ? paymentIntentOf(invoice) : null;
+  if (payment !== null) {
+    const value = await stripe.paymentIntents.retrieve(payment);
+    return { subscription, due, intent: { kind: 'payment', value } };
+  }
+  const setup = subscription.pending_setup_intent;
+  if (setup === null) return { subscription, due, intent: null };
+  const value = typeof setup === 'string' ? await stripe.setupIntents.retrieve(setup) : setup;
+  return { subscription, due, intent: { kind: 'setup', value } };
+}
+
+/**
+ * Confirms what is open with a payment method.
+ *
+ * @param purchase part of the idempotency key
+ */
+export async function pay(
+  dependencies: Dependencies,
+  attempt: PaymentAttempt,
+  paymentMethod: string,
+  purchase: string,
+): Promise<BillingResult<SubscribeAnswer>> {
+  const { intent } = attempt;
+  if (!intent || !waitingStatuses.includes(intent.value.status)) return finish(dependencies, attempt);
+  const isSame = idOf(intent.value.payment_method) === paymentMethod;
+  if (intent.value.status === 'requires_action' && isSame) return finish(dependencies, attempt);
+  try {
+    // A payment method that failed once may be tried once more, after what failed then.
+    const failure = lastError(intent)?.charge ?? lastError(intent)?.code ?? 'first';
+    const key = `confirm:${purchase}:${intent.value.id}:${paymentMethod}:${failure}`;
+    const confirmed = await confirmIntent(dependencies, intent, paymentMethod, key);
+    return await finish(dependencies, { ...attempt, intent: confirmed });
+  } catch (error) {
+    // In another tab it was confirmed meanwhile.
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !/unexpected_state/.test(error.code ?? '')) {
+      throw error;
+    }
+    const now = await fetchAttempt(dependencies, attempt.subscription.id);
+    return now.intent?.value.status === 'requires_payment_method'
+      ? no(402, messages.failed)
+      : finish(dependencies, now);
+  }
+}
+
+async function confirmIntent(
+  dependencies: Dependencies,
+  { kind, value: { id } }: NonNullable<PaymentAttempt['intent']>,
+  paymentMethod: string,
+  key: string,
+): Promise<PaymentAttempt['intent']> {
+  const { paymentIntents, setupIntents } = dependencies.stripe;
+  const params = confirmation(dependencies, paymentMethod);
+  return kind === 'payment'
+    ? { kind, value: await withIdempotencyKey(key, (options) => paymentIntents.confirm(id, params, options)) }
+    : { kind, value: await withIdempotencyKey(key, (options) => setupIntents.confirm(id, params, options)) };
+}
+
+/** Stores the outcome of an attempt that is paid, refused, or waits for the reader, and answers with it. */
+export async function finish(
+  dependencies: Dependencies,
+  attempt: PaymentAttempt,
+): Promise<BillingResult<SubscribeAnswer>> {
+  const { subscription, intent } = attempt;
+  const status = (intent?.value.status ?? 'succeeded') as IntentStatus;
+  if (intent && (status === 'requires_payment_method' || status === 'canceled')) {
+    await dependencies.subscriptions.reconcile(subscription.id);
+    return cardRefusal(lastError(intent) ?? {});
+  }
+  if (status === 'succeeded') await saveCard(dependencies, attempt);
+  const stored = await reconcileUntilSettled(dependencies, attempt);
+  const isDone = status === 'succeeded' && stored !== null && isSettled(stored.state);
+  return ok({
+    subscriptionId: subscription.id,
+    paymentIntentStatus: status,
+    clientSecret: status === 'succeeded' ? null : (intent?.value.client_secret ?? null),
+    paymentType: 'recurring',
+    grant_id: isDone ? stored.grantId : null,
+  });
+}
+
+async function reconcileUntilSettled(
+  { subscriptions }: Pick<Dependencies, 'subscriptions'>,
+  { subscription, intent }: PaymentAttempt,
+): Promise<StoredSubscription | null> {
+  const isPaid = intent === null || intent.value.status === 'succeeded';
+  for (let tries = 1; ; tries++) {
+    const stored = await subscriptions.reconcile(subscription.id);
+    if (!stored || !isPaid || isSettled(stored.state) || isClosed(stored.state) || tries === settleTries) return stored;
+    await new Promise((resolve) => setTimeout(resolve, settleMs));
+  }
+}
+
+/** Makes a card that was set up the one that the next bill is charged to. */
+async function saveCard({ stripe }: Dependencies, { subscription, intent }: PaymentAttempt): Promise<void> {
+  if (intent?.kind !== 'setup' || subscription.default_payment_method !== null) return;
+  const card = idOf(intent.value.payment_method);
+  if (card !== null) await stripe.subscriptions.update(subscription.id, { default_payment_method: card });
+}
+
+/** Whether no payment of it will be seen any more. */
+const isClosed = (state: StripeState): boolean => isOver(state) || state.invoices.some(({ refunded }) => refunded);
+
+const lastError = (intent: NonNullable<PaymentAttempt['intent']>) =>
+  intent.kind === 'payment' ? intent.value.last_payment_error : intent.value.last_setup_error;
+
+/** The payment of an invoice, fetched with `payments` and `confirmation_secret`: the secret begins with its id. */
+export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
+  const payments = invoice?.payments?.data ?? [];
+  const own = payments.find(({ is_default: isDefault }) => isDefault) ?? payments[0];
+  const secret = invoice?.confirmation_secret?.client_secret;
+  return idOf(own?.payment.payment_intent) ?? secret?.split('_secret_')[0] ?? null;
+}
+
+const setupKey = (customer: string): string => `setup:${customer}`;
+
+async function retrieveSetup(stripe: Stripe, id: string | undefined): Promise<Stripe.SetupIntent | null> {
+  try {
+    return id === undefined ? null : await stripe.setupIntents.retrieve(id);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** The client secret with which a customer sets a card up. A customer has one, which is given again until it is used. */
+export async function offerCardSetup(
+  { stripe, database: { db }, limiter, now }: BillingDependencies,
+  customer: string,
+  who: Who,
+): Promise<BillingResult<{ readonly clientSecret: string }>> {
+  const key = setupKey(customer);
+  const note = await db.selectFrom('billing_notes').select('value').where('key', '=', key).executeTakeFirst();
+  const before = await retrieveSetup(stripe, note?.value);
+  if (before?.client_secret && waitingStatuses.includes(before.status)) {
+    return ok({ clientSecret: before.client_secret });
+  }
+  const over = await limiter.count('setup', who);
+  if (over) return overLimit(over);
+  const params: Stripe.SetupIntentCreateParams = {
+    customer,
+    usage: 'off_session',
+    allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
+  };
+  // Two processes that ask at once get the same one.
+  const made = await withIdempotencyKey(`setup:${customer}:${note?.value ?? 'first'}`, (options) =>
+    stripe.setupIntents.create(params, options),
+  );
+  const values = { value: made.id, at: now() };
+  await db
+    .insertInto('billing_notes')
+    .values({ key, ...values })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
+    .execute();
+  return made.client_secret === null ? no(503, messages.wrong) : ok({ clientSecret: made.client_secret });
+}
+
+/** Forgets the setup of a customer who leaves. */
+export async function forgetCardSetup(tx: AccountsTransaction, customer: string): Promise<void> {
+  await tx.deleteFrom('billing_notes').where('key', '=', setupKey(customer)).execute();
+}

@@ -1,0 +1,213 @@
+/**
+ * Readers who are about to cancel: the reason is noted, one offer is made, and the outcome is kept. None of it stands in the way: without
+ * Stripe, or without a coupon, there is no offer, and the cancellation is the same.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Session } from '../../accounts/service.ts';
+import type { AccountsTransaction, Queries } from '../../database.ts';
+import { detailsOf, type Farewell, leavingReason, longestWords, type StayOffer } from '../leaving.ts';
+import { messages } from '../messages.ts';
+import type { BillingResult, LeavingCount } from '../service.ts';
+import { isEnding, isRunning, type StripeState, subscriptionOf } from '../state.ts';
+import { billsOffered, offerOf } from '../stay-offer.ts';
+import type { CancellationsTable } from '../tables.ts';
+import type { Subscription } from '../wire.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { no, ok, refuse } from './errors.ts';
+import { withIdempotencyKey } from './stripe.server.ts';
+import type { cancelSubscription } from './subscription-changes.server.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** What was begun longer ago is another cancellation. */
+const openMs = dayMs;
+
+/** Notes the reason, and decides on the offer. Runs within the lock of the reader. */
+export async function beginLeaving(
+  dependencies: BillingDependencies,
+  { userId }: Session,
+  { reason, words }: Farewell,
+): Promise<BillingResult<null>> {
+  const { database, subscriptions } = dependencies;
+  const state = await subscriptions.running(userId);
+  if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
+  // An old page: the subscription is cancelled already.
+  if (isEnding(state)) return ok(null);
+  const farewell = { reason, words: words?.trim().slice(0, longestWords) || null };
+  const row = await openRow(dependencies, userId);
+  if (row) await database.db.updateTable('cancellations').set(farewell).where('id', '=', row.id).execute();
+  else await insertRow(dependencies, userId, state, farewell, await makeOffer(dependencies, userId, state));
+  return ok(null);
+}
+
+/** The offer that was made to a reader who is cancelling just now. */
+export async function openOffer(dependencies: BillingDependencies, { userId }: Session): Promise<StayOffer | null> {
+  const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
+  if (!row?.offer || state?.id !== row.subscription || isEnding(state)) return null;
+  return JSON.parse(row.offer) as StayOffer;
+}
+
+/** Takes the offer; twice is once. Runs within the lock of the reader. */
+export async function acceptOffer(
+  dependencies: BillingDependencies,
+  { userId }: Session,
+): Promise<BillingResult<Subscription>> {
+  const { stripe, subscriptions, rules, now } = dependencies;
+  const answer = (state: StripeState) => ok(subscriptionOf(state, now(), rules.graceDays));
+  const row = await newestRow(dependencies, userId);
+  const state = await subscriptions.running(userId);
+  if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
+  if (row?.outcome === 'stayed') return answer(state);
+  if (row?.outcome !== 'open' || row.offer === null) return no(409, messages.offerOver, { code: 'no_offer' });
+  const { coupon } = JSON.parse(row.offer) as StayOffer;
+  const fresh = (await subscriptions.reconcile(state.id))?.state;
+  if (!fresh || !isRunning(fresh) || isEnding(fresh) || row.subscription !== fresh.id) {
+    return refuse(409, messages.offerOver, { code: 'no_offer' });
+  }
+  const discounts = [{ coupon }];
+  await withIdempotencyKey(`stay:${row.id}`, (options) =>
+    stripe.subscriptions.update(fresh.id, { discounts }, options),
+  );
+  await endRow(dependencies, row.id, 'stayed');
+  return answer((await subscriptions.reconcile(fresh.id))?.state ?? fresh);
+}
+
+/** Cancels, and keeps why. Runs within a lock of its own around that of the reader: pressed twice, it is one cancellation. */
+export async function leave(
+  dependencies: BillingDependencies,
+  session: Session,
+  reason: string | null,
+  cancel: (details: ReturnType<typeof detailsOf>) => ReturnType<typeof cancelSubscription>,
+): Promise<BillingResult<Subscription>> {
+  const { userId } = session;
+  const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
+  const known = leavingReason(reason);
+  const farewell: Farewell = row
+    ? { reason: leavingReason(row.reason), words: row.words }
+    : { reason: known, words: known === null && reason ? reason.slice(0, longestWords) : null };
+  const cancelled = await cancel(detailsOf(farewell));
+  if (!cancelled.ok || !state || isEnding(state)) return cancelled;
+  const id = row?.id ?? (await insertRow(dependencies, userId, state, farewell, null));
+  await endRow(dependencies, id, 'cancelled');
+  return cancelled;
+}
+
+/** Notes that a cancellation was taken back. */
+export async function noteResumed({ database, now }: BillingDependencies, userId: string, id: string): Promise<void> {
+  await database.db
+    .updateTable('cancellations')
+    .set({ outcome: 'resumed', updated: now() })
+    .where('user_id', '=', userId)
+    .where('subscription', '=', id)
+    .where('outcome', '=', 'cancelled')
+    .execute();
+}
+
+/** Cancellations by reason and outcome. @param since epoch milliseconds */
+export async function countLeaving(db: Queries, since: number): Promise<readonly LeavingCount[]> {
+  const rows = await db
+    .selectFrom('cancellations')
+    .select((is) => ['reason', 'outcome', is.fn.countAll<number | string | bigint>().as('count')])
+    .where('created', '>=', since)
+    .groupBy(['reason', 'outcome'])
+    .execute();
+  return rows.map(
+    ({ reason, outcome, count }): LeavingCount => ({
+      reason: leavingReason(reason) ?? (reason === null ? 'skipped' : 'other'),
+      outcome,
+      count: Number(count),
+    }),
+  );
+}
+
+/** A reader's cancellations, for the export. */
+export async function leavingOf(db: Queries, userId: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const rows = await db.selectFrom('cancellations').selectAll().where('user_id', '=', userId).execute();
+  return rows.map(({ plan, reason, words, offer, outcome, created }) => ({
+    plan,
+    reason,
+    words,
+    outcome,
+    offered: offer !== null,
+    time: new Date(created).toISOString(),
+  }));
+}
+
+/** The counts stay, without a name and without words. */
+export async function forgetLeaving(tx: AccountsTransaction, userId: string): Promise<void> {
+  await tx.updateTable('cancellations').set({ user_id: null, words: null }).where('user_id', '=', userId).execute();
+}
+
+async function newestRow({ database, now }: BillingDependencies, userId: string) {
+  return database.db
+    .selectFrom('cancellations')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('created', '>', now() - openMs)
+    .orderBy('created', 'desc')
+    .executeTakeFirst();
+}
+
+async function openRow(dependencies: BillingDependencies, userId: string): Promise<CancellationsTable | null> {
+  const row = await newestRow(dependencies, userId);
+  return row?.outcome === 'open' ? row : null;
+}
+
+async function insertRow(
+  { database, now }: BillingDependencies,
+  userId: string,
+  state: StripeState,
+  { reason, words }: Farewell,
+  offer: StayOffer | null,
+): Promise<string> {
+  const id = randomUUID();
+  await database.db
+    .insertInto('cancellations')
+    .values({
+      id,
+      user_id: userId,
+      subscription: state.id,
+      plan: state.price.plan,
+      reason,
+      words,
+      offer: offer && JSON.stringify(offer),
+      outcome: 'open',
+      created: now(),
+      updated: now(),
+    })
+    .execute();
+  return id;
+}
+
+async function endRow(
+  { database, now }: BillingDependencies,
+  id: string,
+  outcome: 'stayed' | 'cancelled',
+): Promise<void> {
+  await database.db.updateTable('cancellations').set({ outcome, updated: now() }).where('id', '=', id).execute();
+}
+
+async function makeOffer(
+  { stripe, database, rules: { stay }, log, now }: BillingDependencies,
+  userId: string,
+  state: StripeState,
+): Promise<StayOffer | null> {
+  if (!stay) return null;
+  const made = await database.db
+    .selectFrom('cancellations')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('offer', 'is not', null)
+    .where('created', '>', now() - stay.everyDays * dayMs)
+    .executeTakeFirst();
+  if (made) return null;
+  try {
+    const coupon = await stripe.coupons.retrieve(stay.coupon, { expand: ['currency_options'] });
+    const bills = billsOffered(state, coupon, now());
+    if (bills === 0) return null;
+    const discounts = [{ coupon: coupon.id }];
+    return offerOf(state, coupon, bills, await stripe.invoices.createPreview({ subscription: state.id, discounts }));
+  } catch (error) {
+    log.warn({ err: error, coupon: stay.coupon }, 'The offer for a reader who cancels could not be made');
+    return null;
+  }
+}

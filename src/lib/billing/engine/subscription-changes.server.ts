@@ -1,0 +1,172 @@
+/** What a reader does with a running subscription: cancel, resume, change the card, note where it came from. */
+import Stripe from 'stripe';
+import type { Session } from '../../accounts/service.ts';
+import type { detailsOf } from '../leaving.ts';
+import { messages } from '../messages.ts';
+import { idOf } from '../read-state.ts';
+import type { BillingResult } from '../service.ts';
+import { isEnding, isRunning, subscriptionOf } from '../state.ts';
+import { isInGoodStanding } from '../status.ts';
+import type { KeptCardAnswer, Subscription } from '../wire.ts';
+import { cancelNow, resume } from './cancel.server.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { no, ok } from './errors.ts';
+import { paymentIntentOf } from './payments.server.ts';
+import { abandonOpenSwitch, releaseSchedule, restorePlannedSwitch } from './plan-switches.server.ts';
+
+const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
+
+/** Metadata that the browser may write (spec section 3, "Subscription metadata"); ours stays as it is. */
+const metadataFields = [
+  'created_with',
+  'query_url',
+  'query_utm_campaign',
+  'query_utm_content',
+  'query_utm_medium',
+  'query_utm_source',
+  'device_type',
+  'geo_city',
+  'geo_country',
+];
+
+/** Cancels at the end of what is paid. Runs within the lock of the reader. @param details for Stripe, about the reason */
+export async function cancelSubscription(
+  dependencies: BillingDependencies,
+  { userId }: Session,
+  details: ReturnType<typeof detailsOf>,
+): Promise<BillingResult<Subscription>> {
+  const { stripe, subscriptions } = dependencies;
+  // An upgrade that waits for the bank was decided before.
+  await abandonOpenSwitch(dependencies, userId);
+  const { state } = await subscriptions.reconcileRunning(userId);
+  const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
+  if (isInGoodStanding(state)) {
+    // Noted first: Stripe can't cancel what has a schedule, and resuming restores what was planned.
+    const planned = state.next?.plan ?? (isEnding(state) ? state.planned : null) ?? '';
+    if (planned !== (state.planned ?? '')) await stripe.subscriptions.update(state.id, { metadata: { planned } });
+    await releaseSchedule(stripe, state);
+    await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...params });
+  } else {
+    // What is not paid has no end to wait for.
+    await releaseSchedule(stripe, state);
+    await cancelNow(stripe, state.id, params);
+  }
+  return reconcileAndAnswer(dependencies, state.id);
+}
+
+/** Takes a cancellation back with all that it ended; else takes a planned switch back. Runs within the lock of the reader. */
+export async function resumeSubscription(
+  dependencies: BillingDependencies,
+  { userId }: Session,
+): Promise<BillingResult<Subscription>> {
+  const { stripe, subscriptions } = dependencies;
+  const { state } = await subscriptions.reconcileRunning(userId);
+  const planned = state.next === null ? state.planned : null;
+  if (!planned) await releaseSchedule(stripe, state);
+  await resume(stripe, state);
+  if (planned) await restorePlannedSwitch(dependencies, state, planned);
+  return reconcileAndAnswer(dependencies, state.id);
+}
+
+export async function saveMetadata(
+  { stripe, subscriptions }: BillingDependencies,
+  session: Session,
+  id: string,
+  given: Readonly<Record<string, string>>,
+): Promise<BillingResult<null>> {
+  if ((await subscriptions.get(id))?.userId !== session.userId) return no(404, messages.unknownSubscription);
+  const metadata = Object.fromEntries(metadataFields.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+  // The reader's own address, whatever was typed.
+  if (given.customer_email) metadata.customer_email = session.email;
+  if (Object.keys(metadata).length > 0) await stripe.subscriptions.update(id, { metadata });
+  return ok(null);
+}
+
+/** Makes a card the one that is charged, and pays what is open with it. Runs within the lock of the reader. */
+export async function changeCard(
+  dependencies: BillingDependencies,
+  session: Session,
+  paymentMethod: string,
+): Promise<BillingResult<KeptCardAnswer>> {
+  const { stripe, customers, subscriptions } = dependencies;
+  const customer = await customers.ensure(session);
+  const given = await stripe.paymentMethods.retrieve(paymentMethod);
+  const owner = idOf(given.customer);
+  if (owner !== null && owner !== customer) return no(402, messages.failed, { code: 'payment_method_invalid' });
+  const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : given;
+  await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
+  for (const { state: known } of await subscriptions.ofUser(session.userId)) {
+    // One that has ended meanwhile takes no card, and is not paid any more.
+    const state = isRunning(known) ? (await subscriptions.reconcile(known.id))?.state : null;
+    if (!state || !isRunning(state)) continue;
+    try {
+      await stripe.subscriptions.update(state.id, { default_payment_method: card });
+      const waiting = await payOpenInvoices(dependencies, state.id, card);
+      if (waiting) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret });
+    } finally {
+      await subscriptions.reconcile(state.id);
+    }
+  }
+  return ok({ paymentIntentStatus: 'succeeded', clientSecret: null });
+}
+
+async function reconcileAndAnswer(
+  { subscriptions, rules, now }: BillingDependencies,
+  id: string,
+): Promise<BillingResult<Subscription>> {
+  const stored = await subscriptions.reconcile(id);
+  if (!stored) return no(404, messages.unknownSubscription);
+  return ok(subscriptionOf(stored.state, now(), rules.graceDays));
+}
+
+/**
+ * Pays what is open of a running subscription.
+ *
+ * @returns the payment that waits for the reader's answer to the bank; the rest is paid after it. `null`: all is paid
+ */
+async function payOpenInvoices(
+  dependencies: BillingDependencies,
+  subscription: string,
+  paymentMethod: string,
+): Promise<Stripe.PaymentIntent | null> {
+  const { stripe } = dependencies;
+  const { data } = await stripe.invoices.list({ subscription, status: 'open', limit: 20 });
+  for (const { id, billing_reason: reason } of data) {
+    // The first invoice of a purchase, or of a switch, is paid at checkout.
+    if (!id || reason !== 'subscription_cycle') continue;
+    try {
+      await stripe.invoices.pay(id, { payment_method: paymentMethod });
+    } catch (error) {
+      const waiting = await confirmByReader(dependencies, id, paymentMethod, error);
+      if (waiting) return waiting;
+    }
+  }
+  return null;
+}
+
+/**
+ * Confirms the payment of an invoice that could not be paid off session, now that the reader is here.
+ *
+ * @returns the payment that waits for the reader; `null` when it was paid meanwhile
+ * @throws `error`, where it is about something else
+ */
+async function confirmByReader(
+  { stripe, siteUrl }: BillingDependencies,
+  invoiceId: string,
+  paymentMethod: string,
+  error: unknown,
+): Promise<Stripe.PaymentIntent | null> {
+  if (!(error instanceof StripeCardError || error instanceof StripeInvalidRequestError)) throw error;
+  const invoice = await stripe.invoices.retrieve(invoiceId, { expand: ['confirmation_secret', 'payments'] });
+  const id = paymentIntentOf(invoice);
+  if (invoice.status === 'paid') return null;
+  if (id === null) throw error;
+  let intent = await stripe.paymentIntents.retrieve(id);
+  if (error.code === 'authentication_required' && intent.status === 'requires_payment_method') {
+    const params = { payment_method: paymentMethod, use_stripe_sdk: true, return_url: `${siteUrl}/account/card` };
+    intent = await stripe.paymentIntents.confirm(id, params);
+  }
+  if (intent.status === 'succeeded' || intent.status === 'processing') return null;
+  if (intent.status === 'requires_action') return intent;
+  throw error;
+}

@@ -1,0 +1,407 @@
+/**
+ * Our copy of Stripe's subscriptions. It is written from answers to our own requests alone, never from an event's body; the answer to an
+ * earlier request never replaces that to a later one. Mail and the end of a purchase are written in the same transaction as the state
+ * that causes them.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AccountsTransaction, Queries } from '../../database.ts';
+import { createKeyedMutex } from '../../jobs/keyed-mutex.ts';
+import { messages } from '../messages.ts';
+import { cancelledKey, noticesOf } from '../notices.ts';
+import { type FetchedSubscription, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
+import {
+  awaitsCard,
+  digestOf,
+  isEnding,
+  isLost,
+  isRunning,
+  isSettled,
+  paidUntil,
+  renewsAt,
+  type StripeState,
+} from '../state.ts';
+import { isLive } from '../status.ts';
+import { cancelNow, cancelUnpaid, refundSince, resume } from './cancel.server.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { isMissing, refuse } from './errors.ts';
+import { fetchSubscription } from './fetch-subscription.server.ts';
+import type { Purchase } from './purchases.server.ts';
+
+/** A subscription as it is stored. */
+export interface StoredSubscription {
+  readonly grantId: string;
+  /** `null`: no reader of ours, or one who is deleted. */
+  readonly userId: string | null;
+  readonly state: StripeState;
+}
+
+/**
+ * `announced`: Stripe has said that its next bill is near; `amount`: the amount of the next bill is still to be read;
+ * `announced-amount`: both.
+ */
+export type ReconcileReason = 'announced' | 'amount' | 'announced-amount';
+
+export interface Subscriptions {
+  /**
+   * Fetches a subscription, ends at Stripe what must not go on (an abandoned purchase, a lost dispute, a deleted reader's), and stores
+   * the state.
+   *
+   * @returns what is stored then; `null` when Stripe has none, or none of ours
+   * @throws StripeError
+   */
+  reconcile(id: string, reason?: ReconcileReason): Promise<StoredSubscription | null>;
+  /** As {@link Subscriptions.reconcile}, all of a customer's, ended ones too. */
+  reconcileCustomer(customer: string): Promise<void>;
+  get(id: string): Promise<StoredSubscription | null>;
+  ofUser(userId: string): Promise<readonly StoredSubscription[]>;
+  /** The stored subscription of a reader that runs. */
+  running(userId: string): Promise<StripeState | null>;
+  /** As {@link Subscriptions.running}, as Stripe has it now. @throws Refused where there is none */
+  reconcileRunning(userId: string): Promise<StoredSubscription>;
+}
+
+type Dependencies = Omit<BillingDependencies, 'subscriptions' | 'limiter' | 'promotions' | 'siteUrl' | 'tax'>;
+
+/** Milliseconds until the next bill is previewed again where Stripe couldn't. */
+const previewAgainMs = 5 * 60_000;
+
+export function createSubscriptions(dependencies: Dependencies): Subscriptions {
+  const { stripe, database } = dependencies;
+  const { db } = database;
+  const withLock = createKeyedMutex();
+  const ofUser = (userId: string) => storedOfUser(db, userId);
+  const reconcile: Subscriptions['reconcile'] = (id, reason) =>
+    withLock(id, () => reconcileSubscription(dependencies, id, reason));
+  const running: Subscriptions['running'] = async (userId) =>
+    (await ofUser(userId)).find(({ state }) => isRunning(state))?.state ?? null;
+
+  return {
+    reconcile,
+    running,
+    ofUser,
+    get: (id) => getStored(db, id),
+    async reconcileCustomer(customer) {
+      for await (const { id } of stripe.subscriptions.list({ customer, status: 'all', limit: 100 }))
+        await reconcile(id);
+    },
+    async reconcileRunning(userId) {
+      const known = await running(userId);
+      const fresh = known && (await reconcile(known.id));
+      if (fresh && isRunning(fresh.state)) return fresh;
+      return refuse(404, messages.noSubscription, { code: 'no_subscription' });
+    },
+  };
+}
+
+const columns = ['grant_id', 'user_id', 'state'] as const;
+
+const readRow = (row: { grant_id: string; user_id: string | null; state: string | null }): StoredSubscription | null =>
+  row.state === null
+    ? null
+    : { grantId: row.grant_id, userId: row.user_id, state: JSON.parse(row.state) as StripeState };
+
+async function getStored(db: Queries, id: string): Promise<StoredSubscription | null> {
+  const row = await db.selectFrom('subscriptions').select(columns).where('id', '=', id).executeTakeFirst();
+  return row ? readRow(row) : null;
+}
+
+async function storedOfUser(db: Queries, userId: string): Promise<readonly StoredSubscription[]> {
+  const rows = await db.selectFrom('subscriptions').select(columns).where('user_id', '=', userId).execute();
+  return rows.map(readRow).filter((one) => one !== null);
+}
+
+async function reconcileSubscription(
+  dependencies: Dependencies,
+  id: string,
+  reason?: ReconcileReason,
+): Promise<StoredSubscription | null> {
+  const { database, jobs, log, now, outbox } = dependencies;
+  const request = await numberRequest(dependencies, id);
+  const found = await fetchAndAct(dependencies, id, reason).catch(async (error: unknown) => {
+    if (!isMissing(error) && !(error instanceof NotOurs)) throw error;
+    if (error instanceof NotOurs) log.debug({ subscription: id }, error.message);
+    await database.db.deleteFrom('subscriptions').where('id', '=', id).where('state', 'is', null).execute();
+    return null;
+  });
+  if (found === null) return null;
+  const { state, userId } = found;
+  const isAnnounced = reason === 'announced' || reason === 'announced-amount';
+  if (state.amountPending) {
+    const kind = isAnnounced ? 'announced-amount' : 'amount';
+    await jobs.add(database.db, { kind, subject: id, once: true, due: now() + previewAgainMs });
+  }
+  const written = await store(dependencies, { id, request, userId, state, isAnnounced });
+  if (written === null) {
+    // Another process asked later and was answered sooner: which answer is newer is unknown, so Stripe is asked once more.
+    await jobs.add(database.db, { kind: 'subscription', subject: id, once: true });
+    return getStored(database.db, id);
+  }
+  outbox.nudge();
+  for (const dispute of written.disputes)
+    log.warn({ dispute, subscription: id }, 'A payment is disputed; answer it in Stripe’s dashboard');
+  return { grantId: written.grantId, userId, state };
+}
+
+/** Numbers a request to Stripe; makes the row where there is none. */
+async function numberRequest({ database: { db }, now }: Dependencies, id: string): Promise<number> {
+  const row = await db
+    .insertInto('subscriptions')
+    .values({
+      id,
+      customer: '',
+      user_id: null,
+      grant_id: randomUUID(),
+      state: null,
+      digest: null,
+      renews: null,
+      asked: 1,
+      answered: 0,
+      updated: now(),
+    })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet((is) => ({ asked: is('subscriptions.asked', '+', 1) })))
+    .returning('asked')
+    .executeTakeFirstOrThrow();
+  return row.asked;
+}
+
+/** @throws NotOurs, StripeError */
+async function fetchAndAct(dependencies: Dependencies, id: string, reason?: ReconcileReason) {
+  const { catalogue, database } = dependencies;
+  const needsAmount = reason === 'amount' || reason === 'announced-amount';
+  let fetched = await fetchSubscription(dependencies, id, needsAmount);
+  await catalogue.learn(pricesIn(fetched));
+  const before = fetched.upcoming === undefined ? ((await getStored(database.db, id))?.state ?? null) : null;
+  let state = readState(fetched, catalogue.known, before);
+  const acted =
+    (await cancelAbandoned(dependencies, state)) ||
+    (await cancelLost(dependencies, state)) ||
+    (await resumeUpgraded(dependencies, state)) ||
+    (await refundDeletedReader(dependencies, fetched, state));
+  if (acted) {
+    fetched = await fetchSubscription(dependencies, id);
+    state = readState(fetched, catalogue.known, before);
+  }
+  return { state, userId: await ownerOf(dependencies, fetched) };
+}
+
+/** Cancels a subscription whose purchase was given up: it must not be paid, and not be had for nothing. */
+async function cancelAbandoned({ stripe, purchases, log }: Dependencies, state: StripeState): Promise<boolean> {
+  const purchase = state.purchase === null ? null : await purchases.get(state.purchase);
+  if (purchase?.state !== 'given up') return false;
+  const isPaid = state.invoices.some(({ paid }) => paid > 0);
+  if (isPaid || (state.status !== 'incomplete' && !isLive(state))) return false;
+  log.warn({ subscription: state.id }, 'A subscription whose purchase was given up is cancelled');
+  await cancelUnpaid(stripe, state.id);
+  return true;
+}
+
+/** Cancels after a lost dispute: whose bank has taken the newest payment back is not charged again, and may buy anew. */
+async function cancelLost({ stripe, log }: Dependencies, state: StripeState): Promise<boolean> {
+  if (!isLive(state) || !isLost(state)) return false;
+  log.warn({ subscription: state.id }, 'A dispute is lost; its subscription is cancelled');
+  await cancelNow(stripe, state.id);
+  return true;
+}
+
+/** Takes a cancellation back where an upgrade was paid after it. */
+async function resumeUpgraded({ stripe, database }: Dependencies, state: StripeState): Promise<boolean> {
+  if (!isEnding(state) || !isRunning(state) || state.schedule !== null) return false;
+  const change = await database.db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('state', '=', 'open')
+    .where('kind', '=', 'switch')
+    .where('subscription', '=', state.id)
+    .executeTakeFirst();
+  if (!change || outcomeOf(change, state) !== 'done') return false;
+  await resume(stripe, state);
+  return true;
+}
+
+/** Refunds what a deleted reader was charged, and cancels. */
+async function refundDeletedReader(
+  { stripe, customers, log }: Dependencies,
+  { charges }: FetchedSubscription,
+  state: StripeState,
+): Promise<boolean> {
+  if ((await customers.userOf(state.customer)) !== null) return false;
+  const since = await customers.chargeableUntil(state.customer);
+  if (since === null) return false;
+  const count = await refundSince({ stripe, log }, charges, since);
+  if (isLive(state)) await cancelNow(stripe, state.id);
+  return count > 0 || isLive(state);
+}
+
+/** The reader of a subscription, from our own row, or from Stripe's metadata where ours was lost. */
+async function ownerOf(
+  { database: { db }, customers, now }: Dependencies,
+  { subscription }: FetchedSubscription,
+): Promise<string | null> {
+  const customer = idOf(subscription.customer) ?? '';
+  const known = await customers.userOf(customer);
+  const noted = subscription.metadata.user;
+  if (known !== null || !noted || (await customers.isForgotten(customer))) return known;
+  const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
+  if (!user) return null;
+  await db
+    .insertInto('customers')
+    .values({ user_id: noted, customer, shipping: null, shipping_sent: 0, updated: now() })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return customers.userOf(customer);
+}
+
+interface Answer {
+  readonly id: string;
+  /** Number of the request. */
+  readonly request: number;
+  readonly userId: string | null;
+  readonly state: StripeState;
+  readonly isAnnounced: boolean;
+}
+
+/** @returns the grant and disputes that are new; `null` where a later request was answered already */
+async function store(dependencies: Dependencies, { id, request, userId, state, isAnnounced }: Answer) {
+  const { database, now } = dependencies;
+  return database.transaction(async (tx) => {
+    const row = await tx
+      .updateTable('subscriptions')
+      .set({
+        customer: state.customer,
+        state: JSON.stringify(state),
+        answered: request,
+        updated: now(),
+        digest: digestOf(state),
+        renews: renewsAt(state),
+        // A reader who was deleted meanwhile stays deleted.
+        user_id: userId,
+      })
+      .where('id', '=', id)
+      .where('answered', '<', request)
+      .returning('grant_id')
+      .executeTakeFirst();
+    if (!row) return null;
+    await endPurchases(dependencies, tx, state);
+    if (userId !== null) await queueNotices(dependencies, tx, userId, state, isAnnounced);
+    return { grantId: row.grant_id, disputes: await noteDisputes(tx, state, now()) };
+  });
+}
+
+/** Ends purchases that are paid, and those that never will be. */
+async function endPurchases({ purchases }: Dependencies, tx: AccountsTransaction, state: StripeState): Promise<void> {
+  const open = await tx
+    .selectFrom('purchases')
+    .selectAll()
+    .where('state', '=', 'open')
+    .where((is) => is.or([is('subscription', '=', state.id), is('id', '=', state.purchase ?? '')]))
+    .execute();
+  for (const purchase of open) {
+    const outcome = outcomeOf(purchase, state);
+    if (outcome) await purchases.end(tx, purchase.id, outcome);
+  }
+}
+
+/** Queues the mail that a state causes, each message once. */
+async function queueNotices(
+  { outbox, rules, now }: Dependencies,
+  tx: AccountsTransaction,
+  userId: string,
+  state: StripeState,
+  isAnnounced: boolean,
+): Promise<void> {
+  const until = paidUntil(state);
+  if (until !== null && isRunning(state) && !isEnding(state)) {
+    // Who cancels, resumes and cancels again gets mail both times.
+    await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state, until)).execute();
+  }
+  // A subscription that never began is neither welcomed nor said to have ended.
+  if (awaitsCard(state)) return;
+  const open = await tx
+    .selectFrom('purchases')
+    .select('id')
+    .where('state', '=', 'open')
+    .where('id', '=', state.purchase ?? '')
+    .executeTakeFirst();
+  const notices = noticesOf(state, now(), rules, isAnnounced).filter(
+    ({ message }) => message.kind !== 'welcome-tier' || !open,
+  );
+  if (notices.length === 0) return;
+  const user = await tx.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
+  if (!user) return;
+  for (const { key, message } of notices) {
+    const fresh = await tx
+      .insertInto('billing_notices')
+      .values({ key, user_id: userId, at: now() })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .returning('key')
+      .executeTakeFirst();
+    if (fresh) await outbox.enqueue(tx, { ...message, to: user.email });
+  }
+}
+
+/** What became of a purchase, by the state of its subscription; `null`: it is still open. */
+function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' | null {
+  if (purchase.kind === 'switch') {
+    const isPaid = state.price.plan === purchase.plan && state.paid.some(({ plan }) => plan === purchase.plan);
+    const isPlanned = state.next?.plan === purchase.plan;
+    if (isPaid || isPlanned) return 'done';
+    return isLive(state) ? null : 'given up';
+  }
+  if (state.status === 'incomplete') return null;
+  const wasPaid = state.invoices.some(({ paid }) => paid > 0);
+  if (!isLive(state)) return isSettled(state) && wasPaid ? 'done' : 'given up';
+  // A subscription that was paid and refunded runs on: it blocks another one.
+  return isSettled(state) || wasPaid ? 'done' : null;
+}
+
+const disputeKey = (id: string): string => `dispute:${id}`;
+
+/**
+ * Notes which of a subscription's disputes are open. One that is lost counts as refunded (state.ts); one that is open closes nothing, and
+ * operators have to answer it in Stripe's dashboard in time.
+ *
+ * @returns those that were not known yet
+ */
+async function noteDisputes(
+  tx: AccountsTransaction,
+  { id, disputes = [] }: Pick<StripeState, 'id' | 'disputes'>,
+  now: number,
+): Promise<readonly string[]> {
+  const fresh: string[] = [];
+  for (const { id: dispute, outcome, due } of disputes) {
+    const key = disputeKey(dispute);
+    if (outcome !== 'open') {
+      await tx.deleteFrom('billing_notes').where('key', '=', key).execute();
+      continue;
+    }
+    const made = await tx
+      .insertInto('billing_notes')
+      .values({ key, value: JSON.stringify({ subscription: id, due }), at: now })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .returning('key')
+      .executeTakeFirst();
+    if (made) fresh.push(dispute);
+  }
+  return fresh;
+}
+
+export async function countOpenDisputes(db: Queries): Promise<number> {
+  const { count } = await db
+    .selectFrom('billing_notes')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('key', 'like', disputeKey('%'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Milliseconds, longer than any bank takes. */
+const disputeKeptMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Deletes disputes whose end was never heard of, as when Stripe has deleted the customer. @param now epoch milliseconds */
+export async function pruneDisputes(db: Queries, now: number): Promise<void> {
+  await db
+    .deleteFrom('billing_notes')
+    .where('key', 'like', disputeKey('%'))
+    .where('at', '<', now - disputeKeptMs)
+    .execute();
+}

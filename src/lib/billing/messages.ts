@@ -1,0 +1,41 @@
+/** What readers are told by billing, in one place. The first four sentences are given by the specification word for word. */
+export const messages = {
+  failed: 'Payment has failed - please check your card details, or try another payment method.',
+  wrong: 'Something went wrong. Please try again.',
+  subscriptions: 'Failed to fetch subscriptions',
+  deleted: 'This account is deleted.',
+
+  /** Billing is switched off. */
+  off: 'You can’t subscribe just now. Please try again in a few minutes.',
+  taxPlace: 'We couldn’t work out the tax for this address. Check your country and ZIP or postal code.',
+  otherSite: 'This form was sent from another site. Please send it from here.',
+
+  planGone: 'We no longer offer this plan. Please choose another.',
+  address: 'Tell us first where to deliver the paper.',
+  subscribed: 'You already have a subscription. You can switch plans in your account.',
+  promotionUsed: 'You’ve already used this offer, and it’s good only once. Please choose another plan.',
+  newSubscribers: 'This offer is for new subscribers. To change your plan, please choose another one.',
+  busy: 'A payment is under way. Wait a moment, then try again.',
+  amountChanged: 'The amount has changed. Please check it and try again.',
+  unknownSubscription: 'We can’t find this subscription.',
+  unconfirmed:
+    'Confirm your email address first: open the link we mailed you, or sign in with your email again to get a new one.',
+  waiting: 'Your bank hasn’t confirmed the payment yet. Wait a moment, then try again.',
+
+  noSubscription: 'You don’t have a subscription yet. Please choose a plan.',
+  unpaid: 'Your last payment didn’t go through. Please update your card first.',
+  paused: 'Billing for your subscription is paused. You can change your plan once it resumes.',
+  offerOver: 'This offer is no longer open. Your subscription hasn’t changed.',
+  unknownInvoice: 'We can’t find this invoice.',
+} as const;
+
+export const couponMessages = {
+  unknown: 'We don’t recognize this coupon. Check the spelling and try again.',
+  expired: 'This coupon has expired.',
+  /** Used up or ended between our own check and Stripe's. */
+  invalid: 'This coupon isn’t valid anymore.',
+  used: 'This coupon has been used up.',
+  otherPlan: 'This coupon isn’t for this plan.',
+  otherReader: 'This coupon is for another reader.',
+  firstTime: 'This coupon is for new subscribers.',
+} as const;
