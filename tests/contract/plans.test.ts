@@ -81,7 +81,7 @@ describe('pages with prices', () => {
     await open.room.press.invalidate(['prices']);
     await expect
       .poll(async () => words((await open.browser().get('/pricing')).text))
-      .toContain('$130.50 /year BillingResult once a year. $13.50 less than twelve months at $12.');
+      .toContain('$130.50 /year Billed once a year. $13.50 less than twelve months at $12.');
     shop.prices = catalogue;
     await open.room.press.invalidate(['prices']);
     await expect.poll(async () => words((await open.browser().get('/pricing')).text)).toContain('$120 /year');

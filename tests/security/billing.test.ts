@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { APIContext, APIRoute } from 'astro';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BillingResult } from '../../src/lib/billing/service.ts';
+import type { Billed } from '../../src/lib/billing/service.ts';
 import { createGeo } from '../../src/lib/geo/geo.server.ts';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { createLog } from '../../src/server/logging.ts';
@@ -127,7 +127,7 @@ async function reader(): Promise<{
   return { cookies: browser(cookies), session };
 }
 const charges = () => [...house.stripe.ledger.store.all('charge')].filter(({ status }) => status === 'succeeded');
-const status = (result: BillingResult<unknown>): number => (result.ok ? 200 : result.status);
+const status = (result: Billed<unknown>): number => (result.ok ? 200 : result.status);
 /** Whatever a call does at Stripe makes an event or an object there. */
 const things = (): number =>
   (['event', 'customer', 'subscription', 'payment_method', 'setup_intent', 'answer'] as const)

@@ -13,7 +13,7 @@ import {
   createBilling,
   type RunningBilling,
 } from '../../src/lib/billing/engine/billing.server.ts';
-import type { BillingResult } from '../../src/lib/billing/service.ts';
+import type { Billed } from '../../src/lib/billing/service.ts';
 import type { Shipping } from '../../src/lib/billing/wire.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
@@ -162,7 +162,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
 }
 
 /** The value of a result. @throws Error with the refusal */
-export function paid<T>(result: BillingResult<T>): T {
+export function paid<T>(result: Billed<T>): T {
   if (result.ok) return result.value;
   throw new Error(`${result.status} ${JSON.stringify(result.error)}`);
 }

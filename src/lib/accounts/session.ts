@@ -15,6 +15,10 @@ export const productSlugs: Readonly<Record<Product, string>> = {
   reader: 'sun-reader',
 };
 
+/** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for what is none of ours. */
+export const tierRank = (slug: string): number =>
+  productsByRank.toReversed().findIndex((product) => productSlugs[product] === slug);
+
 /** Free articles that are counted. */
 export interface Trial {
   readonly id: string;

@@ -7,7 +7,8 @@ import type { Session } from '../accounts/service.ts';
 import { readForm } from '../http/body.server.ts';
 import { isOwnForm } from '../http/form.server.ts';
 import { leavingReason, type StayOffer } from './leaving.ts';
-import type { Billing, BillingResult } from './service.ts';
+import { messages } from './messages.ts';
+import type { Billed, Billing } from './service.ts';
 import { isLive } from './status.ts';
 import type { Subscription } from './wire.ts';
 
@@ -40,7 +41,6 @@ export interface CancelOutcome {
   readonly status: number;
 }
 
-const wrong = 'Something went wrong. Please try again.';
 const confirm = `${cancelPath}?step=confirm`;
 
 /** Works a form of this page. */
@@ -51,22 +51,22 @@ export async function cancelStep(
 ): Promise<CancelOutcome> {
   const again = (problem: string, status: number): CancelOutcome => ({ to: null, problem, status });
   if (!isOwnForm(request, locals.config.siteUrl)) {
-    return again('This form was sent from another site. Please send it from here.', 403);
+    return again(messages.otherSite, 403);
   }
   const form = await readForm(request);
   const step = form?.get('step');
-  const on = (result: BillingResult<unknown>, to: string): CancelOutcome => {
+  const on = (result: Billed<unknown>, to: string): CancelOutcome => {
     if (result.ok) return { to, problem: null, status: 303 };
     // What there is now is shown, whatever it was that was pressed.
     if (result.status === 404) return { to: cancelPath, problem: null, status: 303 };
-    return again(result.status >= 500 ? wrong : result.error.message, result.status);
+    return again(result.status >= 500 ? messages.wrong : result.error.message, result.status);
   };
   try {
     switch (step) {
       case cancelSteps.why: {
         const reason = leavingReason(form?.get('reason'));
         const begun = await billing.beginLeaving(reader, { reason, words: form?.get('words') ?? null });
-        // An answer that cannot be kept keeps nobody from leaving.
+        // A reason that can't be stored keeps no reader from canceling.
         return begun.ok || begun.status === 404 ? on(begun, confirm) : { to: confirm, problem: null, status: 303 };
       }
       case cancelSteps.stay:
@@ -76,10 +76,10 @@ export async function cancelStep(
       case cancelSteps.resume:
         return on(await billing.resume(reader), '/dashboard/account?state=resumed#plan');
       default:
-        return again(wrong, 400);
+        return again(messages.wrong, 400);
     }
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, 'A cancellation could not be worked on');
-    return again(wrong, 503);
+    return again(messages.wrong, 503);
   }
 }

@@ -69,7 +69,7 @@ export const switchPlan = ({ planId, prorationDate, ...rest }: Switch): Promise<
     patience,
   });
 
-/** The reader's subscription; 401 is nobody. */
+/** The reader's subscription; 401 without a session. */
 export const subscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
 
 /** Goes on after a cancellation, or with the present plan where another is planned. */

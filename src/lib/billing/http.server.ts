@@ -4,11 +4,11 @@ import type { z } from 'zod';
 import type { Accounts, Session } from '../accounts/service.ts';
 import { type Answer, refuse } from '../http/answer.ts';
 import { accountRoute, type Call, getRoute, signedInRoute } from '../http/routes.server.ts';
-import type { Billing, BillingResult } from './service.ts';
+import { messages } from './messages.ts';
+import type { Billed, Billing } from './service.ts';
 
-const off = 'Checkout is not possible just now. Please try again in a little while.';
 const retryWhenOff = 600;
-const whenOff = (): Answer => refuse(503, off, { retryAfter: retryWhenOff });
+const whenOff = (): Answer => refuse(503, messages.off, { retryAfter: retryWhenOff });
 
 type Payments<Body> = Call<Body> & { readonly billing: Billing };
 
@@ -38,7 +38,7 @@ export const shopCall = <Schema extends z.ZodType = z.ZodUnknown>(
     return billing ? handle({ ...call, billing }) : whenOff();
   });
 
-/** A GET for everybody that asks nobody who they are. */
+/** A GET for everybody, without a session. */
 export const shopRead = (handle: (billing: Billing, context: APIContext) => Answer): APIRoute =>
   getRoute(async (context) => {
     const billing = billingOf(context);
@@ -46,7 +46,7 @@ export const shopRead = (handle: (billing: Billing, context: APIContext) => Answ
   });
 
 /** A result as it goes over the wire. */
-export function answerOf<T>(result: BillingResult<T>, body: (value: T) => unknown = (value) => value): Answer {
+export function answerOf<T>(result: Billed<T>, body: (value: T) => unknown = (value) => value): Answer {
   if (result.ok) return { status: 200, body: body(result.value) };
   const { status, error } = result;
   return {
@@ -56,7 +56,7 @@ export function answerOf<T>(result: BillingResult<T>, body: (value: T) => unknow
   };
 }
 
-/** With the cookies of what the reader may read now: whoever has paid reads on without signing in anew. */
+/** With the cookies of what the reader may read now: a reader who has paid reads on without signing in again. */
 export async function withAccess(answer: Answer, accounts: Accounts, session: Session): Promise<Answer> {
   if (answer.status !== 200) return answer;
   return { ...answer, cookies: [...(answer.cookies ?? []), ...(await accounts.accessCookies(session))] };
@@ -68,7 +68,7 @@ export const webhookCall: APIRoute = async ({ request, locals }) => {
   const raw = Buffer.from(await request.arrayBuffer());
   const { status, message } = billing
     ? await billing.webhook(raw, request.headers.get('stripe-signature'))
-    : { status: 503, message: off };
+    : { status: 503, message: messages.off };
   return new Response(JSON.stringify({ message }), {
     status,
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },

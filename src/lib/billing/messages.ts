@@ -1,8 +1,7 @@
-/** What readers are told by billing, in one place. The first four sentences are given by the specification word for word. */
+/** What readers are told by billing, in one place. `failed` and `wrong` are given by the specification word for word. */
 export const messages = {
   failed: 'Payment has failed - please check your card details, or try another payment method.',
   wrong: 'Something went wrong. Please try again.',
-  subscriptions: 'Failed to fetch subscriptions',
   deleted: 'This account is deleted.',
 
   /** Billing is switched off. */

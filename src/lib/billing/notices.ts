@@ -16,7 +16,7 @@ export interface Notice {
 }
 
 const day = 24 * 60 * 60 * 1000;
-/** What is older is not mailed: when a house with many subscriptions is connected, nobody is to hear of last year. */
+/** What is older is not mailed: when an account with many subscriptions is connected, no reader gets mail about last year. */
 const newsMs = 3 * day;
 
 export interface NoticeRules {

@@ -23,7 +23,7 @@ import type {
   SwitchAnswer,
 } from './wire.ts';
 
-export type BillingResult<T> =
+export type Billed<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
@@ -58,51 +58,47 @@ export interface Billing {
   /** What this user has paid for now; one indexed query of our own database. */
   entitlements(userId: string): Promise<readonly Entitlement[]>;
 
-  /** @param address network address of whoever asks: guesses at coupons are limited */
-  quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<BillingResult<QuoteAnswer>>;
-  /** @param address network address of whoever asks: guesses are limited */
+  /** @param address network address of the caller: guesses at coupons are limited */
+  quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<Billed<QuoteAnswer>>;
+  /** @param address network address of the caller: guesses are limited */
   coupon(
     code: string,
     planId: string | null,
     who: { session: Session | null; address: string },
-  ): Promise<BillingResult<CouponAnswer>>;
+  ): Promise<Billed<CouponAnswer>>;
   /** @param address as with {@link quote} */
-  subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<BillingResult<SubscribeAnswer>>;
+  subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<Billed<SubscribeAnswer>>;
   /** @param address as with {@link quote} */
-  confirm(
-    session: Session,
-    subscriptionId: string,
-    address?: string | null,
-  ): Promise<BillingResult<ConfirmationAnswer>>;
+  confirm(session: Session, subscriptionId: string, address?: string | null): Promise<Billed<ConfirmationAnswer>>;
   /** @param address as with {@link quote} */
   switchPlan(
     session: Session,
     ask: { planId: string; prorationDate?: number; expected?: number; attempt?: string },
     address?: string | null,
-  ): Promise<BillingResult<SwitchAnswer>>;
+  ): Promise<Billed<SwitchAnswer>>;
   /** Cancels at the end of what is paid. @param reason what the reader says, if something */
-  cancel(session: Session, reason?: string | null): Promise<BillingResult<Subscription>>;
+  cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
   /**
    * Goes on after a cancellation, until what is paid has ended, with the switch that was planned before it; and goes back to the
    * present plan where another is planned.
    */
-  resume(session: Session): Promise<BillingResult<Subscription>>;
+  resume(session: Session): Promise<Billed<Subscription>>;
 
   /** Before a cancellation: notes why, and decides on the one offer (spec section 2, "retention"). Asks for nothing else. */
-  beginLeaving(session: Session, farewell: Farewell): Promise<BillingResult<null>>;
+  beginLeaving(session: Session, farewell: Farewell): Promise<Billed<null>>;
   /** The offer that was made to who is leaving just now; `null`: none. */
   stayOffer(session: Session): Promise<StayOffer | null>;
   /** Takes the offer. The same press again is the same offer. */
-  stay(session: Session): Promise<BillingResult<Subscription>>;
+  stay(session: Session): Promise<Billed<Subscription>>;
   /** How many left or stayed since then, by reason: for operators, and without a name. @param since epoch milliseconds */
   leavingCounts(since: number): Promise<readonly LeavingCount[]>;
 
   /** A page of the reader's own bills, newest first, asked of Stripe. @param after id of the last one that is known */
-  bills(session: Session, after?: string | null): Promise<BillingResult<BillsAnswer>>;
+  bills(session: Session, after?: string | null): Promise<Billed<BillsAnswer>>;
   /** Where Stripe keeps a bill of this reader's: the PDF, or the page on which it can be paid. Its address does not last. */
-  billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<BillingResult<string>>;
+  billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
   /** What is charged; `null`: no card is kept. */
-  card(session: Session): Promise<BillingResult<KeptCard | null>>;
+  card(session: Session): Promise<Billed<KeptCard | null>>;
   /** Stripe's number of this reader, `cus_…`; `null`: has never bought. */
   customerOf(session: Session): Promise<string | null>;
 
@@ -112,17 +108,13 @@ export interface Billing {
     session: Session,
     subscriptionId: string,
     metadata: Readonly<Record<string, string>>,
-  ): Promise<BillingResult<null>>;
+  ): Promise<Billed<null>>;
   shipping(session: Session): Promise<Shipping | null>;
-  saveShipping(session: Session, shipping: Shipping): Promise<BillingResult<Shipping>>;
+  saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
   /** A client secret with which the browser sets up a card; the same until it is used. @param address as with {@link quote} */
-  setupIntent(session: Session, address?: string | null): Promise<BillingResult<{ readonly clientSecret: string }>>;
+  setupIntent(session: Session, address?: string | null): Promise<Billed<{ readonly clientSecret: string }>>;
   /** Makes this card the one that is charged, and tries what is open once more. @param address as with {@link quote} */
-  usePaymentMethod(
-    session: Session,
-    paymentMethod: string,
-    address?: string | null,
-  ): Promise<BillingResult<KeptCardAnswer>>;
+  usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<KeptCardAnswer>>;
 
   /** Stripe's own state of this reader's subscriptions, fetched now. */
   repair(session: Session): Promise<void>;
@@ -131,7 +123,7 @@ export interface Billing {
    * what was bought. Works while Stripe is away: it is told later.
    */
   forget(userId: string): Promise<void>;
-  /** Whether a payment of this reader's is on its way, or a bank is being asked: whoever is forgotten meanwhile may be charged for nothing. */
+  /** Whether a payment of this reader's is on its way, or a bank is being asked: a reader who is deleted meanwhile may be charged for nothing. */
   isPaying(userId: string): Promise<boolean>;
   /** What is known of a reader, for the export of everything kept. */
   exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;

@@ -3,6 +3,7 @@
  * answer, wherever it is asked.
  */
 import { publication } from '../../publication.ts';
+import { tierRank } from '../accounts/session.ts';
 import type { Entitlement } from './service.ts';
 import { isInGoodStanding, isLive, isOverdue, isUnpaid, mayRenew, type StripeStatus } from './status.ts';
 import type { Price, Subscription, Tax } from './wire.ts';
@@ -128,10 +129,9 @@ export interface StripeState {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** The more it opens, the higher. */
-const tiers = ['sun-reader', 'sun-member', 'sun-founder'];
+/** The more it opens, the higher: print ranks above the same tier without it. */
 export const rankOf = ({ product, print }: { readonly product: string; readonly print: boolean }): number =>
-  tiers.indexOf(product) * 2 + (print ? 1 : 0);
+  tierRank(product) * 2 + (print ? 1 : 0);
 
 /**
  * Whether it still waits for its card: nothing was paid with money, and no card is set up. Stripe calls it active or trialing all

@@ -50,7 +50,7 @@ export interface PurchasesTable {
 export interface SubscriptionsTable {
   id: string;
   customer: string;
-  /** `null`: of nobody we know, or of a reader who is forgotten. */
+  /** `null`: no reader of ours, or one who is deleted. */
   user_id: string | null;
   /** Our number of the grant, made with the row. */
   grant_id: string;

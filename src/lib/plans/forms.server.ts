@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { AstroGlobal } from 'astro';
 import { unconfirmed } from '../accounts/forms.ts';
 import type { Session } from '../accounts/service.ts';
-import type { Billing, BillingResult } from '../billing/service.ts';
+import type { Billed, Billing } from '../billing/service.ts';
 import type { QuoteAnswer, SwitchAnswer } from '../billing/wire.ts';
 import { readForm } from '../http/body.server.ts';
 import { isOwnForm } from '../http/form.server.ts';
@@ -115,7 +115,7 @@ function decided(form: URLSearchParams) {
   return { ...whole('expected'), ...whole('prorationDate'), ...(/^[\da-f-]{36}$/.test(attempt) && { attempt }) };
 }
 
-function refusalOf(answer: BillingResult<SwitchAnswer>): Pick<SwitchView, 'problem' | 'remedy' | 'status'> {
+function refusalOf(answer: Billed<SwitchAnswer>): Pick<SwitchView, 'problem' | 'remedy' | 'status'> {
   if (answer.ok) return { problem: planSwitch.asksBank, remedy: planSwitch.remedies.otherCard, status: 402 };
   const { status, error } = answer;
   const remedies: Readonly<Record<string, SwitchView['remedy']>> = planSwitch.remedies;

@@ -3,7 +3,7 @@
  * code, so that what it sends is what is tried. Each group has a customer of its own; what was made is deleted.
  */
 import type Stripe from 'stripe';
-import type { BillingResult } from '../../lib/billing/service.ts';
+import type { Billed } from '../../lib/billing/service.ts';
 import type { Price, Subscription } from '../../lib/billing/wire.ts';
 import { type Check, type Step, Trouble } from './checks.ts';
 import { openShop, type Shop, type ShopOptions } from './stripe-shop.ts';
@@ -101,7 +101,7 @@ function need(price: Price | undefined, what: string): Price {
 
 /** A refusal of billing as what came; its cause is in the log line that billing wrote. */
 function taken<T>(
-  answer: BillingResult<T>,
+  answer: Billed<T>,
   remedy = 'see the log above, and the request in Stripe under Developers, Logs',
 ): T {
   if (answer.ok) return answer.value;

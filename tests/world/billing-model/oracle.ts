@@ -2,7 +2,7 @@
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
 import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
-import type { BillingResult } from '../../../src/lib/billing/service.ts';
+import type { Billed } from '../../../src/lib/billing/service.ts';
 import { entitlementOf, type StripeState } from '../../../src/lib/billing/state.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import type { Database } from '../../../src/lib/database.ts';
@@ -12,7 +12,7 @@ import type { Action, Step } from './steps.ts';
 /** What came of a action: a value, a refusal, or nothing, for the process is no more. */
 export type Outcome = {
   readonly action: Action;
-  readonly answer: BillingResult<unknown> | null;
+  readonly answer: Billed<unknown> | null;
   readonly expected?: number | undefined;
   readonly thrown?: string;
 };

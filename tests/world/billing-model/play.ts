@@ -8,7 +8,7 @@ import {
   openDispute,
   reviewDispute,
 } from '../../../sandbox/stripe/payments/disputes.ts';
-import type { BillingResult } from '../../../src/lib/billing/service.ts';
+import type { Billed } from '../../../src/lib/billing/service.ts';
 import type { KeptCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
 import { disagreements } from './agreement.ts';
@@ -171,7 +171,7 @@ async function act(
     if (quote.ok) expectation.sum = quote.value.dueToday;
     return expectation.sum;
   }
-  function keep(answer: BillingResult<SubscribeAnswer>): BillingResult<SubscribeAnswer> {
+  function keep(answer: Billed<SubscribeAnswer>): Billed<SubscribeAnswer> {
     if (!answer.ok) return answer;
     const { clientSecret, subscriptionId } = answer.value;
     reader.subscription = subscriptionId;
@@ -181,13 +181,13 @@ async function act(
   }
 
   /** About what is open the bank may ask, too. */
-  function ask(answer: BillingResult<KeptCardAnswer>): BillingResult<KeptCardAnswer> {
+  function ask(answer: Billed<KeptCardAnswer>): Billed<KeptCardAnswer> {
     const intent = answer.ok ? answer.value.clientSecret?.split('_secret_')[0] : undefined;
     if (intent && reader.subscription !== null) reader.challenge = { intent, subscription: reader.subscription };
     return answer;
   }
 
-  async function done(): Promise<BillingResult<unknown>> {
+  async function done(): Promise<Billed<unknown>> {
     switch (action.do) {
       case 'subscribe': {
         const decision = decide(reader, action);

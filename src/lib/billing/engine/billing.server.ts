@@ -12,7 +12,7 @@ import type { Outbox } from '../../mail/model.ts';
 import { currencyOf, priceIn } from '../currency.ts';
 import { messages } from '../messages.ts';
 import { disownReader, exportReader, forgetReader } from '../personal-data.server.ts';
-import type { Billing, BillingResult } from '../service.ts';
+import type { Billed, Billing } from '../service.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
 import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../wire.ts';
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
@@ -27,8 +27,7 @@ import { createWorker, type WorkerStats } from './jobs.server.ts';
 import { createMaintenance } from './maintenance.server.ts';
 import { fetchAttempt, offerCardSetup } from './payments.server.ts';
 import { quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
-import { createPromotions } from './promotions.server.ts';
-import { createPurchases, type Purchase } from './purchases.server.ts';
+import { createPromotions, createPurchases, type Purchase } from './purchases.server.ts';
 import { createQuoteCache, quoteNew, quoteOpen } from './quotes.server.ts';
 import { acceptOffer, beginLeaving, countLeaving, leave, noteResumed, openOffer } from './retention.server.ts';
 import { openStripe } from './stripe.server.ts';
@@ -201,7 +200,7 @@ function changing(
 > {
   const { limiter, customers, withLock } = dependencies;
   /** One change of a reader's subscription at a time. */
-  const change = <T>({ userId }: Session, work: () => Promise<BillingResult<T>>): Promise<BillingResult<T>> =>
+  const change = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
     withLock(userId, () => asResult(work));
   return {
     switchPlan: (session, body, address = null) => {
@@ -288,7 +287,7 @@ async function limitedQuote(
   session: Session | null,
   body: QuoteAsk,
   address: string | null,
-): Promise<BillingResult<QuoteAnswer>> {
+): Promise<Billed<QuoteAnswer>> {
   const { catalogue, limiter } = dependencies;
   const sold = catalogue.plan(body.planId);
   const price = sold && priceIn(sold, body.currency);
@@ -298,7 +297,7 @@ async function limitedQuote(
   if (known) return ok(known);
   const over = await limiter.count('quote', callerOf(session, address));
   if (over) return overLimit(over);
-  let answer: BillingResult<QuoteAnswer>;
+  let answer: Billed<QuoteAnswer>;
   try {
     answer = await quote(dependencies, session, price, body, address, false);
   } catch (error) {
@@ -318,7 +317,7 @@ async function quote(
   { couponCode, address: lives }: QuoteAsk,
   address: string | null,
   isFresh: boolean,
-): Promise<BillingResult<QuoteAnswer>> {
+): Promise<Billed<QuoteAnswer>> {
   const { stripe, customers, tax, now } = dependencies;
   const customer = session && (await customers.find(session.userId));
   const running = session && (await runningOf(dependencies, session.userId, isFresh));
@@ -372,7 +371,7 @@ async function checkCoupon(
   planId: string | null,
   session: Session | null,
   address: string,
-): Promise<BillingResult<CouponAnswer>> {
+): Promise<Billed<CouponAnswer>> {
   const { catalogue, customers, limiter } = dependencies;
   const price = planId === null ? null : catalogue.plan(planId);
   if (planId !== null && !price) return no(400, messages.planGone);
@@ -389,7 +388,7 @@ async function saveShipping(
   { customers, subscriptions, log }: BillingDependencies,
   { userId, emailVerified }: Session,
   shipping: Shipping,
-): Promise<BillingResult<Shipping>> {
+): Promise<Billed<Shipping>> {
   // The first address is a part of buying; where paid print goes is changed only by the owner of the e-mail address.
   const isChange = (await customers.shipping(userId)) !== null;
   if (!emailVerified && isChange && (await subscriptions.running(userId))) {

@@ -10,7 +10,7 @@ import type { AccountsTransaction } from '../../database.ts';
 import type { Limiter, Who } from '../../http/limiter.server.ts';
 import type { LimitName } from '../../http/limits.ts';
 import { idOf } from '../read-state.ts';
-import type { BillingResult } from '../service.ts';
+import type { Billed } from '../service.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { isMissing, overLimit } from './errors.ts';
 import type { PaymentAttempt } from './payments.server.ts';
@@ -27,8 +27,8 @@ export async function withinLimit<T>(
   limiter: Limiter,
   name: LimitName,
   who: Who,
-  work: () => Promise<BillingResult<T>>,
-): Promise<BillingResult<T>> {
+  work: () => Promise<Billed<T>>,
+): Promise<Billed<T>> {
   const over = await limiter.count(name, who);
   return over ? overLimit(over) : work();
 }
@@ -41,8 +41,8 @@ export async function withinLimit<T>(
 export async function withinCardLimit<T>(
   limiter: Limiter,
   who: Who,
-  work: () => Promise<BillingResult<T>>,
-): Promise<BillingResult<T>> {
+  work: () => Promise<Billed<T>>,
+): Promise<Billed<T>> {
   // Counted before Stripe is asked, so that many at once cannot slip through.
   const over = await limiter.count('card', who);
   if (over) return overLimit(over);

@@ -7,7 +7,7 @@ import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 import { priceIn } from '../currency.ts';
 import { messages } from '../messages.ts';
-import type { BillingResult } from '../service.ts';
+import type { Billed } from '../service.ts';
 import { isLive, isOver } from '../status.ts';
 import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
 import { cancelUnpaid, voidSwitch } from './cancel.server.ts';
@@ -38,7 +38,7 @@ export async function subscribe(
   session: Session,
   body: SubscribeBody,
   address: string | null,
-): Promise<BillingResult<SubscribeAnswer>> {
+): Promise<Billed<SubscribeAnswer>> {
   const { stripe, customers, purchases, tax, now } = dependencies;
   const { userId } = session;
   const known = await purchases.count(userId);
@@ -83,7 +83,7 @@ async function payPurchase(
   purchase: Purchase,
   price: Price,
   { payment_method: paymentMethod, attempt: decision, expected }: SubscribeBody,
-): Promise<BillingResult<SubscribeAnswer>> {
+): Promise<Billed<SubscribeAnswer>> {
   const { purchases } = dependencies;
   const { id, subscription } = purchase;
   await purchases.change(id, {
@@ -110,7 +110,7 @@ export async function confirm(
   dependencies: BillingDependencies,
   session: Session,
   id: string,
-): Promise<BillingResult<ConfirmationAnswer>> {
+): Promise<Billed<ConfirmationAnswer>> {
   const open = await dependencies.purchases.open(session.userId);
   const isOwn = (await dependencies.subscriptions.get(id))?.userId === session.userId || open?.subscription === id;
   if (!isOwn) return no(404, messages.unknownSubscription);
@@ -317,8 +317,8 @@ async function abandonRefused<T>(
   dependencies: BillingDependencies,
   purchase: Purchase | null,
   { intent, subscription }: PaymentAttempt,
-  work: () => Promise<BillingResult<T>>,
-): Promise<BillingResult<T>> {
+  work: () => Promise<Billed<T>>,
+): Promise<Billed<T>> {
   const answer = await asResult(work);
   const isRefused = !answer.ok && answer.status === 402 && intent?.kind === 'setup';
   if (isRefused && purchase?.subscription === subscription.id) await abandon(dependencies, purchase);

@@ -8,8 +8,7 @@ import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/model.ts';
 import type { Catalogue } from './catalogue.server.ts';
 import type { Customers } from './customers.server.ts';
-import type { Promotions } from './promotions.server.ts';
-import type { Purchases } from './purchases.server.ts';
+import type { Promotions, Purchases } from './purchases.server.ts';
 import type { Subscriptions } from './subscriptions.server.ts';
 
 /** Jobs of billing, with what the subject of each is. */

@@ -5,11 +5,11 @@ import { DatabaseUnavailable } from '../../database.ts';
 import type { Over } from '../../http/limiter.server.ts';
 import { tooManyTries } from '../../http/rate-limit.ts';
 import { couponMessages, messages } from '../messages.ts';
-import type { BillingResult } from '../service.ts';
+import type { Billed } from '../service.ts';
 import type { CheckoutError } from '../wire.ts';
 
-export const ok = <T>(value: T): BillingResult<T> => ({ ok: true, value });
-type No = Extract<BillingResult<never>, { ok: false }>;
+export const ok = <T>(value: T): Billed<T> => ({ ok: true, value });
+type No = Extract<Billed<never>, { ok: false }>;
 export const no = (status: No['status'], message: string, more: Omit<CheckoutError, 'message'> = {}): No => ({
   ok: false,
   status,
@@ -62,7 +62,7 @@ export const cardRefusal = (error: {
  * Runs a call of the service: what a reader or a card causes becomes a value; Stripe's being away becomes 503. What throws
  * then is a fault of ours.
  */
-export async function asResult<T>(work: () => Promise<BillingResult<T>>): Promise<BillingResult<T>> {
+export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Billed<T>> {
   try {
     return await work();
   } catch (error) {
@@ -77,7 +77,7 @@ export function refusalOf(error: unknown): No {
   if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
     return no(400, messages.taxPlace, { code: 'tax_address' });
   }
-  // The payment method is of somebody else, is used up, or never was.
+  // The payment method is another customer's, is used up, or doesn't exist.
   if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
     return no(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
   }

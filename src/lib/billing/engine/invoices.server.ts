@@ -84,7 +84,7 @@ export function createInvoices(
   };
 }
 
-/** A draft is no bill yet, what was taken back is none any more, and the first one of a purchase is paid at the attempt or never. */
+/** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid. */
 function billOf(invoice: Stripe.Invoice): Bill | null {
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;

@@ -7,7 +7,7 @@ import { pruneRefusedCards } from './card-attempts.server.ts';
 import { abandon, adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import type { BackgroundTask } from './jobs.server.ts';
-import { prunePromotions } from './promotions.server.ts';
+import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
 import { findWalletProblem } from './wallets.server.ts';
 import { jobOf } from './webhooks.server.ts';

@@ -8,7 +8,7 @@ import type { AccountsTransaction } from '../../database.ts';
 import type { Who } from '../../http/limiter.server.ts';
 import { messages } from '../messages.ts';
 import { idOf } from '../read-state.ts';
-import type { BillingResult } from '../service.ts';
+import type { Billed } from '../service.ts';
 import { isSettled, type StripeState } from '../state.ts';
 import { isOver } from '../status.ts';
 import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
@@ -95,7 +95,7 @@ export async function pay(
   attempt: PaymentAttempt,
   paymentMethod: string,
   purchase: string,
-): Promise<BillingResult<SubscribeAnswer>> {
+): Promise<Billed<SubscribeAnswer>> {
   const { intent } = attempt;
   if (!intent || !waitingStatuses.includes(intent.value.status)) return finish(dependencies, attempt);
   const isSame = idOf(intent.value.payment_method) === paymentMethod;
@@ -132,10 +132,7 @@ async function confirmIntent(
 }
 
 /** Stores the outcome of an attempt that is paid, refused, or waits for the reader, and answers with it. */
-export async function finish(
-  dependencies: Dependencies,
-  attempt: PaymentAttempt,
-): Promise<BillingResult<SubscribeAnswer>> {
+export async function finish(dependencies: Dependencies, attempt: PaymentAttempt): Promise<Billed<SubscribeAnswer>> {
   const { subscription, intent } = attempt;
   const status = (intent?.value.status ?? 'succeeded') as IntentStatus;
   if (intent && (status === 'requires_payment_method' || status === 'canceled')) {
@@ -203,7 +200,7 @@ export async function offerCardSetup(
   { stripe, database: { db }, limiter, now }: BillingDependencies,
   customer: string,
   who: Who,
-): Promise<BillingResult<{ readonly clientSecret: string }>> {
+): Promise<Billed<{ readonly clientSecret: string }>> {
   const key = setupKey(customer);
   const note = await db.selectFrom('billing_notes').select('value').where('key', '=', key).executeTakeFirst();
   const before = await retrieveSetup(stripe, note?.value);

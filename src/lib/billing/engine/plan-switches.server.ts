@@ -9,7 +9,7 @@ import type { Session } from '../../accounts/service.ts';
 import { knownIn } from '../currency.ts';
 import { messages } from '../messages.ts';
 import { idOf } from '../read-state.ts';
-import type { BillingResult } from '../service.ts';
+import type { Billed } from '../service.ts';
 import { isEnding, isPaused, type KnownPrice, type StripeState, switchKind, switchOf } from '../state.ts';
 import { isInGoodStanding } from '../status.ts';
 import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
@@ -38,7 +38,7 @@ export async function switchPlan(
   dependencies: BillingDependencies,
   session: Session,
   body: SwitchBody,
-): Promise<BillingResult<SwitchAnswer>> {
+): Promise<Billed<SwitchAnswer>> {
   const { stripe, catalogue, customers, purchases, subscriptions } = dependencies;
   const price = catalogue.plan(body.planId);
   if (!price) return no(400, messages.planGone);
@@ -174,7 +174,7 @@ async function upgrade(
   state: StripeState,
   price: Price,
   body: SwitchBody,
-): Promise<BillingResult<SwitchAnswer>> {
+): Promise<Billed<SwitchAnswer>> {
   const { stripe, database, purchases, subscriptions } = dependencies;
   const quote = await quotePlanSwitch(dependencies, state, price, body.prorationDate ?? null);
   if (body.expected !== undefined && quote.dueToday !== body.expected) {
@@ -212,7 +212,7 @@ async function downgrade(
   state: StripeState,
   price: Price,
   body: SwitchBody,
-): Promise<BillingResult<SwitchAnswer>> {
+): Promise<Billed<SwitchAnswer>> {
   const { stripe, database, purchases, subscriptions } = dependencies;
   const purchase = await beginSwitch(dependencies, session, state, price, body);
   // A reader who takes a smaller plan means to stay.

@@ -108,12 +108,12 @@ export function createQuoteCache(now: () => number) {
   };
 }
 
-/** What is too little to be charged by itself Stripe adds to the next bill. A credit that is left over is told by nobody. */
+/** Stripe adds an amount that is too small to be charged by itself to the next bill. A credit that is left over isn't shown. */
 function carried({ total, starting_balance: before, amount_due: due }: Stripe.Invoice): number {
   return due === 0 ? Math.max(0, total + before) : 0;
 }
 
-/** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps good for nobody else any more. */
+/** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps used up. */
 export async function quoteOpen(
   stripe: Stripe,
   { subscription, due }: Pick<PaymentAttempt, 'subscription' | 'due'>,

@@ -3,13 +3,14 @@
  * Stripe, or without a coupon, there is no offer, and the cancellation is the same.
  */
 import { randomUUID } from 'node:crypto';
+import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Queries } from '../../database.ts';
 import { detailsOf, type Farewell, leavingReason, longestWords, type StayOffer } from '../leaving.ts';
 import { messages } from '../messages.ts';
-import type { BillingResult, LeavingCount } from '../service.ts';
-import { isEnding, isRunning, type StripeState, subscriptionOf } from '../state.ts';
-import { billsOffered, offerOf } from '../stay-offer.ts';
+import { taxOf } from '../read-state.ts';
+import type { Billed, LeavingCount } from '../service.ts';
+import { isEnding, isInTrial, isPaused, isRunning, type StripeState, subscriptionOf } from '../state.ts';
 import type { CancellationsTable } from '../tables.ts';
 import type { Subscription } from '../wire.ts';
 import type { BillingDependencies } from './dependencies.ts';
@@ -26,7 +27,7 @@ export async function beginLeaving(
   dependencies: BillingDependencies,
   { userId }: Session,
   { reason, words }: Farewell,
-): Promise<BillingResult<null>> {
+): Promise<Billed<null>> {
   const { database, subscriptions } = dependencies;
   const state = await subscriptions.running(userId);
   if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
@@ -50,7 +51,7 @@ export async function openOffer(dependencies: BillingDependencies, { userId }: S
 export async function acceptOffer(
   dependencies: BillingDependencies,
   { userId }: Session,
-): Promise<BillingResult<Subscription>> {
+): Promise<Billed<Subscription>> {
   const { stripe, subscriptions, rules, now } = dependencies;
   const answer = (state: StripeState) => ok(subscriptionOf(state, now(), rules.graceDays));
   const row = await newestRow(dependencies, userId);
@@ -77,7 +78,7 @@ export async function leave(
   session: Session,
   reason: string | null,
   cancel: (details: ReturnType<typeof detailsOf>) => ReturnType<typeof cancelSubscription>,
-): Promise<BillingResult<Subscription>> {
+): Promise<Billed<Subscription>> {
   const { userId } = session;
   const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
   const known = leavingReason(reason);
@@ -210,4 +211,53 @@ async function makeOffer(
     log.warn({ err: error, coupon: stay.coupon }, 'The offer for a reader who cancels could not be made');
     return null;
   }
+}
+
+type OfferedCoupon = Pick<
+  Stripe.Coupon,
+  'id' | 'valid' | 'duration' | 'duration_in_months' | 'amount_off' | 'currency' | 'currency_options'
+>;
+
+/**
+ * Bills that a coupon would make smaller for a reader who is about to cancel, `null` for all; 0 where it is not offered, for
+ * instance in place of a discount that the reader has.
+ */
+function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): number | null {
+  const { price, nextAmount, status } = state;
+  const running = status === 'active' && !isInTrial(state, now) && !isPaused(state);
+  const plain = running && !isEnding(state) && state.schedule === null;
+  if (!plain || !coupon.valid || nextAmount === 0 || (state.discounts ?? []).length > 0) return 0;
+  if (coupon.amount_off !== null && coupon.currency !== price.currency && !coupon.currency_options?.[price.currency])
+    return 0;
+  return billsWithin(state, coupon, now);
+}
+
+/** What an offer comes to by Stripe's preview of the next bill with it; `null` where it takes nothing off. */
+function offerOf(
+  { price, nextAmount: from, periodEnd }: StripeState,
+  { id: coupon }: Pick<OfferedCoupon, 'id'>,
+  bills: number | null,
+  preview: Pick<Stripe.Invoice, 'amount_due' | 'total_taxes'>,
+): StayOffer | null {
+  const { amount_due: to } = preview;
+  return to >= from ? null : { coupon, currency: price.currency, from, to, tax: taxOf(preview), at: periodEnd, bills };
+}
+
+/** Bills that come while a coupon lasts which begins now. */
+function billsWithin({ price, periodEnd }: StripeState, coupon: OfferedCoupon, now: number): number | null {
+  if (coupon.duration === 'forever') return null;
+  if (coupon.duration === 'once') return 1;
+  const end = later(now, 'month', coupon.duration_in_months ?? 0);
+  let count = 0;
+  while (later(periodEnd, price.interval, count * price.count) < end) count++;
+  return count;
+}
+
+function later(at: number, interval: StripeState['price']['interval'], count: number): number {
+  const date = new Date(at);
+  if (interval === 'month' || interval === 'year') {
+    date.setUTCMonth(date.getUTCMonth() + count * (interval === 'year' ? 12 : 1));
+    return date.getTime();
+  }
+  return at + count * (interval === 'week' ? 7 : 1) * 86_400_000;
 }

@@ -4,7 +4,7 @@ import type { Session } from '../../accounts/service.ts';
 import type { detailsOf } from '../leaving.ts';
 import { messages } from '../messages.ts';
 import { idOf } from '../read-state.ts';
-import type { BillingResult } from '../service.ts';
+import type { Billed } from '../service.ts';
 import { isEnding, isRunning, subscriptionOf } from '../state.ts';
 import { isInGoodStanding } from '../status.ts';
 import type { KeptCardAnswer, Subscription } from '../wire.ts';
@@ -34,7 +34,7 @@ export async function cancelSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
   details: ReturnType<typeof detailsOf>,
-): Promise<BillingResult<Subscription>> {
+): Promise<Billed<Subscription>> {
   const { stripe, subscriptions } = dependencies;
   // An upgrade that waits for the bank was decided before.
   await abandonOpenSwitch(dependencies, userId);
@@ -58,7 +58,7 @@ export async function cancelSubscription(
 export async function resumeSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
-): Promise<BillingResult<Subscription>> {
+): Promise<Billed<Subscription>> {
   const { stripe, subscriptions } = dependencies;
   const { state } = await subscriptions.reconcileRunning(userId);
   const planned = state.next === null ? state.planned : null;
@@ -73,7 +73,7 @@ export async function saveMetadata(
   session: Session,
   id: string,
   given: Readonly<Record<string, string>>,
-): Promise<BillingResult<null>> {
+): Promise<Billed<null>> {
   if ((await subscriptions.get(id))?.userId !== session.userId) return no(404, messages.unknownSubscription);
   const metadata = Object.fromEntries(metadataFields.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
   // The reader's own address, whatever was typed.
@@ -87,7 +87,7 @@ export async function changeCard(
   dependencies: BillingDependencies,
   session: Session,
   paymentMethod: string,
-): Promise<BillingResult<KeptCardAnswer>> {
+): Promise<Billed<KeptCardAnswer>> {
   const { stripe, customers, subscriptions } = dependencies;
   const customer = await customers.ensure(session);
   const given = await stripe.paymentMethods.retrieve(paymentMethod);
@@ -113,7 +113,7 @@ export async function changeCard(
 async function reconcileAndAnswer(
   { subscriptions, rules, now }: BillingDependencies,
   id: string,
-): Promise<BillingResult<Subscription>> {
+): Promise<Billed<Subscription>> {
   const stored = await subscriptions.reconcile(id);
   if (!stored) return no(404, messages.unknownSubscription);
   return ok(subscriptionOf(stored.state, now(), rules.graceDays));
