@@ -34,6 +34,8 @@ export async function offerDatabases(): Promise<() => Promise<void>> {
     },
   };
   const server = createServer((request, response) => {
+    // Without it a worker may ask over an idle connection in the moment in which it is closed.
+    response.setHeader('connection', 'close');
     answers[request.url ?? '']?.().then(
       (answer) => response.end(answer),
       (error) => response.writeHead(500).end(String(error)),
