@@ -225,7 +225,7 @@ it('an account is not deleted while a payment of its reader is under way', async
   expect((await browser.post('/blaize/payment/stripe/subscribe', card)).status).toBe(200);
   const refused = await browser.post('/blaize/forget-me', { email });
   expect([refused.status, refused.headers['retry-after']]).toEqual([409, '60']);
-  expect(refused.json()).toMatchObject({ message: expect.stringContaining('A payment of yours is under way') });
+  expect(refused.json()).toMatchObject({ message: expect.stringContaining('still processing a payment of yours') });
   const byForm = await browser.submit('/account/delete', { email });
   expect(byForm.headers.location).toBe('/dashboard/privacy?problem=paying#delete');
   expect(await page(browser, '/dashboard/privacy?problem=paying')).toContain('nothing was deleted');

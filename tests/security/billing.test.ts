@@ -239,7 +239,11 @@ describe('a price', () => {
     const { session } = await reader();
     const penny = { ...yearly, plan_id: 'reader-penny' };
     paid(await house.billing.subscribe(session, penny));
-    expect(status(await house.billing.switchPlan(session, { planId: 'reader-penny' }))).toBe(400);
+    expect(await house.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject({
+      ok: false,
+      status: 409,
+      error: { code: 'promotion_used' },
+    });
     paid(await house.billing.cancel(session, null));
     await house.pass(61 * day);
     await house.deliver();
