@@ -5,10 +5,22 @@
  */
 import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formFields } from '../../src/lib/accounts/forms.ts';
 import { profileFields } from '../../src/lib/accounts/profile.ts';
+import { commentFields } from '../../src/lib/comments/schema.ts';
+import { consentFields } from '../../src/lib/consent/schema.ts';
+import { fieldNames } from '../../src/lib/http/form-fields.ts';
+import { mailFields } from '../../src/lib/newsletters/schema.ts';
+import { shippingFields } from '../../src/lib/plans/shipping.ts';
+import { supportFields } from '../../src/lib/support/schema.ts';
 import { type Answer, type Asked, type Browser, build } from '../fixtures/account-site.ts';
 import { everyRoute } from '../fixtures/paid-paper.ts';
 import { startWholeHouse, type WholeHouse } from '../fixtures/whole-house.ts';
+
+const profileNames = profileFields.map(({ name }) => name);
+/** The same value in each of these fields. */
+const everyField = (names: readonly string[], value: string): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, value]));
 
 /** Stands in everything that Ada has ever typed, and nowhere else. */
 const mark = 'Quinzelope';
@@ -34,8 +46,10 @@ beforeAll(async () => {
     expect(status, text).toBeLessThan(400);
     return answer;
   };
-  const names = { first_name: `Ada ${mark}`, last_name: mark, 'phone-number': '12125550183' };
-  await well(ada.post('/blaize/profile', { ...names, address: `280 ${mark} Street`, date_of_birth: '1990-12-10' }));
+  const texts = profileFields.filter(({ kind = 'text' }) => kind === 'text').map(({ attribute }) => attribute);
+  const profile = { ...everyField(texts, `Ada ${mark}`), 'phone-number': '12125550183', date_of_birth: '1990-12-10' };
+  expect(Object.keys(profile).toSorted()).toEqual(profileFields.map(({ attribute }) => attribute).toSorted());
+  await well(ada.post('/blaize/profile', profile));
   await well(ada.post('/api/v1/me/shipping', home));
   const order = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
   await well(ada.post('/blaize/payment/stripe/subscribe', order));
@@ -62,7 +76,7 @@ afterAll(() => house?.stop());
 describe('the log', () => {
   it('names no reader, whatever readers have done', async () => {
     await ada.post('/api/forms/support', support);
-    await ada.submit('/account/profile', { first_name: mark, phone: '123' });
+    await ada.submit('/account/profile', { ...everyField(profileNames, mark), phone: '123' });
     await house.browser().get(`/?recognized_email=${encodeURIComponent(adasEmail)}`);
     const letters = await house.letters(adasEmail);
     expect(letters.length).toBeGreaterThan(0);
@@ -254,12 +268,16 @@ describe('a script', () => {
     const name = `"'><img src=x onerror=xssmark()>`;
     const kept = async (answer: Promise<Answer>): Promise<void> => expect((await answer).status).toBeLessThan(400);
     const forms: readonly (readonly [path: string, fields: Record<string, string>])[] = [
-      ...profileFields.map(({ name: field }) => ['/account/profile', { [field]: script }] as const),
+      // A refused form keeps nothing, so each field is tried by itself too.
+      ['/account/profile', everyField(profileNames, script)],
+      ...profileNames.map((field) => ['/account/profile', { [field]: script }] as const),
       ['/account/profile', { first_name: name, last_name: name }],
-      ['/account/sign-in', { email: script, return: link }],
-      ['/account/newsletter', { email: script, newsletters: script, return: link }],
-      ['/shipping', { name: script, line1: script, line2: script, city: script, state: 'NY', postal_code: '10007' }],
-      ['/api/forms/support', { ...support, email, name: script, message: script }],
+      ['/account/sign-in', { ...everyField(Object.values(formFields), script), [formFields.return]: link }],
+      ['/account/newsletter', { ...everyField(Object.values(formFields), script), [formFields.return]: link }],
+      ['/shipping', everyField(shippingFields, script)],
+      ['/contact', everyField(fieldNames(supportFields), script)],
+      ['/contact', { ...support, email, name: script, message: script }],
+      ['/account/comment', { ...everyField(Object.values(commentFields), script), [commentFields.article]: '1' }],
     ];
     const found: string[] = [];
     const look = (what: string, html: string): void =>
@@ -287,17 +305,16 @@ describe('a body that is too much', () => {
     );
   const long = 'x'.repeat(70_000);
   const fields = [
-    'email',
-    'name',
-    'message',
-    'content',
-    'phone',
-    'q',
-    'reason',
-    'first_name',
-    'couponCode',
-    'code',
-    'token',
+    ...new Set([
+      ...Object.values(formFields),
+      ...profileNames,
+      ...fieldNames(supportFields),
+      ...Object.values(commentFields),
+      ...shippingFields,
+      ...Object.values(mailFields),
+      ...Object.values(consentFields),
+      ...['q', 'reason', 'couponCode'],
+    ]),
   ];
 
   it('of more than a megabyte is refused by every call, and read by none', async () => {

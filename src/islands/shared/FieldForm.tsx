@@ -31,9 +31,10 @@ export interface FieldFormState<Name extends string> {
 
 interface Props<Name extends string> extends FieldFormState<Name> {
   fields: Fields<Name>;
-  /** Path of the page, and of the route that takes JSON. */
+  /** Path of the page. */
   page: string;
-  route: string;
+  /** Path that takes JSON; the page unless given. */
+  route?: string;
   messages: { readonly sent: string; readonly failed: string };
   /** What the form is, for assistive technology. */
   label: string;
@@ -42,7 +43,7 @@ interface Props<Name extends string> extends FieldFormState<Name> {
 }
 
 export function FieldForm<Name extends string>(props: Props<Name>) {
-  const { fields, page, route, messages, label, sent = false, stamp, onTyped } = props;
+  const { fields, page, route = page, messages, label, sent = false, stamp, onTyped } = props;
   const values: Partial<Values<Name>> = props.values ?? {};
   const id = useId();
   const form = useRef<HTMLFormElement>(null);

@@ -103,6 +103,8 @@ async function submit<Name extends string>(
   }
 }
 
+const isJson = ({ headers }: Request): boolean => /^application\/json\b/i.test(headers.get('content-type') ?? '');
+
 /** Longer than any field, so that the field's own message says how long it may be. */
 const text = z.string().max(20_000);
 
@@ -141,7 +143,10 @@ export function fieldFormRoute<Name extends string>(form: FieldForm<Name>): APIR
   };
 }
 
-/** Handles the post to the page, and says what the page shows. A response in its place once the form was taken. */
+/**
+ * Handles the post to the page, and says what the page shows. A response in its place once the form was taken, and for the island's JSON:
+ * a form needs no route of its own unless its address is given.
+ */
 export async function fieldFormPage<Name extends string>(
   form: FieldForm<Name>,
   page: Context & Pick<AstroGlobal, 'response'>,
@@ -152,6 +157,7 @@ export async function fieldFormPage<Name extends string>(
     const problem = searchParams.get('problem') === 'failed' ? messages.failed : null;
     return { values: {}, errors: undefined, problem, sent: searchParams.get('state') === 'sent', stamp: null };
   }
+  if (isJson(page.request)) return await fieldFormRoute(form)(page as AstroGlobal & APIContext);
   let stamp: string | null = null;
   const answer = await postedForm(
     page,

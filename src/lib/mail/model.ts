@@ -51,14 +51,19 @@ interface NewsletterMail extends NewsletterIssue {
   readonly minutes: number;
 }
 
-/** What a reader wrote to the support inbox. */
+/** What a reader wrote to the newspaper with a form. */
 interface SupportMail {
   readonly kind: 'support';
-  /** The support inbox. */
+  /** Address of the department, such as the support inbox. */
   readonly to: string;
+  /** First word of the subject; `Support` unless given. */
+  readonly topic?: string;
+  /** What the message is about, such as the address of a story. */
+  readonly about?: string;
   readonly name: string;
   /** Where an answer goes. */
   readonly email: string;
+  /** Empty when the form doesn't ask for it. */
   readonly phone: string;
   readonly message: string;
   /** Epoch milliseconds. */

@@ -10,30 +10,32 @@ const longestName = 60;
 
 /** @throws Error when there would be nobody to answer */
 export function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
-  const { email, known } = message;
-  if (!isAddress(email)) throw new Error('A message to the support inbox has no address to answer.');
+  const { email, known, topic = 'Support', about = '' } = message;
+  if (!isAddress(email)) throw new Error('A message from a reader has no address to answer.');
   const name = oneLine(message.name).slice(0, longestName);
   const when = new Intl.DateTimeFormat(paper.language, {
     timeZone: paper.timeZone,
     dateStyle: 'long',
     timeStyle: 'short',
   }).format(message.at);
-  const facts = [
+  const all: readonly (readonly [what: string, value: string])[] = [
     ['Name', oneLine(message.name)],
     ['E-mail', email],
     ['Phone', oneLine(message.phone)],
+    ['About', oneLine(about)],
     ['Account', known ? 'signed in with this address' : 'not signed in with this address'],
     ['Written', when],
-  ] as const;
+  ];
+  const facts = all.filter(([, value]) => value !== '');
   const lines = message.message.split('\n');
-  const reason = `You get this message because it was written on the support form of ${new URL(paper.siteUrl).host}. Your answer goes to the reader.`;
+  const reason = `You get this message because it was written on a form of ${new URL(paper.siteUrl).host}. Your answer goes to the reader.`;
   return {
-    subject: `Support: ${name}`,
+    subject: `${topic}: ${name}`,
     replyTo: { name, address: email },
     // A person wrote it: a ticket system is to open a ticket, and may say that it did.
     headers: { 'Auto-Submitted': 'no', 'X-Auto-Response-Suppress': 'None' },
     html: frame(
-      { paper, title: `Support: ${name}`, preview: lines[0] ?? '', reason: html`${reason}` },
+      { paper, title: `${topic}: ${name}`, preview: lines[0] ?? '', reason: html`${reason}` },
       html`<h1 class="heading">A message from a reader</h1>
 ${facts.map(([what, value]) => html`<p class="byline">${what}: ${value}</p>`)}
 <p class="dateline"></p>
