@@ -1,4 +1,4 @@
-/** The reader's own comments that nobody else sees yet, or that may still be changed. */
+/** The user's own comments that others don't see yet, or that may still be edited. */
 
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';

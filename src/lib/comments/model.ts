@@ -48,7 +48,7 @@ export function nameProblem(name: string): string | null {
   const length = lengthOf(name);
   if (length < shortestName || !/\p{L}/u.test(name)) return commentInvalid.shortName;
   if (length > longestName) return commentInvalid.longName(longestName);
-  // An address above a comment is nobody's name, and would be read by everyone.
+  // An address is no name, and everyone would read it.
   if (/@|:\/\/|\bwww\./iu.test(name)) return commentInvalid.addressAsName;
   return null;
 }

@@ -29,7 +29,7 @@ export interface NewComment {
   readonly parentId: number;
   readonly name: string;
   readonly email: string;
-  /** Whether the reader has proved to be whose address it is; nobody is trusted for another's. */
+  /** Whether the user has confirmed the address. WordPress trusts earlier comments of an address only then. */
   readonly confirmed: boolean;
   /** Network address of the reader, and the browser: spam filters judge by them. */
   readonly address: string;

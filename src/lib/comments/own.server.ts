@@ -1,4 +1,4 @@
-/** A reader's own comments: what waits, what became of it, changing and taking back while there is time. */
+/** A user's own comments: their state, and editing and deleting them while there is time. */
 import type { Caller, Session } from '../accounts/service.ts';
 import { asMarkup } from './model.ts';
 import { checkedWords, nameOf } from './posting.server.ts';
@@ -10,7 +10,7 @@ import type { CommentPostsTable } from './tables.ts';
 const day = 24 * 60 * 60 * 1000;
 /** WordPress is asked at most this often what became of a comment that the page does not show. */
 const lookAgainMs = 5 * 60 * 1000;
-/** Look-ups at once, of all readers: whoever has much that waits does not keep WordPress busy. The others come the next time. */
+/** Look-ups at once, of all users, so that one user's many comments don't keep WordPress busy. The rest follow at the next request. */
 const mostLooking = 5;
 /** Comments of one reader under one article that are shown as waiting. */
 const most = 50;
@@ -41,7 +41,7 @@ export function createOwn(dependencies: CommentDependencies): Own {
     return row ?? null;
   }
 
-  /** The reader waits for none of it: what is found is shown the next time. */
+  /** Asks WordPress in the background; the page shows what it finds the next time. */
   function lookLater(row: CommentPostsTable): void {
     if (row.wordpress_id === null || Number(row.checked) > now() - lookAgainMs || looking.has(row.id)) return;
     if (looking.size >= mostLooking) return;
@@ -53,7 +53,7 @@ export function createOwn(dependencies: CommentDependencies): Own {
       await change(row.id, values);
     };
     const run = work()
-      .catch((error: unknown) => log.warn({ err: error }, 'What became of a comment could not be found out'))
+      .catch((error: unknown) => log.warn({ err: error }, 'Asking WordPress for the state of a comment failed'))
       .finally(() => looking.delete(row.id));
     looking.set(row.id, run);
   }

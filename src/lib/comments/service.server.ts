@@ -19,7 +19,7 @@ export interface CommentsOptions extends Omit<CommentDependencies, 'limiter' | '
 }
 
 export interface RunningComments extends Comments {
-  /** Takes a user's name away from what was written before the address was proven; WordPress is told with the next round. */
+  /** Removes a user's name from what was written before the address was confirmed; a task passes it on to WordPress. */
   disown(tx: AccountsTransaction, userId: string): Promise<void>;
   /** Begins to tell WordPress what it has yet to be told. */
   start(): void;
@@ -36,7 +36,7 @@ export function createComments(options: CommentsOptions): RunningComments {
   const own = createOwn(dependencies);
   const tasks = createTasks(dependencies, posting);
 
-  /** Takes a user's name away from what was written, at WordPress by a task. */
+  /** Removes a user's name from what was written; a task passes it on to WordPress. */
   async function takeAway(tx: AccountsTransaction, userId: string): Promise<void> {
     const rows = await tx
       .selectFrom('comment_posts')
@@ -56,7 +56,7 @@ export function createComments(options: CommentsOptions): RunningComments {
     async post(session, draft, caller) {
       const outcome = await posting.post(session, draft, caller);
       if (!outcome.ok || outcome.value.content === cleanComment(draft.content)) return outcome;
-      // WordPress had taken it with other words, and nobody knew: these are a change of it, or, later, another comment.
+      // WordPress has taken it with another text, and its answer was lost: this text is an edit, or, later, another comment.
       const changed = await own.edit(session, outcome.value.id, draft.content, caller);
       if (changed.ok || !['too-late', 'gone'].includes(changed.failure.kind)) return changed;
       return posting.post(session, { ...draft, draft: undefined }, caller);

@@ -21,7 +21,7 @@ export type CommentFailure =
   /** The same draft is being sent at this moment. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'own' }
-  /** Nobody has proved to own the reader's address: such accounts are made by the dozen, and a few reports take a comment down. */
+  /** The user's address isn't confirmed: such accounts cost nothing, and a few reports take a comment down. */
   | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'limited'; readonly retryAfter: number }
   /** WordPress does not answer; nothing is lost, and the same draft may be sent again. */

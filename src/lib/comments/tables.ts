@@ -15,7 +15,7 @@ export interface CommentPostsTable {
   /** `sending`: not known yet whether WordPress has it; `waiting` for the editors; `declined` by them; `removed` by its author. */
   state: 'sending' | 'waiting' | 'published' | 'declined' | 'removed';
   wordpress_id: number | null;
-  /** When it was last sent, epoch milliseconds; 0: nobody is sending it. */
+  /** When it was last sent, epoch milliseconds; 0: no request is sending it. */
   claimed: number;
   created: number;
   edited: number | null;

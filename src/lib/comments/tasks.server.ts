@@ -66,7 +66,7 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
     const why = answer.kind === 'unavailable' ? answer.why : `${answer.status} ${answer.code}`;
     log.warn(
       { kind: job.kind, why, tries: job.tries },
-      'WordPress did not take a change of a comment; it is tried again',
+      'WordPress did not take a change of a comment; it will be retried',
     );
     await jobs.release(job, now() + backOff(job.tries, minute / 2, longestWaitMs));
   }
@@ -113,7 +113,7 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
       while (asked && !stopped) {
         asked = false;
         await round().catch((error: unknown) =>
-          log.warn({ err: error }, 'The background tasks of the comments failed; they are tried again'),
+          log.warn({ err: error }, 'The background tasks of the comments failed and will be retried'),
         );
       }
     })().finally(() => {

@@ -7,7 +7,7 @@
  * `navigator.globalPrivacyControl`) takes back marketing and advertising, unless the choice was made in its knowledge (`gpc`).
  */
 
-/** Purposes that a reader decides about; what the site cannot do without is asked of nobody. */
+/** Purposes that a reader decides about; what the site can't do without needs no choice. */
 export const optionalPurposes = ['measurement', 'marketing', 'advertising'] as const;
 export type OptionalPurpose = (typeof optionalPurposes)[number];
 
@@ -15,7 +15,7 @@ export type OptionalPurpose = (typeof optionalPurposes)[number];
 export const gpcPurposes: readonly OptionalPurpose[] = ['marketing', 'advertising'];
 
 export interface Consent extends Readonly<Record<OptionalPurpose, boolean>> {
-  /** `unasked`: nobody has chosen yet, or under an older version. */
+  /** `unasked`: no choice was made yet, or under an older version. */
   readonly status: 'unasked' | 'chosen';
   readonly necessary: true;
   /** Whether the browser sends Global Privacy Control. */

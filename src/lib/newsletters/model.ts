@@ -25,7 +25,7 @@ export const newsletters: readonly Newsletter[] = [
     slug: 'evening',
     name: 'Evening Sun',
     rhythm: 'At half past five, on weekdays',
-    description: 'The best thing that we published that day, and the best that somebody else did.',
+    description: 'The best thing that we published that day, and the best that others did.',
     first: false,
   },
 ];

@@ -56,7 +56,7 @@ export interface Newsletters {
 export interface NewslettersOptions {
   readonly database: Database;
   readonly outbox: Pick<Outbox<AccountsTransaction>, 'enqueue' | 'nudge' | 'waiting'>;
-  /** Of the accounts; whoever changes it voids the links in letters that were sent. */
+  /** Of the accounts; a new one voids the unsubscribe links of mails that were sent. */
   readonly secret: string;
   readonly siteUrl: string;
   /** Epoch milliseconds; for tests. */

@@ -3,7 +3,7 @@
 export interface SupportMessagesTable {
   id: string;
   created: number;
-  /** Who was signed in; `null` when nobody was. */
+  /** Account of the sender; `null` when not signed in. */
   user_id: string | null;
   name: string;
   /** In its normal form. */
