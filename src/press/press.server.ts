@@ -3,9 +3,10 @@
  * until the new one is stored; withdrawn pages are gone before `invalidate` returns.
  */
 import type { Logger } from '../lib/logging.ts';
+import { createBoundedMap } from './cache/bounded-map.ts';
 import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
-import { createBoundedMap, createLru, type Lru } from './cache/lru.ts';
+import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import { createTagChanges, type TagChanges } from './cache/tag-changes.ts';
 import { type Invalidated, refreshPages } from './refresh.ts';

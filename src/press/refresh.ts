@@ -1,5 +1,5 @@
 /** Renders the pages of one change, and reports when the last one is fresh. */
-import type { RenderOutcome } from './scheduler/run-job.ts';
+import type { RenderOutcome } from './scheduler/render-job.ts';
 import type { Scheduler } from './scheduler/scheduler.server.ts';
 import type { PressEvent, Publish, Refreshed, Stats } from './stats.ts';
 import type { PageRef } from './store/stored-page.ts';

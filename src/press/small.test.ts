@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBoundedMap } from './cache/lru.ts';
+import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges } from './cache/tag-changes.ts';
 import { createQueue } from './scheduler/priority-queue.ts';
 

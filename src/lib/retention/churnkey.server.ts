@@ -8,13 +8,3 @@ export const userHash = (apiKey: string, customerId: string): string =>
 
 /** The address is taken for nothing: whose hash it is, the session says. */
 export const churnBody = z.looseObject({ email: z.string().max(320).optional() });
-
-/** 500 with "Error generating user hash" (spec section 8). */
-export interface ChurnAnswer {
-  /** `null` for who has never bought. */
-  readonly hash: string | null;
-  /** Stripe's, `cus_…`. */
-  readonly customerId: string | null;
-  /** The subscription that is to be cancelled. */
-  readonly subscriptionId: string | null;
-}

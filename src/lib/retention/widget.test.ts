@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Answer } from '../http/ask.ts';
-import type { ChurnAnswer } from './churnkey.server.ts';
 import { userHash } from './churnkey.server.ts';
+import type { ChurnAnswer } from './widget.ts';
 import { openWidget } from './widget.ts';
 
 const settings = { appId: 'app_1', scriptUrl: 'https://assets.churnkey.co/js/app.js', mode: 'test' } as const;

@@ -5,7 +5,6 @@
 import { type Answer, ask } from '../http/ask.ts';
 import { common } from '../http/messages.ts';
 import type { ScriptOutcome } from '../third-party/load-script.ts';
-import type { ChurnAnswer } from './churnkey.server.ts';
 
 export interface WidgetSettings {
   readonly appId: string;
@@ -97,3 +96,13 @@ export async function openWidget(
 }
 
 export const churnHash = (email: string): Promise<Answer<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });
+
+/** 500 with "Error generating user hash" (spec section 8). */
+export interface ChurnAnswer {
+  /** `null` for who has never bought. */
+  readonly hash: string | null;
+  /** Stripe's, `cus_…`. */
+  readonly customerId: string | null;
+  /** The subscription that is to be cancelled. */
+  readonly subscriptionId: string | null;
+}

@@ -6,7 +6,8 @@
 import { payingCall } from '../../lib/billing/http.server.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly } from '../../lib/http/routes.server.ts';
-import { type ChurnAnswer, churnBody, userHash } from '../../lib/retention/churnkey.server.ts';
+import { churnBody, userHash } from '../../lib/retention/churnkey.server.ts';
+import type { ChurnAnswer } from '../../lib/retention/widget.ts';
 
 export const POST = payingCall({ body: churnBody }, async ({ billing, session, context: { locals } }) => {
   const { retention } = locals.config;

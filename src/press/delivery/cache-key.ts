@@ -2,7 +2,7 @@
  * From a request's target to the key of a page. Only the path and the parameters that a page is known to use are part of a
  * key: no host, no header and no other parameter can make a second copy of a page, or another page under its name.
  */
-import { createBoundedMap } from '../cache/lru.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 
 /** Parameters that pages of a path use. */
 export interface QueryRule {

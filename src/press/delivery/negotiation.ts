@@ -1,5 +1,5 @@
 /** Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2). */
-import { createBoundedMap } from '../cache/lru.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import { type Encoding, encodings } from '../store/stored-page.ts';
 
 const known = createBoundedMap<readonly Encoding[]>(256);

@@ -5,7 +5,7 @@
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<HMAC-SHA256 of the page's key and all before the last dot, base64url>`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createBoundedMap } from '../cache/lru.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { AccessCookieOptions } from './access-cookie.ts';
 
 export interface PassCookie {

@@ -8,7 +8,7 @@ import type { PressEvent, Stats } from '../stats.ts';
 import type { PageRef } from '../store/stored-page.ts';
 import type { Queue } from './priority-queue.ts';
 import type { Render } from './render.server.ts';
-import { type QueuedJob, queued, type RenderJob } from './run-job.ts';
+import { type QueuedJob, queued, type RenderJob } from './render-job.ts';
 
 /** Waits between attempts, milliseconds. */
 export interface RetryWaits {

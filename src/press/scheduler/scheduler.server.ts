@@ -5,7 +5,8 @@
 import type { CachedPage } from '../cache/cached-page.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
 import { createQueue } from './priority-queue.ts';
-import { createJob, lowestRank, type QueuedJob, queued, runJob, type Watcher } from './run-job.ts';
+import { createJob, lowestRank, type QueuedJob, queued, type Watcher } from './render-job.ts';
+import { runJob } from './run-job.ts';
 import { type SchedulerOptions, type SchedulerState, startJobs } from './scheduler-state.ts';
 
 /** Too many readers wait for pages that aren't stored: answer 503 with Retry-After. */

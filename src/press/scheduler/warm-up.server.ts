@@ -2,7 +2,7 @@
 
 import type { PageCache } from '../cache/page-cache.server.ts';
 import type { PageRef } from '../store/stored-page.ts';
-import type { RenderOutcome } from './run-job.ts';
+import type { RenderOutcome } from './render-job.ts';
 import type { Scheduler } from './scheduler.server.ts';
 
 export interface Progress {

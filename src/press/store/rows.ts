@@ -1,6 +1,6 @@
 /** Rows of the page store: columns, checksums, and back to pages. */
 import { crc32 } from 'node:zlib';
-import { createBoundedMap } from '../cache/lru.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import { type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
 
 /** Reads count half after a day. */

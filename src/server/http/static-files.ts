@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
-import { bestEncoding, type Encoding, etagMatches } from './send.ts';
+import { bestEncoding, type Encoding, etagMatches } from './content-encoding.ts';
 
 export interface StaticAnswer {
   readonly status: 200 | 304;

@@ -9,7 +9,6 @@ import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../wire.ts';
 import type { BillingJobs } from './dependencies.ts';
 import { isMissing, refuse } from './errors.ts';
-import { forgetCardSetup } from './payments.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
 
 export interface Customers {
@@ -236,3 +235,10 @@ const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpda
   },
   phone: phone || undefined,
 });
+
+export const setupKey = (customer: string): string => `setup:${customer}`;
+
+/** Forgets the setup of a customer who leaves. */
+async function forgetCardSetup(tx: AccountsTransaction, customer: string): Promise<void> {
+  await tx.deleteFrom('billing_notes').where('key', '=', setupKey(customer)).execute();
+}

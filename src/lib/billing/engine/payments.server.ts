@@ -4,7 +4,6 @@
  */
 import Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
-import type { AccountsTransaction } from '../../database.ts';
 import type { Who } from '../../http/limiter.server.ts';
 import { messages } from '../messages.ts';
 import { idOf } from '../read-state.ts';
@@ -12,6 +11,7 @@ import type { Billed } from '../service.ts';
 import { isSettled, type StripeState } from '../state.ts';
 import { isOver } from '../status.ts';
 import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
+import { setupKey } from './customers.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { cardRefusal, isMissing, no, ok, overLimit } from './errors.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
@@ -184,8 +184,6 @@ export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
   return idOf(own?.payment.payment_intent) ?? secret?.split('_secret_')[0] ?? null;
 }
 
-const setupKey = (customer: string): string => `setup:${customer}`;
-
 async function retrieveSetup(stripe: Stripe, id: string | undefined): Promise<Stripe.SetupIntent | null> {
   try {
     return id === undefined ? null : await stripe.setupIntents.retrieve(id);
@@ -225,9 +223,4 @@ export async function offerCardSetup(
     .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
     .execute();
   return made.client_secret === null ? no(503, messages.wrong) : ok({ clientSecret: made.client_secret });
-}
-
-/** Forgets the setup of a customer who leaves. */
-export async function forgetCardSetup(tx: AccountsTransaction, customer: string): Promise<void> {
-  await tx.deleteFrom('billing_notes').where('key', '=', setupKey(customer)).execute();
 }
