@@ -33,7 +33,7 @@ test('the profile is saved in place, with copies in this browser; what was not s
 
   await intercept(page, '**/blaize/profile', (route) => route.abort());
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('status').filter({ hasText: 'was not saved' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: /(couldn’t|didn’t) save your profile/ })).toBeVisible();
   await expect(page.getByRole('alert').filter({ hasText: /\S/ })).toHaveCount(0);
   expect(await page.evaluate(() => localStorage.getItem('trackingId'))).toBeNull();
   await page.unroute('**/blaize/profile');

@@ -20,8 +20,6 @@ import {
 
 /** @param within selector of the part that the state is a state of; the whole page without it */
 async function expectClean(page: Page, state: string, within?: string): Promise<void> {
-  // Half-way through an animation nothing has its colours.
-  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
   expect(await violationsOn(page, within), state).toEqual([]);
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
   expect(content, `${state} is no wider than the screen`).toBeLessThanOrEqual(screen as number);
