@@ -6,7 +6,7 @@
 import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formFields } from '../../src/lib/accounts/forms.ts';
-import { profileFields } from '../../src/lib/accounts/profile.ts';
+import { profileFields } from '../../src/lib/accounts/profile-fields.ts';
 import { commentFields } from '../../src/lib/comments/schema.ts';
 import { consentFields } from '../../src/lib/consent/schema.ts';
 import { fieldNames } from '../../src/lib/http/form-fields.ts';

@@ -1,6 +1,6 @@
 /** A phone number of the United States (spec section 5): the country is fixed, and the number takes its form while it is typed. */
 import { type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
-import type { ProfileField } from '../../lib/accounts/profile.ts';
+import type { ProfileField } from '../../lib/accounts/profile-fields.ts';
 import { formatUsPhone } from '../../lib/us-phone.ts';
 import { Notice } from '../shared/form.tsx';
 import styles from './Profile.module.css';

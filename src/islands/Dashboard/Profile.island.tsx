@@ -7,13 +7,8 @@ import { type SyntheticEvent, useId, useState } from 'react';
 import { saveProfile } from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { accountMessages, profileMessages } from '../../lib/accounts/messages.ts';
-import {
-  type ProfileField,
-  profileFields,
-  readProfileForm,
-  shownValue,
-  storeProfileCopies,
-} from '../../lib/accounts/profile.ts';
+import { readProfileForm, shownValue } from '../../lib/accounts/profile.ts';
+import { type ProfileField, profileFields, storeProfileCopies } from '../../lib/accounts/profile-fields.ts';
 import { Notice, useScripted } from '../shared/form.tsx';
 import { PhoneField, type ProfileFieldProps } from './PhoneField.tsx';
 import styles from './Profile.module.css';

@@ -4,7 +4,7 @@
  */
 import { useStore } from '@nanostores/react';
 import { createRoot } from 'react-dom/client';
-import { popupMessages } from '../../lib/accounts/messages.ts';
+import { popupMessages } from '../../lib/accounts/popup-messages.ts';
 import { $ui, closeAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
 import type { Provider } from '../shared/social.ts';
 import { SignInDialog } from './SignInDialog.tsx';

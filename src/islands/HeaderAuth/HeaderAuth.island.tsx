@@ -6,9 +6,9 @@
  */
 import { type FormEvent, type KeyboardEvent, type ToggleEvent, useRef, useState } from 'react';
 import { formActions } from '../../lib/accounts/forms.ts';
-import { accountMessages } from '../../lib/accounts/messages.ts';
 import { type VisitorKind, visitorKinds } from '../../lib/accounts/visitor.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
+import { common } from '../../lib/http/messages.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
 import styles from './HeaderAuth.module.css';
@@ -77,7 +77,7 @@ export default function HeaderAuth({ items }: Props) {
     }
     asked.current = false;
     setLeaving(false);
-    setProblem(answer.message ?? accountMessages.failed);
+    setProblem(answer.message ?? common.wrong);
   }
 
   return (

@@ -57,13 +57,6 @@ export const wireMessages = {
   recognised: 'Lookup complete',
 } as const;
 
-/** The popups to sign in (spec section 2). */
-export const popupMessages = {
-  signIn: 'Sign in or create a free account',
-  haveAccount: 'Have an account? Use this form to sign in.',
-  welcome: 'Sign up for breaking news and exclusive daily updates',
-} as const;
-
 /** The profile form, after an attempt to save it. */
 export const profileMessages = {
   saved: 'Your profile has been saved.',
