@@ -586,8 +586,8 @@ describe('stored pages', () => {
       '/account/link-sent',
       '/account/enter-code',
       '/blaize/token-exchange',
-      // Search and the privacy form depend on no reader.
-      ...pathsOf('uncached').filter((each) => !['/search', '/privacy-choices'].includes(each)),
+      // Search, the page for readers without scripts and the privacy form depend on no reader.
+      ...pathsOf('uncached').filter((each) => !['/search', '/subscribe', '/privacy-choices'].includes(each)),
     ]) {
       const page = await browser.get(path);
       expect(page.headers['cache-control'], path).toMatch(/no-store/);
