@@ -105,6 +105,8 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
     return new Response('There is nothing here.\n', { status: 404 });
   }
 
+  // By default a connection closes after 5 seconds without a request, which a client of the same busy process may learn too late.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       state.close();

@@ -1,16 +1,12 @@
 /** Writing under a story: posting, what editors decide, answering, changing, reporting, sorting; with failures, and without a script. */
-import {
-  type APIRequestContext,
-  type BrowserContext,
-  expect,
-  type Page,
-  type PlaywrightWorkerArgs,
-  test,
-} from '@playwright/test';
+import type { APIRequestContext, BrowserContext, Page, PlaywrightWorkerArgs } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
-import { signIn } from '../world/readers.ts';
+import { expect, signIn, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
+
+// In one worker: the tests share a story, whose first page has ten comments, and WordPress.
+test.describe.configure({ mode: 'default' });
 
 /** Article of the demo edition with three pages of comments; other tests count them, so that here they are only read. */
 const discussed = '/article/crack-closes-mississippi-bridge';
