@@ -1,4 +1,4 @@
-/** Mail about a subscription: welcome, receipt, renewal, failed payment, end. */
+/** Mail about a subscription: welcome, receipt, renewal, failed payment, cancellation. */
 import { formatMoney, formatReceipt as taxed } from '../../money.ts';
 import type { Message, Publisher } from '../model.ts';
 import type { MailContent } from './layout.ts';
@@ -8,15 +8,15 @@ export type BillingMessage = Of<'receipt' | 'renewal-notice' | 'payment-failed' 
 
 const host = (paper: Publisher): string => new URL(paper.siteUrl).host;
 const because = (paper: Publisher): string =>
-  `You get this message because there is a subscription with your e-mail address at ${host(paper)}.`;
-const questions = (paper: Publisher): string => `Questions? Write to ${paper.contact}, and a person answers.`;
+  `You’re receiving this email because there’s a subscription with your address at ${host(paper)}.`;
+const questions = (paper: Publisher): string => `Questions? Write to ${paper.contact}. A person will answer.`;
 
 function date(paper: Publisher, at: number): string {
   const parts = { timeZone: paper.timeZone, year: 'numeric', month: 'long', day: 'numeric' } as const;
   return new Intl.DateTimeFormat(paper.language, parts).format(at);
 }
 
-/** A receipt names cents always. */
+/** A receipt always shows cents. */
 const money = (amount: number, currency: string): string => formatMoney(amount, { currency, cents: true });
 
 export function billingMail(message: BillingMessage, paper: Publisher): MailContent {
@@ -43,8 +43,8 @@ function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'
     opening: [
       `We received ${taxed(amount, tax, currency)} on ${date(paper, paidAt)} for ${plan}.`,
       nextBill
-        ? `The next payment of ${taxed(nextBill.amount, nextBill.tax, currency)} is due on ${date(paper, nextBill.at)}. You may cancel your subscription at any time.`
-        : 'Nothing more will be charged.',
+        ? `The next payment of ${taxed(nextBill.amount, nextBill.tax, currency)} is due on ${date(paper, nextBill.at)}. You can cancel your subscription at any time.`
+        : 'You won’t be charged again.',
     ],
     button: { label: 'See your subscription', url: `${paper.siteUrl}/dashboard/account` },
     closing: [questions(paper)],
@@ -56,11 +56,11 @@ function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, pape
   const [sum, day] = [money(amount, currency), date(paper, at)];
   return {
     subject: `Your subscription to ${paper.name} renews on ${day}`,
-    preview: `${sum} will be charged on ${day}.`,
-    heading: 'Your subscription will be renewed',
+    preview: `We’ll charge ${sum} on ${day}.`,
+    heading: 'Your subscription is about to renew',
     opening: [
-      `On ${day} we will charge ${taxed(amount, tax, currency)} for ${plan}, to the card that we have for you.`,
-      'You need not do anything. If you would rather not go on, cancel before that day, and nothing is charged.',
+      `On ${day} we’ll charge ${taxed(amount, tax, currency)} for ${plan} to the card we have on file.`,
+      'You don’t need to do anything. If you don’t want to renew, cancel before that day and you won’t be charged.',
     ],
     button: { label: 'See your subscription', url: `${paper.siteUrl}/dashboard/account` },
     closing: [questions(paper)],
@@ -74,18 +74,18 @@ function failed(
 ): MailContent {
   const sum = money(amount, currency);
   return {
-    subject: `Your payment to ${paper.name} did not go through`,
-    preview: `${sum} could not be charged. Please check your card.`,
-    heading: 'Your payment did not go through',
+    subject: `Your payment to ${paper.name} didn’t go through`,
+    preview: `We couldn’t charge ${sum}. Please check your card.`,
+    heading: 'Your payment didn’t go through',
     opening: [
-      `We could not charge ${taxed(amount, tax, currency)} for ${plan}. Perhaps the card has expired, or the bank has refused it.`,
+      `We couldn’t charge ${taxed(amount, tax, currency)} for ${plan}. The card may have expired, or the bank may have declined it.`,
       nextAttempt === null
-        ? `Please give us another card. The paper stays open to you until ${date(paper, until)}.`
-        : `We try again on ${date(paper, nextAttempt)}. To be sure, please check your card or give us another. Until ${date(paper, until)} the paper stays open to you.`,
+        ? `Please add another card. You can keep reading until ${date(paper, until)}.`
+        : `We’ll try again on ${date(paper, nextAttempt)}. Please check your card or add another before then. You can keep reading until ${date(paper, until)}.`,
     ],
     button: { label: 'Update your card', url: `${paper.siteUrl}/account/card` },
     closing: [
-      'We never ask for the number of a card by e-mail. The button leads to our own site, where you sign in first.',
+      'We never ask for a card number by email. The button opens our site, where you sign in first.',
       questions(paper),
     ],
     reason: because(paper),
@@ -94,46 +94,46 @@ function failed(
 
 function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publisher): MailContent {
   return {
-    subject: `Your subscription to ${paper.name} is cancelled`,
-    preview: 'Nothing more will be charged.',
-    heading: 'Your subscription is cancelled',
+    subject: `Your subscription to ${paper.name} is canceled`,
+    preview: 'You won’t be charged again.',
+    heading: 'Your subscription is canceled',
     opening: [
-      `Your subscription, ${plan}, is cancelled. Nothing more will be charged.`,
-      `What you have paid for ${over ? 'was' : 'stays'} open to you until ${date(paper, until)}. Your account stays yours, and you can come back at any time.`,
+      `Your ${plan} subscription is canceled. You won’t be charged again.`,
+      `You ${over ? 'had' : 'have'} access until ${date(paper, until)}. Your account stays open, and you can subscribe again at any time.`,
     ],
     button: { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
-    closing: [`If this was not you, or if we could have done something better, write to ${paper.contact}.`],
+    closing: [`If you didn’t cancel, or if there’s something we could have done better, write to ${paper.contact}.`],
     reason: because(paper),
   };
 }
 
-/** What each tier brings; of an unknown one that it is open. */
+/** What each tier includes. */
 const tiers: Readonly<Record<string, { readonly name: string; readonly brings: string }>> = {
-  'sun-reader': { name: 'Sun Reader', brings: 'Every story is now open to you, on all of your devices.' },
+  'sun-reader': { name: 'Sun Reader', brings: 'You can now read every story, on all of your devices.' },
   'sun-member': {
     name: 'Sun Member',
-    brings: 'Every story is now open to you, and so are our events and the conversation with our editors.',
+    brings: 'You can now read every story, come to our events and join conversations with our editors.',
   },
   'sun-founder': {
     name: 'Sun Founder',
-    brings: 'Every story is now open to you. Founders make this paper possible, and we do not forget it.',
+    brings: 'You can now read every story. Founders make this newspaper possible, and we’re grateful.',
   },
 };
 
 function welcome({ product, plan, print }: Of<'welcome-tier'>, paper: Publisher): MailContent {
-  const { name, brings } = tiers[product] ?? { name: plan, brings: 'Every story is now open to you.' };
+  const { name, brings } = tiers[product] ?? { name: plan, brings: 'You can now read every story.' };
   return {
-    subject: `Welcome to ${paper.name}: you are a ${name}`,
+    subject: `Welcome to ${paper.name}: you’re a ${name}`,
     preview: brings,
     heading: `Welcome, ${name}`,
     opening: [
-      `Thank you for subscribing to ${paper.name}. ${brings}`,
+      `Thanks for subscribing to ${paper.name}. ${brings}`,
       ...(print
-        ? ['The printed paper comes to the address that you gave us. You can change it in your account at any time.']
+        ? ['We’ll deliver the print edition to the address you gave us. You can change it in your account at any time.']
         : []),
     ],
-    button: { label: 'Begin reading', url: `${paper.siteUrl}/thankyou` },
-    closing: ['You may cancel your subscription at any time, in your account.', questions(paper)],
+    button: { label: 'Start reading', url: `${paper.siteUrl}/thankyou` },
+    closing: ['You can cancel your subscription in your account at any time.', questions(paper)],
     reason: because(paper),
   };
 }

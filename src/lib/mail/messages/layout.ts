@@ -34,20 +34,16 @@ export function layOut(letter: MailContent, paper: Publisher): Rendered {
 }
 
 function asHtml(letter: MailContent, paper: Publisher): string {
-  const paragraphs = (texts: readonly string[]): Markup[] =>
-    texts.map((text) => html`<p class="text">${unbroken(text)}</p>`);
+  const paragraphs = (texts: readonly string[]): Markup[] => texts.map((text) => html`<p class="text">${text}</p>`);
   return frame(
-    { paper, title: letter.subject, preview: letter.preview, reason: html`${unbroken(letter.reason)}` },
-    html`<h1 class="heading">${unbroken(letter.heading)}</h1>
+    { paper, title: letter.subject, preview: letter.preview, reason: html`${letter.reason}` },
+    html`<h1 class="heading">${letter.heading}</h1>
 ${paragraphs(letter.opening)}
 ${letter.code === undefined ? [] : codeBox(letter.code)}
 ${letter.button ? button(letter.button.label, letter.button.url) : []}
 ${paragraphs(letter.closing)}`,
   );
 }
-
-/** Keeps `e-mail` in one line. */
-export const unbroken = (text: string): string => text.replace(/\be-mail\b/gu, 'e\u2011mail');
 
 function asText(letter: MailContent, paper: Publisher): string {
   const parts = [
@@ -209,7 +205,7 @@ export const button = (
   label: string,
   url: string,
 ): Markup => html`<table class="wide" role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="key"><a class="press" href="${url}">${label}</a></td></tr></table>
-<p class="words">If the button does nothing, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
+<p class="words">If the button doesn’t work, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
 
 /** The digits, large; read aloud one by one, copied without spaces. */
 export const codeBox = (code: string): Markup =>

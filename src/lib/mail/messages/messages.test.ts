@@ -67,7 +67,7 @@ describe('every message', () => {
     for (const form of [html, text]) {
       expect(form).toContain('The Sun');
       expect(form).toContain('support@sun.example');
-      expect(form).toMatch(/You get this message/);
+      expect(form).toMatch(/You’re receiving this email/);
     }
     for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
   });
@@ -123,7 +123,7 @@ describe('a code', () => {
 describe('a link', () => {
   it('is named for what it does', () => {
     expect(render(link('login')).subject).toBe('Your link to sign in to The Sun');
-    expect(render(link('register')).subject).toBe('Confirm your e-mail address for The Sun');
+    expect(render(link('register')).subject).toBe('Confirm your email address for The Sun');
     expect(render(link('completeRegistration')).subject).toBe('Complete your registration with The Sun');
   });
 
@@ -134,7 +134,7 @@ describe('a link', () => {
       'https://sun.example/\r\nBcc: x@y.z',
       'https://sun.example/ x',
     ]) {
-      expect(() => render(link('login', { url: wrong }))).toThrow('no web address');
+      expect(() => render(link('login', { url: wrong }))).toThrow('not a web address');
     }
     expect(render(link('login', { url: 'https://sun.example/?a="><b>' })).html).not.toContain('<b>');
   });
@@ -171,7 +171,7 @@ describe('mail about a subscription', () => {
     expect(subject).toBe('Your receipt from The Sun: $0.60');
     expect(text.replaceAll('\n', ' ')).toContain('We received $0.60 on January 19, 2027 for Yearly.');
     expect(text.replaceAll('\n', ' ')).toContain('The next payment of $120.00 is due on January 19, 2027.');
-    expect(render({ ...billing.receipt, nextBill: null }).text).toContain('Nothing more will be charged.');
+    expect(render({ ...billing.receipt, nextBill: null }).text).toContain('You won’t be charged again.');
   });
 
   it('announces a renewal with its sum and its day', () => {
@@ -182,21 +182,21 @@ describe('mail about a subscription', () => {
 
   it('leads to the card when a payment failed', () => {
     expect(render(billing.failed).text).toContain('Update your card:\nhttps://sun.example/account/card\n');
-    expect(render(billing.failed).text.replaceAll('\n', ' ')).toContain('We try again on January 19, 2027.');
+    expect(render(billing.failed).text.replaceAll('\n', ' ')).toContain('We’ll try again on January 19, 2027.');
     expect(render({ ...billing.failed, nextAttempt: null }).text).not.toContain('try again');
   });
 
   it('says until when what is cancelled stays open', () => {
-    expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('stays open to you until January 19, 2027.');
+    expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('You have access until January 19, 2027.');
     const over = render({ ...billing.cancelled, over: true }).text.replaceAll('\n', ' ');
-    expect(over).toContain('was open to you until January 19, 2027.');
+    expect(over).toContain('You had access until January 19, 2027.');
   });
 
   it('welcomes by tier', () => {
-    expect(render(billing.reader).subject).toBe('Welcome to The Sun: you are a Sun Reader');
-    expect(render(billing.print).text.replaceAll('\n', ' ')).toContain('The printed paper comes to the address');
-    expect(render(billing.reader).text).not.toContain('printed');
+    expect(render(billing.reader).subject).toBe('Welcome to The Sun: you’re a Sun Reader');
+    expect(render(billing.print).text.replaceAll('\n', ' ')).toContain('deliver the print edition to the address');
+    expect(render(billing.reader).text).not.toContain('print edition');
     expect(render(billing.founder).subject).toContain('Sun Founder');
-    expect(render({ ...billing.reader, product: 'sun-other' }).subject).toContain('you are a Yearly');
+    expect(render({ ...billing.reader, product: 'sun-other' }).subject).toContain('you’re a Yearly');
   });
 });

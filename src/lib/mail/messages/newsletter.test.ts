@@ -47,7 +47,7 @@ describe('a newsletter', () => {
     expect(html).toContain(`href="${unsubscribe}"`);
     expect(text).toContain(`Unsubscribe: ${unsubscribe}`);
     for (const form of [html, text]) {
-      expect(form).toContain('You get this message because you chose Morning Sun at sun.example.');
+      expect(form.replaceAll('\n', ' ')).toContain('You’re receiving this email because you signed up for Morning Sun at sun.example.');
       expect(form).toContain('https://sun.example/dashboard/newsletters');
     }
     for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
@@ -61,7 +61,7 @@ describe('a newsletter', () => {
       Precedence: 'bulk',
     });
     for (const wrong of ['javascript:alert(1)', `${unsubscribe}>\r\nBcc: x@y.z`, '/relative']) {
-      expect(() => render(letter({ unsubscribe: wrong }))).toThrow('no web address');
+      expect(() => render(letter({ unsubscribe: wrong }))).toThrow('not a web address');
     }
   });
 

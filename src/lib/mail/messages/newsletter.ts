@@ -1,15 +1,16 @@
-/** A newsletter: the stories of a day as the paper sets them, and a way out that takes one click (RFC 8058). */
+/** A newsletter: the stories of a day, and an unsubscribe link that takes one click (RFC 8058). */
 import type { Message, NewsletterStory, Publisher } from '../model.ts';
-import { frame, html, type Markup, type Rendered, unbroken, wrap } from './layout.ts';
+import { frame, html, type Markup, type Rendered, wrap } from './layout.ts';
 
 type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
 
-/** @throws Error when its way out is no web address, or it has no story */
+/** @throws Error when its unsubscribe link isn't a web address, or it has no story */
 export function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendered {
   const { letter, slug, stories, unsubscribe } = message;
   const [lead, ...others] = stories;
-  if (!lead) throw new Error('A newsletter has no story.');
-  if (!/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe)) throw new Error('A way out of a newsletter is no web address.');
+  if (!lead) throw new Error('The newsletter has no story.');
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe))
+    throw new Error("The newsletter's unsubscribe link is not a web address.");
   const host = new URL(paper.siteUrl).host;
   return {
     subject: `${letter}: ${lead.title}`,
@@ -33,7 +34,7 @@ function asHtml(
   paper: Publisher,
   host: string,
 ): string {
-  const reason = html`You get this message because you chose ${letter} at ${host}.<br><a class="away" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="away" href="${choices(paper)}">Choose your letters</a>`;
+  const reason = html`You’re receiving this email because you signed up for ${letter} at ${host}.<br><a class="away" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="away" href="${choices(paper)}">Manage your newsletters</a>`;
   const preview = lead.standfirst || others[0]?.title || letter;
   return frame(
     { paper, title: `${letter}: ${lead.title}`, preview, reason },
@@ -46,7 +47,7 @@ ${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper)
 }
 
 const row = (story: NewsletterStory, size: 'lead' | 'story', paper: Publisher): Markup =>
-  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${unbroken(story.title)}</a></h2>${story.standfirst ? html`<p class="standfirst">${unbroken(story.standfirst)}</p>` : []}<p class="byline">${small(story)}</p></td></tr>`;
+  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}<p class="byline">${small(story)}</p></td></tr>`;
 
 const small = ({ byline, minutes }: NewsletterStory): string =>
   [...(byline ? [`By ${byline}`] : []), `${minutes} min read`].join(' · ');
@@ -64,9 +65,9 @@ function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper:
       ].join('\n'),
     ),
     [
-      `-- \nYou get this message because you chose ${letter} at ${host}.`,
+      `-- \nYou’re receiving this email because you signed up for ${letter} at ${host}.`,
       `Unsubscribe: ${unsubscribe}`,
-      `Choose your letters: ${choices(paper)}`,
+      `Manage your newsletters: ${choices(paper)}`,
       `${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
     ].join('\n'),
   ];

@@ -1,4 +1,4 @@
-/** What a reader wrote through the support form, as the support inbox gets it: an answer goes to the reader. */
+/** A message from the support form, as the support inbox receives it. Replies go to the reader. */
 import { isAddress, oneLine } from '../address.ts';
 import type { Message, Publisher } from '../model.ts';
 import { frame, html, type Rendered, wrap } from './layout.ts';
@@ -8,7 +8,7 @@ type SupportMessage = Extract<Message, { kind: 'support' }>;
 /** Letters of a name in the subject. */
 const longestName = 60;
 
-/** @throws Error when there would be nobody to answer */
+/** @throws Error when the reader's email address can't be answered */
 export function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
   const { email, known, topic = 'Support', about = '' } = message;
   if (!isAddress(email)) throw new Error('A message from a reader has no address to answer.');
@@ -20,19 +20,19 @@ export function renderSupport(message: SupportMessage, paper: Publisher): Render
   }).format(message.at);
   const all: readonly (readonly [what: string, value: string])[] = [
     ['Name', oneLine(message.name)],
-    ['E-mail', email],
+    ['Email', email],
     ['Phone', oneLine(message.phone)],
     ['About', oneLine(about)],
     ['Account', known ? 'signed in with this address' : 'not signed in with this address'],
-    ['Written', when],
+    ['Sent', when],
   ];
   const facts = all.filter(([, value]) => value !== '');
   const lines = message.message.split('\n');
-  const reason = `You get this message because it was written on a form of ${new URL(paper.siteUrl).host}. Your answer goes to the reader.`;
+  const reason = `This message was sent with a form at ${new URL(paper.siteUrl).host}. Your reply goes to the reader.`;
   return {
     subject: `${topic}: ${name}`,
     replyTo: { name, address: email },
-    // A person wrote it: a ticket system is to open a ticket, and may say that it did.
+    // A person wrote it, so a ticket system should open a ticket and may send a confirmation.
     headers: { 'Auto-Submitted': 'no', 'X-Auto-Response-Suppress': 'None' },
     html: frame(
       { paper, title: `${topic}: ${name}`, preview: lines[0] ?? '', reason: html`${reason}` },
