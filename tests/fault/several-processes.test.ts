@@ -60,8 +60,10 @@ it('shows an edit and a withdrawal on both, though one was told', async () => {
   await until(async () => !(await second.ask('/')).text.includes('/article/story-2"'), second.output);
   // Nothing that was refused, and nothing further.
   expect((await first.deliver({}, { secret: 'another plugin’s' })).status).toBe(401);
-  expect(await Promise.all(papers.map((paper) => paper.metric('broadsheet_webhooks_handed_on_total')))).toEqual([2, 0]);
-  expect(await Promise.all(papers.map((paper) => paper.metric('broadsheet_webhooks_heard_total')))).toEqual([0, 2]);
+  const counts = (name: string) =>
+    Promise.all(papers.map((paper) => paper.metric(`broadsheet_webhooks_broadcast_${name}_total`)));
+  expect(await counts('sent')).toEqual([2, 0]);
+  expect(await counts('received')).toEqual([0, 2]);
 });
 
 it('goes on when PostgreSQL was away, with what was told meanwhile', async () => {

@@ -1,4 +1,4 @@
-/** Webhooks between processes: several relays in this one, on a real PostgreSQL. */
+/** Webhooks between processes: several broadcasts in this one, on a real PostgreSQL. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -132,13 +132,13 @@ describe('a webhook that one process takes', () => {
     expect(Buffer.from(rawBody)).toEqual(hook('first').rawBody);
     expect(headers).toEqual({ 'x-newsroom-delivery': 'first', 'x-newsroom-timestamp': '1' });
     expect([a, b, c].map(({ relay }) => relay.stats())).toEqual([
-      { handedOn: 1, heard: 1, waiting: 0, listening: true },
-      { handedOn: 1, heard: 1, waiting: 0, listening: true },
-      { handedOn: 0, heard: 2, waiting: 0, listening: true },
+      { sent: 1, received: 1, waiting: 0, listening: true },
+      { sent: 1, received: 1, waiting: 0, listening: true },
+      { sent: 0, received: 2, waiting: 0, listening: true },
     ]);
   });
 
-  it('is handed on before the own pages are made', async () => {
+  it('is sent before this process renders its own pages', async () => {
     const place = await engines.place();
     const made = Promise.withResolvers<WebhookAnswer>();
     const a = await listening(await member(place, takes(made.promise)));
@@ -149,7 +149,7 @@ describe('a webhook that one process takes', () => {
     expect(await answer).toBe(ok);
   });
 
-  it('is handed on alone: nothing that was refused is', async () => {
+  it('is sent when it was accepted, and not when it was refused', async () => {
     const place = await engines.place();
     const a = await listening(
       await member(place, async (request, taken) => {
@@ -184,7 +184,7 @@ describe('a webhook that one process takes', () => {
     ];
     expect((await a.relay.receive(hook('withdrawn'))).status).toBe(503);
     await vi.waitFor(() => expect([a.names(), b.names()]).toEqual(Array(2).fill(['withdrawn', 'withdrawn'])));
-    expect([a, b].map(({ relay }) => relay.stats().handedOn)).toEqual([1, 0]);
+    expect([a, b].map(({ relay }) => relay.stats().sent)).toEqual([1, 0]);
   });
 
   it('is looked for again where it could not be brought to the pages', async () => {
@@ -218,7 +218,7 @@ describe('a process that did not hear', () => {
     const place = await engines.place();
     const a = await listening(await member(place));
     await a.relay.receive(hook('before'));
-    await vi.waitFor(() => expect(a.relay.stats().handedOn).toBe(1));
+    await vi.waitFor(() => expect(a.relay.stats().sent).toBe(1));
     const c = await listening(await member(place));
     const b = await listening(await member(place));
     await vi.waitFor(() => expect([b.names(), b.look.mock.calls.length]).toEqual([['before'], 1]));
@@ -255,7 +255,7 @@ describe('a process that did not hear', () => {
     const b = await listening(await member(place, takes(ok), { url: to.href, beatMs: 20, patienceMs: 2000 }));
     way.silence();
     await a.relay.receive(hook('unheard'));
-    await vi.waitFor(() => expect(b.said).toContain('Other processes are not heard; it is tried again'));
+    await vi.waitFor(() => expect(b.said).toContain("Messages of other processes don't arrive; reconnecting"));
     await vi.waitFor(() => expect(b.names()).toEqual(['unheard']));
   });
 
@@ -271,10 +271,10 @@ describe('a process that did not hear', () => {
       await engines.cluster().start();
     }
     await vi.waitFor(() => expect(new Set(b.names())).toEqual(new Set(['1', '2', '3'])));
-    // However often it was tried: one line that nothing is heard, one that nothing is handed on.
+    // One line each, however often it is retried.
     expect([...a.said].sort()).toEqual([
-      'Other processes are not heard; it is tried again',
-      'Webhooks cannot be handed on now; it is tried again',
+      "Messages of other processes don't arrive; reconnecting",
+      "Webhooks can't be sent to the other processes; retrying",
     ]);
   });
 
@@ -298,7 +298,7 @@ describe('a process that did not hear', () => {
   });
 });
 
-it('checks what is handed on as if WordPress had sent it', async () => {
+it('verifies what another process sends as if WordPress had sent it', async () => {
   const place = await engines.place();
   const wordpress = fakeWordPress();
   const secret = 'a shared secret';
@@ -358,7 +358,7 @@ it('checks what is handed on as if WordPress had sent it', async () => {
   // The third is told to ask WordPress instead, and says what is wrong.
   expect(titles()).toEqual(['Corrected', 'Corrected', 'Headline 7']);
   expect(c?.look.mock.calls.length).toBe(2);
-  expect(c?.said).toEqual(['A webhook that was handed on could not be taken; WordPress is asked instead']);
+  expect(c?.said).toEqual(["A webhook from another process wasn't accepted; WordPress is polled instead"]);
   // The same delivery again, now at another process: it has been there.
   expect((await b?.relay.receive(signed('delivery-1')))?.status).toBe(409);
 });

@@ -14,239 +14,286 @@ import { type Listening, listen } from '../database/listen.ts';
 
 export interface WebhookBroadcastOptions {
   readonly content: Pick<Content, 'receive' | 'look'>;
-  /** A PostgreSQL. */
+  /** PostgreSQL. */
   readonly db: Queries;
   /** Its address, for the connection that listens. */
   readonly url: string;
   readonly log: Logger;
-  /** For tests: how soon a connection without a sign of life is given up, see {@link listen}. */
+  /** For tests: how soon a connection that doesn't answer is replaced, see {@link listen}. */
   readonly beatMs?: number;
   readonly patienceMs?: number;
 }
 
-/** What the operator has to correct where one process accepts a webhook and another refuses it. */
-const whyRefused: Readonly<Record<number, string>> = {
-  401: 'the processes do not have the same NEWSROOM_SECRET',
-  412: 'the clocks of the processes differ',
-};
-
 export interface WebhookBroadcastStats {
-  /** Webhooks handed on to the others, and webhooks that one of the others has handed on. */
-  readonly handedOn: number;
-  readonly heard: number;
-  /** What is to be handed on and could not be yet. */
+  /** Webhooks sent to the other processes, and webhooks received from them. */
+  readonly sent: number;
+  readonly received: number;
+  /** Messages that couldn't be sent yet. */
   readonly waiting: number;
-  /** Whether the others are heard now. */
+  /** Whether messages of the other processes arrive now. */
   readonly listening: boolean;
 }
 
 export interface WebhookBroadcast {
-  /** The content's own `receive`, except that what is good and new goes to the others too, without waiting for them. */
+  /** The content's own `receive`; a webhook that is valid and new is also sent to the other processes, without waiting for them. */
   readonly receive: Content['receive'];
   start(): void;
-  /** Hands on what waits and finishes what was heard, for four seconds at most. */
+  /** Sends what waits and finishes what was received, for four seconds at most. */
   stop(): Promise<void>;
   stats(): WebhookBroadcastStats;
 }
 
-/** Channels are a database's: papers that share one have a schema each. A name of PostgreSQL's has 63 bytes at most. */
+/** What the operator has to correct when one process accepts a webhook and another refuses it. */
+const causes: Readonly<Record<number, string>> = {
+  401: "the processes don't have the same NEWSROOM_SECRET",
+  412: 'the clocks of the processes differ',
+};
+
+/** Channels belong to a database: newspapers that share one have a schema each. A PostgreSQL name has 63 bytes at most. */
 const channel =
   "'broadsheet_' || case when octet_length(current_schema()) <= 50 then current_schema() else md5(current_schema()) end";
-/** PostgreSQL takes less than 8000 bytes at a time. */
-const longest = 7999;
+/** PostgreSQL takes less than 8,000 bytes at a time. */
+const longestPayload = 7999;
 const mostAtOnce = 100;
 const mostWaiting = 500;
-/** As long as a webhook's signature is good (spec: five minutes), whoever was away can still be told of it. */
+/** Slightly less than a signature is valid (spec: five minutes), so that a process that was disconnected can still verify it. */
 const rememberedMs = 290_000;
 const mostRemembered = 100;
-/** Within this time all processes have found back to a PostgreSQL that was away. */
-const togetherMs = 60_000;
+/** Within this time all processes have reconnected to a PostgreSQL that was down. */
+const reconnectMs = 60_000;
 /** Milliseconds. */
 const times = { firstWait: 200, longestWait: 5000, firstRetry: 1000, longestRetry: 30_000, goodbye: 2000 };
 
-const said = z.object({
-  /** Who says it, and whom it is for: all, unless it is said. */
+/** A message on the channel; the names are part of the protocol between versions. */
+const messageSchema = z.object({
+  /** The sending process, and the one it is for; without `to` it is for all. */
   from: z.string(),
   to: z.string().optional(),
-  /** A webhook: the headers that it is checked by, and its body in base64. */
+  /** A webhook: the headers that it is verified by, and its body in base64. */
   hook: z.object({ headers: z.record(z.string(), z.string()), body: z.string() }).optional(),
-  /** Something happened: ask WordPress. */
+  /** Something changed: poll WordPress. */
   look: z.literal(true).optional(),
-  /** I may have missed something: tell me of the last minutes again. */
+  /** The sender may have missed something: send it the webhooks of the last minutes again. */
   again: z.literal(true).optional(),
 });
-type Said = Omit<z.infer<typeof said>, 'from'>;
+type Message = Omit<z.infer<typeof messageSchema>, 'from'>;
+type Hook = NonNullable<Message['hook']>;
+
+interface State {
+  readonly options: WebhookBroadcastOptions;
+  /** This process. */
+  readonly id: string;
+  readonly stopping: AbortController;
+  readonly waiting: Message[];
+  readonly working: Set<Promise<void>>;
+  recent: { readonly at: number; readonly hook: Hook }[];
+  sent: number;
+  received: number;
+  listening: Listening | null;
+  sending: Promise<void> | null;
+  /** Whether our own messages have come back: a pooler may accept LISTEN and deliver nothing. */
+  echoed: boolean;
+  connectedAt: number;
+  /** Status of the last refusal that was logged. */
+  refused: number | null;
+}
 
 /** Creates the broadcast of one process; it connects with `start`. */
 export function createWebhookBroadcast(options: WebhookBroadcastOptions): WebhookBroadcast {
-  const { content, db, url, log, beatMs, patienceMs } = options;
-  const me = randomUUID();
-  const stopping = new AbortController();
-  const waiting: Said[] = [];
-  let remembered: { readonly at: number; readonly hook: NonNullable<Said['hook']> }[] = [];
-  const working = new Set<Promise<void>>();
-  const counts = { handedOn: 0, heard: 0 };
-  let listening: Listening | null = null;
-  let sending: Promise<void> | null = null;
-  /** Whether our own words have come back: a pooler may listen to nobody and say nothing of it. */
-  let echoed = false;
-  let begunAt = Number.NEGATIVE_INFINITY;
-  let refused: number | null = null;
-
-  const payloadOf = (what: Said): string => JSON.stringify({ from: me, ...what });
-
-  function say(what: Said): void {
-    waiting.push(what);
-    // So much is waiting only while PostgreSQL is away; one look finds all of it.
-    if (waiting.length > mostWaiting) waiting.splice(0, waiting.length, { look: true });
-    sending ??= send();
-  }
-
-  /** One at a time: however much there is to be said, readers' accounts keep the other connections. */
-  async function send(): Promise<void> {
-    let failures = 0;
-    // In the next turn: whoever hands on has a webhook to answer.
-    await Promise.resolve();
-    while (waiting.length > 0 && !stopping.signal.aborted) {
-      const batch = waiting.slice(0, mostAtOnce);
-      const payloads = batch.map(payloadOf);
-      try {
-        await sql`select pg_notify(${sql.raw(channel)}, payload) from unnest(${payloads}::text[]) as payload`.execute(
-          db,
-        );
-        for (const one of batch) {
-          const at = waiting.indexOf(one);
-          if (at >= 0) waiting.splice(at, 1);
-          if (one.hook && one.to === undefined) counts.handedOn++;
-        }
-        if (failures > 0) log.info({}, 'Webhooks are handed on again');
-        failures = 0;
-      } catch (error) {
-        if (failures === 0) {
-          log.warn({ problem: (error as Error).message }, 'Webhooks cannot be handed on now; it is tried again');
-        }
-        await pause(backOff(++failures, times.firstWait, times.longestWait));
-      }
-    }
-    sending = null;
-  }
-
-  const pause = (ms: number): Promise<void> =>
-    timer(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-
-  function handOn({ headers, rawBody }: WebhookRequest): void {
-    // What it is checked by, and nothing else: other headers may tell of whoever sent them.
-    const signed = Object.entries(headers).flatMap(([name, value]) =>
-      name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
-    );
-    const hook = { headers: Object.fromEntries(signed), body: Buffer.from(rawBody).toString('base64') };
-    if (Buffer.byteLength(payloadOf({ to: me, hook })) > longest) {
-      say({ look: true });
-      return;
-    }
-    remembered = [...recent(), { at: performance.now(), hook }].slice(-mostRemembered);
-    say({ hook });
-  }
-
-  const recent = (): typeof remembered => remembered.filter(({ at }) => performance.now() - at < rememberedMs);
-
-  async function receive(request: WebhookRequest): ReturnType<Content['receive']> {
-    let taken = false;
-    const answer = await content.receive(request, () => {
-      taken = true;
-      handOn(request);
-    });
-    // WordPress will send it again, perhaps to another process, which knows it already and says so.
-    if (taken && answer.status >= 500) follow(insist(request));
-    return answer;
-  }
-
-  /** Tries again what could not be done now, for as long as its signature is good. @returns the last status */
-  async function insist(request: WebhookRequest): Promise<number> {
-    const began = performance.now();
-    content.look();
-    // A WordPress that is away while a thousand edits come has enough of the polls.
-    if (working.size > mostRemembered) return 503;
-    for (let attempt = 1; ; attempt++) {
-      await pause(backOff(attempt, times.firstRetry, times.longestRetry));
-      if (stopping.signal.aborted) return 503;
-      const { status } = await content.receive(request);
-      if (status < 500 || performance.now() - began > rememberedMs) return status;
-    }
-  }
-
-  async function take({ headers, body }: NonNullable<Said['hook']>): Promise<void> {
-    counts.heard++;
-    const request = { headers, rawBody: Buffer.from(body, 'base64') };
-    const { status } = await content.receive(request);
-    if (status === 200) {
-      refused = null;
-      return;
-    }
-    if (status !== 409 && status !== refused) {
-      const why = whyRefused[status];
-      log.warn({ status, why }, 'A webhook that was handed on could not be taken; WordPress is asked instead');
-      refused = status;
-    }
-    if (status >= 500) await insist(request);
-    // Most likely it came twice; if a clock is wrong, a poll finds what it was about.
-    else content.look();
-  }
-
-  function follow(doing: Promise<unknown>): void {
-    const work = doing
-      .then(() => {})
-      .catch((error: unknown) => log.error({ err: error }, 'A webhook that was handed on could not be taken'))
-      .finally(() => working.delete(work));
-    working.add(work);
-  }
-
-  function hear(payload: string): void {
-    let what: z.infer<typeof said>;
-    try {
-      what = said.parse(JSON.parse(payload));
-    } catch {
-      // From a version that says something else.
-      content.look();
-      return;
-    }
-    if (what.from === me) echoed = true;
-    if (what.from === me || (what.to ?? me) !== me) return;
-    if (what.look) content.look();
-    if (what.again) {
-      for (const { hook } of recent()) say({ to: what.from, hook });
-      if (what.to === undefined) {
-        log.debug({ process: what.from }, 'Another process listens');
-        // It may have been disconnected when we asked: the process that connects last reaches all others, and those that connected shortly before ask it.
-        if (performance.now() - begunAt < togetherMs) say({ to: what.from, again: true });
-      }
-    }
-    if (what.hook) follow(take(what.hook));
-  }
-
-  return {
-    receive,
-    start() {
-      listening ??= listen({
-        url,
-        channel,
-        log,
-        beatMs,
-        patienceMs,
-        heard: hear,
-        begun() {
-          begunAt = performance.now();
-          echoed = false;
-          content.look();
-          say({ again: true });
-        },
-      });
-    },
-    async stop() {
-      await Promise.all([listening?.stop(), Promise.race([sending, pause(times.goodbye)])]);
-      stopping.abort();
-      await Promise.race([Promise.all(working), timer(times.goodbye, undefined, { ref: false })]);
-    },
-    stats: () => ({ ...counts, waiting: waiting.length, listening: echoed && listening?.on() === true }),
+  const state: State = {
+    options,
+    id: randomUUID(),
+    stopping: new AbortController(),
+    waiting: [],
+    working: new Set(),
+    recent: [],
+    sent: 0,
+    received: 0,
+    listening: null,
+    sending: null,
+    echoed: false,
+    connectedAt: Number.NEGATIVE_INFINITY,
+    refused: null,
   };
+  return {
+    receive: (request) => receive(state, request),
+    start() {
+      state.listening ??= connect(state);
+    },
+    stop: () => stop(state),
+    stats: () => ({
+      sent: state.sent,
+      received: state.received,
+      waiting: state.waiting.length,
+      listening: state.echoed && state.listening?.on() === true,
+    }),
+  };
+}
+
+function connect(state: State): Listening {
+  const { url, log, beatMs, patienceMs, content } = state.options;
+  return listen({
+    url,
+    channel,
+    log,
+    beatMs,
+    patienceMs,
+    onMessage: (payload) => handle(state, payload),
+    onConnect() {
+      state.connectedAt = performance.now();
+      state.echoed = false;
+      content.look();
+      send(state, { again: true });
+    },
+  });
+}
+
+async function stop(state: State): Promise<void> {
+  await Promise.all([state.listening?.stop(), Promise.race([state.sending, pause(state, times.goodbye)])]);
+  state.stopping.abort();
+  await Promise.race([Promise.all(state.working), timer(times.goodbye, undefined, { ref: false })]);
+}
+
+const pause = ({ stopping }: State, ms: number): Promise<void> =>
+  timer(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+
+const payloadOf = ({ id }: State, message: Message): string => JSON.stringify({ from: id, ...message });
+
+function send(state: State, message: Message): void {
+  const { waiting } = state;
+  waiting.push(message);
+  // This many wait only while PostgreSQL is down; one poll finds all of them.
+  if (waiting.length > mostWaiting) waiting.splice(0, waiting.length, { look: true });
+  state.sending ??= sendWaiting(state);
+}
+
+/** Sends one batch at a time, so that readers' accounts keep the other connections. */
+async function sendWaiting(state: State): Promise<void> {
+  const { waiting, stopping } = state;
+  const { db, log } = state.options;
+  let failures = 0;
+  // In the next turn: the caller has a webhook to answer.
+  await Promise.resolve();
+  while (waiting.length > 0 && !stopping.signal.aborted) {
+    const batch = waiting.slice(0, mostAtOnce);
+    const payloads = batch.map((message) => payloadOf(state, message));
+    try {
+      await sql`select pg_notify(${sql.raw(channel)}, payload) from unnest(${payloads}::text[]) as payload`.execute(db);
+      for (const message of batch) {
+        const at = waiting.indexOf(message);
+        if (at >= 0) waiting.splice(at, 1);
+        if (message.hook && message.to === undefined) state.sent++;
+      }
+      if (failures > 0) log.info({}, 'Webhooks are sent to the other processes again');
+      failures = 0;
+    } catch (error) {
+      if (failures === 0) {
+        log.warn({ problem: (error as Error).message }, "Webhooks can't be sent to the other processes; retrying");
+      }
+      await pause(state, backOff(++failures, times.firstWait, times.longestWait));
+    }
+  }
+  state.sending = null;
+}
+
+/** Sends a webhook to the other processes and remembers it for those that connect later. */
+function broadcast(state: State, { headers, rawBody }: WebhookRequest): void {
+  // The headers that it is verified by and no others: those may identify the sender.
+  const signed = Object.entries(headers).flatMap(([name, value]) =>
+    name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  const hook: Hook = { headers: Object.fromEntries(signed), body: Buffer.from(rawBody).toString('base64') };
+  if (Buffer.byteLength(payloadOf(state, { to: state.id, hook })) > longestPayload) {
+    send(state, { look: true });
+    return;
+  }
+  state.recent = [...recentHooks(state), { at: performance.now(), hook }].slice(-mostRemembered);
+  send(state, { hook });
+}
+
+const recentHooks = ({ recent }: State): State['recent'] =>
+  recent.filter(({ at }) => performance.now() - at < rememberedMs);
+
+async function receive(state: State, request: WebhookRequest): ReturnType<Content['receive']> {
+  let accepted = false;
+  const answer = await state.options.content.receive(request, () => {
+    accepted = true;
+    broadcast(state, request);
+  });
+  // WordPress will send it again, perhaps to another process, which already knows it and says so.
+  if (accepted && answer.status >= 500) track(state, retry(state, request));
+  return answer;
+}
+
+/** Retries a webhook for as long as its signature is valid. @returns the last status */
+async function retry(state: State, request: WebhookRequest): Promise<number> {
+  const { content } = state.options;
+  const began = performance.now();
+  content.look();
+  // If WordPress goes down during a thousand edits, polls are enough.
+  if (state.working.size > mostRemembered) return 503;
+  for (let attempt = 1; ; attempt++) {
+    await pause(state, backOff(attempt, times.firstRetry, times.longestRetry));
+    if (state.stopping.signal.aborted) return 503;
+    const { status } = await content.receive(request);
+    if (status < 500 || performance.now() - began > rememberedMs) return status;
+  }
+}
+
+/** Applies a webhook that another process has sent. */
+async function apply(state: State, { headers, body }: Hook): Promise<void> {
+  const { content, log } = state.options;
+  state.received++;
+  const request = { headers, rawBody: Buffer.from(body, 'base64') };
+  const { status } = await content.receive(request);
+  if (status === 200) {
+    state.refused = null;
+    return;
+  }
+  if (status !== 409 && status !== state.refused) {
+    log.warn(
+      { status, why: causes[status] },
+      "A webhook from another process wasn't accepted; WordPress is polled instead",
+    );
+    state.refused = status;
+  }
+  if (status >= 500) await retry(state, request);
+  // Most likely it came twice; if a clock is wrong, a poll finds what it was about.
+  else content.look();
+}
+
+/** Keeps work that `stop` waits for. */
+function track(state: State, task: Promise<unknown>): void {
+  const work = task
+    .then(() => {})
+    .catch((error: unknown) => state.options.log.error({ err: error }, "A webhook couldn't be applied"))
+    .finally(() => state.working.delete(work));
+  state.working.add(work);
+}
+
+function handle(state: State, payload: string): void {
+  const { content } = state.options;
+  let message: z.infer<typeof messageSchema>;
+  try {
+    message = messageSchema.parse(JSON.parse(payload));
+  } catch {
+    // From a version with another protocol.
+    content.look();
+    return;
+  }
+  if (message.from === state.id) state.echoed = true;
+  if (message.from === state.id || (message.to ?? state.id) !== state.id) return;
+  if (message.look) content.look();
+  if (message.again) sendAgain(state, message.from, message.to === undefined);
+  if (message.hook) track(state, apply(state, message.hook));
+}
+
+/** Sends the webhooks of the last minutes to a process that has connected. @param connected whether it asked all processes */
+function sendAgain(state: State, process: string, connected: boolean): void {
+  for (const { hook } of recentHooks(state)) send(state, { to: process, hook });
+  if (!connected) return;
+  state.options.log.debug({ process }, 'Another process listens');
+  // It may have been disconnected when we asked: the process that connects last reaches all others, and those that connected
+  // shortly before ask it.
+  if (performance.now() - state.connectedAt < reconnectMs) send(state, { to: process, again: true });
 }

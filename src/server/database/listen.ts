@@ -1,4 +1,4 @@
-/** Hears what is said on a channel of PostgreSQL, over a connection of its own that is made again whenever it breaks. */
+/** Listens on a PostgreSQL channel over a connection of its own, which is replaced whenever it breaks. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { backOff } from '../../lib/jobs/retry.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -9,28 +9,28 @@ export interface ListenOptions {
   /** SQL that gives the channel's name. */
   readonly channel: string;
   readonly log: Logger;
-  /** Milliseconds between two signs of life that are asked for; 15,000 unless given. */
+  /** Milliseconds between two checks of the connection; 15,000 unless given. */
   readonly beatMs?: number | undefined;
   /** Longest wait for an answer, in milliseconds; 5000 unless given. */
   readonly patienceMs?: number | undefined;
-  heard(payload: string): void;
-  /** Called each time that listening has begun: what was said before it was not heard. */
-  begun(): void;
+  onMessage(payload: string): void;
+  /** Called each time that listening begins; messages sent before were missed. */
+  onConnect(): void;
 }
 
 export interface Listening {
-  /** Whether something said now would be heard. */
+  /** Whether a message sent now would arrive. */
   on(): boolean;
-  /** Hears nothing more from now on; resolves when the connection has ended, within two seconds. */
+  /** Takes no more messages; resolves when the connection has ended, within two seconds. */
   stop(): Promise<void>;
 }
 
 /** Milliseconds. */
 const times = { firstWait: 200, longestWait: 5000, steady: 10_000, goodbye: 1000 };
 
-/** Begins to listen; a PostgreSQL that is away is asked again until it answers. */
+/** Begins to listen; while PostgreSQL is down it reconnects with back-off. */
 export function listen(options: ListenOptions): Listening {
-  const { url, channel, log, heard, begun, beatMs = 15_000, patienceMs = 5000 } = options;
+  const { url, channel, log, onMessage, onConnect, beatMs = 15_000, patienceMs = 5000 } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   let on = false;
@@ -53,19 +53,19 @@ export function listen(options: ListenOptions): Listening {
     client.on('error', end);
     client.on('end', end);
     client.on('notification', ({ payload }) => {
-      if (!signal.aborted) heard(payload ?? '');
+      if (!signal.aborted) onMessage(payload ?? '');
     });
     try {
       await client.connect();
       const { rows } = await client.query<{ name: string }>(`select ${channel} as name`);
       await client.query(`listen ${client.escapeIdentifier(rows[0]?.name ?? '')}`);
       on = true;
-      if (missed) log.info({}, 'Other processes are heard again');
+      if (missed) log.info({}, 'Messages of other processes arrive again');
       missed = false;
-      begun();
+      onConnect();
       while (!over.signal.aborted) {
         await pause(beatMs, over.signal);
-        // A server, or a way to it, that went away without a word says nothing else either.
+        // A connection can be lost without being closed.
         if (!over.signal.aborted) await client.query('select 1');
       }
       throw new Error('Connection ended');
@@ -85,7 +85,7 @@ export function listen(options: ListenOptions): Listening {
         if (signal.aborted) return;
         const problem = told(error);
         if (!missed)
-          log.warn({ problem: (problem as Error).message }, 'Other processes are not heard; it is tried again');
+          log.warn({ problem: (problem as Error).message }, "Messages of other processes don't arrive; reconnecting");
         missed = true;
       }
       if (performance.now() - began > times.steady) failures = 0;

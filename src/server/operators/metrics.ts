@@ -131,10 +131,18 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
 ];
 
 const broadcastSamples = (broadcast: WebhookBroadcastStats): Sample[] => [
-  counter('broadsheet_webhooks_handed_on_total', 'Webhooks handed on to the other processes.', broadcast.handedOn),
-  counter('broadsheet_webhooks_heard_total', 'Webhooks that another process has handed on.', broadcast.heard),
-  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be handed on.', broadcast.waiting),
-  gauge('broadsheet_webhooks_listening', '1 while other processes are heard, else 0.', broadcast.listening ? 1 : 0),
+  counter('broadsheet_webhooks_broadcast_sent_total', 'Webhooks sent to the other processes.', broadcast.sent),
+  counter(
+    'broadsheet_webhooks_broadcast_received_total',
+    'Webhooks received from other processes.',
+    broadcast.received,
+  ),
+  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be sent to the other processes.', broadcast.waiting),
+  gauge(
+    'broadsheet_webhooks_listening',
+    '1 while messages of other processes arrive, else 0.',
+    broadcast.listening ? 1 : 0,
+  ),
 ];
 
 const cdnSamples = (cdn: CdnStats): Sample[] => [
