@@ -17,7 +17,7 @@ import type { OperatorTables } from './operators/tables.ts';
 import type { LibraryTables } from './saved/tables.ts';
 import type { SupportTables } from './support/tables.ts';
 
-/** All tables. A feature adds its own interface here and its own file to `src/server/migrations/`. */
+/** All tables. A feature adds its own interface here and its migration to `src/server/migrations/`. */
 export interface AccountsDatabase
   extends AccountsTables,
     JobsTables,

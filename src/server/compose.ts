@@ -24,7 +24,6 @@ import { createSearch } from '../lib/search/search.server.ts';
 import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
-import { accessCookieName, accessKeysOf } from './access-keys.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import {
   createWebhookBroadcast,
@@ -34,8 +33,9 @@ import {
 import type { Config } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
-import { type KeepPictures, keepPictures } from './picture-prefetch.ts';
-import { accountsSecret, openReaders, type Readers, type ReadersState } from './readers.ts';
+import { createPicturePrefetch, type PicturePrefetch } from './picture-prefetch.ts';
+import { openReaders, type Readers, type ReadersState } from './readers.ts';
+import { accessCookieName, accessKeysOf, accountsSecret } from './secrets.ts';
 import { describeFeatures, type Services } from './services.ts';
 
 export interface Composition {
@@ -101,7 +101,7 @@ export async function compose(
   contentChanges.follow({ changed: changes.publish, durable: changes.durable });
   const images = await openImages(config, log);
   const content = openContentStore(config, images, contentChanges, log);
-  const pictures = keepPictures({ reader: content.reader, measure: (url) => images.measure(url), log });
+  const pictures = createPicturePrefetch({ reader: content.reader, measure: (url) => images.measure(url), log });
   const hosted = config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log });
   const search = createSearch({ hosted, log });
   contentChanges.follow({
@@ -193,8 +193,8 @@ const readerServices = (config: Config, readers: Readers | null) => ({
   library: readers?.library ?? null,
   billing: readers?.billing ?? null,
   comments: readers?.comments ?? null,
-  newsletters: readers?.correspondence.newsletters ?? null,
-  support: readers?.correspondence.support ?? null,
+  newsletters: readers?.newsletters ?? null,
+  support: readers?.support ?? null,
   sessions: readers?.accounts ?? tenantReaders(config),
 });
 
@@ -203,7 +203,7 @@ interface Built extends Pick<Composition, 'config' | 'services' | 'database' | '
   readonly broadcast: WebhookBroadcast | null;
   readonly mostRead: RunningMostRead;
   readonly ticker: RunningTicker | null;
-  readonly pictures: KeepPictures;
+  readonly pictures: PicturePrefetch;
 }
 
 function compositionOf({ readers, broadcast, mostRead, ticker, pictures, ...built }: Built): Composition {

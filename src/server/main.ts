@@ -12,7 +12,6 @@ import { type IndexNow, openIndexNow } from '../lib/indexnow/indexnow.server.ts'
 import { keyFile } from '../lib/indexnow/model.ts';
 import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
-import { accessCookieName } from './access-keys.ts';
 import { type Composition, compose, contentFile } from './compose.ts';
 import { type Config, parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
@@ -33,6 +32,7 @@ import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
 import { listen, runUntilStopped } from './process.ts';
+import { accessCookieName } from './secrets.ts';
 
 export interface Site {
   /** Port that the site listens on. */

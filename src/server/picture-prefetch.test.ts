@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ContentReader } from '../lib/content/model.ts';
 import { imageUrl } from '../lib/images/url.ts';
 import { silent } from '../lib/logging.ts';
-import { keepPictures, newestPictures } from './picture-prefetch.ts';
+import { createPicturePrefetch, newestPictures } from './picture-prefetch.ts';
 
 const picture = (name: string) => ({
   url: `https://wp.example/${name}.jpg`,
@@ -37,7 +37,7 @@ describe('pictures of the newest pages', () => {
   test('are fetched once; what failed is tried again at the next look', async () => {
     const asked: string[] = [];
     let down = true;
-    const keeper = keepPictures({
+    const prefetch = createPicturePrefetch({
       reader,
       measure: async (url) => {
         asked.push(url);
@@ -46,18 +46,18 @@ describe('pictures of the newest pages', () => {
       log: silent,
       quietMs: 0,
     });
-    keeper.soon();
-    keeper.soon();
-    await keeper.idle();
+    prefetch.soon();
+    prefetch.soon();
+    await prefetch.idle();
     expect([...asked].sort()).toEqual([...all].sort());
     asked.length = 0;
     down = false;
-    keeper.soon();
-    await keeper.idle();
+    prefetch.soon();
+    await prefetch.idle();
     expect(asked).toEqual(['https://wp.example/film.jpg']);
-    keeper.stop();
-    keeper.soon();
-    await keeper.idle();
+    prefetch.stop();
+    prefetch.soon();
+    await prefetch.idle();
     expect(asked).toHaveLength(1);
   });
 
@@ -68,20 +68,20 @@ describe('pictures of the newest pages', () => {
       looks++;
       return reader();
     };
-    const keeper = keepPictures({ reader: looking, measure: async () => ({}), log: silent });
+    const prefetch = createPicturePrefetch({ reader: looking, measure: async () => ({}), log: silent });
     for (let second = 0; second < 59; second++) {
-      keeper.soon();
+      prefetch.soon();
       vi.advanceTimersByTime(1000);
     }
     expect(looks).toBe(0);
     for (let second = 0; second < 5; second++) {
-      keeper.soon();
+      prefetch.soon();
       vi.advanceTimersByTime(1000);
     }
     expect(looks).toBe(1);
     vi.advanceTimersByTime(2000);
-    await keeper.idle();
+    await prefetch.idle();
     expect(looks).toBe(2);
-    keeper.stop();
+    prefetch.stop();
   });
 });

@@ -1,26 +1,26 @@
 /**
  * Fetches the originals of the pictures on the newest pages before a reader asks for them, so that a WordPress that is
- * down costs readers no picture either. Older pictures are fetched when somebody asks; all of them would be the whole
- * media library.
+ * down costs readers no picture either. Older pictures are fetched on demand; all of them would be
+ * the whole media library.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { ContentReader, Picture } from '../lib/content/model.ts';
 import { imagePath } from '../lib/images/url.ts';
 import type { Logger } from '../lib/logging.ts';
 
-export interface KeepPicturesOptions {
+export interface PicturePrefetchOptions {
   readonly reader: () => ContentReader;
-  /** Fetches and keeps an original; `null` when it cannot be had (src/lib/images). */
+  /** Fetches an original into the cache; `null` when it can't (src/lib/images). */
   readonly measure: (url: string) => Promise<object | null>;
   readonly log: Logger;
-  /** Milliseconds of quiet after a change before looking (default 2000); while changes never end, a minute. */
+  /** Milliseconds without a change before a run (default 2000); if changes don't pause, a run begins after a minute. */
   readonly quietMs?: number;
 }
 
-export interface KeepPictures {
-  /** Looks once things are quiet; several wishes make one look. */
+export interface PicturePrefetch {
+  /** Runs once changes have paused; several calls make one run. */
   soon(): void;
-  /** Resolves when no look is planned or under way. */
+  /** Resolves when no run is planned or under way. */
   idle(): Promise<void>;
   stop(): void;
 }
@@ -28,7 +28,7 @@ export interface KeepPictures {
 const newest = 150;
 const longestMs = 60_000;
 const atOnce = 2;
-/** Addresses remembered as kept; beyond that it begins anew, which costs look-ups on disk and no fetches. */
+/** Addresses remembered as fetched; beyond that the list begins anew, which costs look-ups on disk and no fetches. */
 const mostRemembered = 20_000;
 
 const inBody = new RegExp(`"${imagePath}\\?url=([^&"]+)&`, 'g');
@@ -58,37 +58,37 @@ export async function newestPictures(content: ContentReader): Promise<string[]> 
   return [...new Set([...pictures.flatMap((picture) => (picture ? [picture.url] : [])), ...bodies])];
 }
 
-/** Makes the keeper; it does nothing until it is told to look. */
-export function keepPictures(options: KeepPicturesOptions): KeepPictures {
-  const kept = new Set<string>();
+/** Creates the prefetch; it does nothing before the first call of `soon`. */
+export function createPicturePrefetch(options: PicturePrefetchOptions): PicturePrefetch {
+  const fetched = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  /** When the look that is planned was first wished for. */
+  /** When the planned run was first asked for. */
   let since = 0;
-  let looking: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
   let wake: (() => void)[] = [];
 
-  async function look(): Promise<void> {
-    if (kept.size > mostRemembered) kept.clear();
-    const wanted = (await newestPictures(options.reader())).filter((url) => !kept.has(url));
+  async function run(): Promise<void> {
+    if (fetched.size > mostRemembered) fetched.clear();
+    const wanted = (await newestPictures(options.reader())).filter((url) => !fetched.has(url));
     const work = async () => {
       for (let url = wanted.shift(); url && !stopped; url = wanted.shift()) {
-        if (await options.measure(url)) kept.add(url);
+        if (await options.measure(url)) fetched.add(url);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
   }
   function begin(): void {
     timer = undefined;
-    if (looking) {
+    if (running) {
       again = true;
       return;
     }
-    looking = look()
-      .catch((error: unknown) => options.log.error({ err: error }, 'Pictures could not be fetched ahead'))
+    running = run()
+      .catch((error: unknown) => options.log.error({ err: error }, "Pictures couldn't be prefetched"))
       .finally(() => {
-        looking = undefined;
+        running = undefined;
         if (again && !stopped) {
           again = false;
           begin();
@@ -108,7 +108,7 @@ export function keepPictures(options: KeepPicturesOptions): KeepPictures {
       timer = setTimeout(begin, options.quietMs ?? 2000);
       timer.unref();
     },
-    idle: () => (timer || looking ? new Promise((resolve) => wake.push(resolve)) : Promise.resolve()),
+    idle: () => (timer || running ? new Promise((resolve) => wake.push(resolve)) : Promise.resolve()),
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -14,20 +14,22 @@ import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
+import { createNewsletters } from '../lib/newsletters/newsletters.server.ts';
 import { newsletterData } from '../lib/newsletters/personal-data.server.ts';
 import type { Library } from '../lib/saved/model.ts';
+import type { Newsletters } from '../lib/newsletters/service.ts';
 import { libraryData } from '../lib/saved/personal-data.server.ts';
 import { createLibrary } from '../lib/saved/saved.server.ts';
 import { supportData } from '../lib/support/personal-data.server.ts';
+import type { Support } from '../lib/support/service.ts';
+import { createSupport } from '../lib/support/support.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { createPassCookie } from '../press/delivery/pass-cookie.ts';
 import { publication } from '../publication.ts';
-import { accessCookieName, accessKeysOf, giftCookieName } from './access-keys.ts';
 import type { Config } from './config/config.ts';
-import { type Correspondence, openCorrespondence } from './correspondence.ts';
 import { openDatabase } from './database/open.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
-import { keptSecret } from './secret-file.ts';
+import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './secrets.ts';
 import { describeFeatures } from './services.ts';
 
 export interface ReadersState {
@@ -47,7 +49,8 @@ export interface Readers {
   readonly billing: RunningBilling | null;
   /** `null` where comments are off. */
   readonly comments: RunningComments | null;
-  readonly correspondence: Correspondence;
+  readonly newsletters: Newsletters;
+  readonly support: Support;
   readonly outbox: RunningOutbox;
   state(): ReadersState;
   start(): void;
@@ -56,10 +59,6 @@ export interface Readers {
 
 /** Connections to the mail server, and messages sent at once. */
 const mailConnections = 4;
-
-/** What codes, links, sessions and limits are kept under: as set, or made once and kept in the data folder. */
-export const accountsSecret = ({ accounts, dataDir }: Pick<Config, 'accounts' | 'dataDir'>): string =>
-  accounts.secret ?? keptSecret(dataDir, 'accounts-secret', 'ACCOUNTS_SECRET', 'readers then sign in again');
 
 /**
  * @param onPrices told when the prices on the pages have changed
@@ -116,7 +115,9 @@ export async function openReaders(
   });
   const library = createLibrary({ database, rules: publication.library, log });
   const { limits } = config.accounts;
-  const correspondence = openCorrespondence({ database, outbox, secret, siteUrl, limits, log });
+  const newsletters = createNewsletters({ database, outbox, secret, siteUrl });
+  const { keepDays } = publication.support;
+  const support = createSupport({ database, outbox, secret, limits, log, inbox: contact.email, keepDays });
   const comments = openComments(config, {
     database,
     secret,
@@ -129,8 +130,8 @@ export async function openReaders(
   });
   const kept: PersonalDataList = {
     billing: billing && billingData(billing, log),
-    newsletters: newsletterData(correspondence.newsletters),
-    support: supportData(correspondence.support),
+    newsletters: newsletterData(newsletters),
+    support: supportData(support),
     comments: comments && commentData(comments),
     access: accessData(access),
     library: libraryData(library),
@@ -142,7 +143,8 @@ export async function openReaders(
     library,
     billing,
     comments,
-    correspondence,
+    newsletters,
+    support,
     outbox,
     state: () => {
       const { waiting, problem } = outbox.stats();
@@ -152,11 +154,11 @@ export async function openReaders(
       outbox.start();
       billing?.start();
       comments?.start();
-      correspondence.support.start();
+      support.start();
     },
     async stop() {
       await billing?.stop();
-      await correspondence.support.stop();
+      await support.stop();
       await comments?.stop();
       await accounts.stop();
       await library.stop();

@@ -97,7 +97,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     const broken = await startAccountSite({
       services: {
         support: {
-          ...site.correspondence.support,
+          ...site.support,
           take: async () => {
             throw new Error('no database');
           },
@@ -146,7 +146,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     await browser.signIn(site, email);
     await browser.submit('/account/mail', { choice: ['morning', 'evening'] });
     await site.database.db.deleteFrom('newsletter_issues').execute();
-    await site.correspondence.newsletters.send('morning', letter);
+    await site.newsletters.send('morning', letter);
     const mail = site.mail.findLast((message) => message.kind === 'newsletter' && message.to === email);
     if (mail?.kind !== 'newsletter') throw new Error('No letter came.');
     const url = new URL(mail.unsubscribe);

@@ -1,4 +1,4 @@
-/** Tables of the access feature, made by `src/server/migrations/0004-access.ts`. */
+/** Tables of the access feature, made by `src/server/migrations/accounts.ts`. */
 
 /** Metered articles that a registered reader has read; what is older than the meter's days is deleted. */
 export interface ArticleReadsTable {

@@ -1,5 +1,5 @@
 /**
- * Tables of the accounts feature, made by `src/server/migrations/0001-accounts.ts`. Users, sessions and identities hold dates as ISO text and
+ * Tables of the accounts feature, made by `src/server/migrations/accounts.ts`. Users, sessions and identities hold dates as ISO text and
  * have columns that nothing uses any more: dropping them would break a process of the build before that still runs.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Tables of billing, made by `src/server/migrations/0003-billing.ts`. Stripe holds the truth about money; here is who buys what
+ * Tables of billing, made by `src/server/migrations/billing.ts`. Stripe holds the truth about money; here is who buys what
  * (`purchases`, written before Stripe is asked), and what Stripe said last (`subscriptions`).
  */
 

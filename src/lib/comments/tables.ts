@@ -1,4 +1,4 @@
-/** Tables of the comments, made by `src/server/migrations/0008-comments.ts`. The words that readers see lie in WordPress. */
+/** Tables of the comments, made by `src/server/migrations/comments.ts`. The words that readers see lie in WordPress. */
 
 /** What a reader has written here, so that it is theirs to see before the editors have, to change and to take along. */
 export interface CommentPostsTable {

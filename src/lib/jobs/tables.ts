@@ -1,4 +1,4 @@
-/** Table of the job queue, made by `src/server/migrations/0012-jobs.ts`. */
+/** Table of the job queue, made by `src/server/migrations/jobs.ts`. */
 
 /** Each queue is worked on by one feature. */
 export type QueueName = 'mail' | 'comments' | 'stripe';

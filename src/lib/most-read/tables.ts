@@ -1,4 +1,4 @@
-/** Table of the popularity feature, made by `src/server/migrations/0007-popularity.ts`. */
+/** Table of the popularity feature, made by `src/server/migrations/reading.ts`. */
 
 export interface PopularityTable {
   article_id: number;

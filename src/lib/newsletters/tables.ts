@@ -1,4 +1,4 @@
-/** Tables of what readers want by mail, made by `src/server/migrations/0006-letters.ts`. */
+/** Tables of what readers want by mail, made by `src/server/migrations/mail.ts`. */
 
 /** What a reader has chosen; what is not there was not chosen. */
 export interface MailChoicesTable {

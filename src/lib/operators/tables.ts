@@ -1,4 +1,4 @@
-/** Table of the operators, made by `src/server/migrations/0011-operator-sessions.ts`. */
+/** Table of the operators, made by `src/server/migrations/accounts.ts`. */
 
 /** Browsers that are signed in with the operators' token; a row that is gone is signed out in every process. */
 export interface OperatorSessionsTable {

@@ -1,4 +1,4 @@
-/** Tables of the library, made by `src/server/migrations/0009-library.ts`. All go with their reader. */
+/** Tables of the library, made by `src/server/migrations/reading.ts`. All go with their reader. */
 
 /** An article that a reader keeps for later, or has read. */
 interface KeptTable {

@@ -1,4 +1,4 @@
-/** Table of the support inbox, made by `src/server/migrations/0006-letters.ts`. */
+/** Table of the support inbox, made by `src/server/migrations/mail.ts`. */
 
 export interface SupportMessagesTable {
   id: string;

@@ -36,7 +36,7 @@ it('shows what is held and hands one to the mail, beside the site and on its set
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'The Sun <news@example.com>',
   };
-  await house(env, ({ correspondence: { support } }) =>
+  await house(env, ({ support }) =>
     support.take(fields, { caller: { address: '203.0.113.1', userAgent: null }, session: null, trap: 'x', stamp: '' }),
   );
   const [held, ...more] = await listHeld(env);

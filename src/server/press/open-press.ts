@@ -9,11 +9,11 @@ import { createPassCookie, type PassCookie } from '../../press/delivery/pass-coo
 import { openPress, type Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
-import { accessCookieName, accessKeysOf, giftCookieName } from '../access-keys.ts';
 import type { Composition } from '../compose.ts';
 import type { Config } from '../config/config.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
 import type { Services } from '../services.ts';
 import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';

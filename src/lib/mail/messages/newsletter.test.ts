@@ -47,7 +47,9 @@ describe('a newsletter', () => {
     expect(html).toContain(`href="${unsubscribe}"`);
     expect(text).toContain(`Unsubscribe: ${unsubscribe}`);
     for (const form of [html, text]) {
-      expect(form.replaceAll('\n', ' ')).toContain('You’re receiving this email because you signed up for Morning Sun at sun.example.');
+      expect(form.replaceAll('\n', ' ')).toContain(
+        'You’re receiving this email because you signed up for Morning Sun at sun.example.',
+      );
       expect(form).toContain('https://sun.example/dashboard/newsletters');
     }
     for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);

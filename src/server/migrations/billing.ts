@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 
-/** Customers, purchases, what Stripe said, and what it is still to be asked. */
+/** Customers, purchases, subscriptions as Stripe has them, and jobs for Stripe. */
 export const billing: Migration = {
   name: '0003-billing',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -80,5 +80,28 @@ export const billing: Migration = {
       .addColumn('value', 'text', (column) => column.notNull())
       .addColumn('at', 'bigint', (column) => column.notNull())
       .execute();
+  },
+};
+
+/** Why readers cancel, what they were offered, and the outcome. */
+export const cancellations: Migration = {
+  name: '0005-cancellations',
+  async up(db: Kysely<unknown>): Promise<void> {
+    // No reference to users: the counts outlive the reader, who is taken out of them.
+    await db.schema
+      .createTable('cancellations')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('user_id', 'text')
+      .addColumn('subscription', 'text', (column) => column.notNull())
+      .addColumn('plan', 'text', (column) => column.notNull())
+      .addColumn('reason', 'text')
+      .addColumn('words', 'text')
+      .addColumn('offer', 'text')
+      .addColumn('outcome', 'text', (column) => column.notNull())
+      .addColumn('created', 'bigint', (column) => column.notNull())
+      .addColumn('updated', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('cancellations_of_user').on('cancellations').columns(['user_id', 'created']).execute();
+    await db.schema.createIndex('cancellations_by_time').on('cancellations').column('created').execute();
   },
 };

@@ -22,3 +22,18 @@ export const library: Migration = {
       .execute();
   },
 };
+
+/** How much articles are read. Nothing here identifies a reader. */
+export const popularity: Migration = {
+  name: '0007-popularity',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('popularity')
+      .addColumn('article_id', 'bigint', (column) => column.primaryKey())
+      .addColumn('heat', 'double precision', (column) => column.notNull())
+      .addColumn('half_life', 'bigint', (column) => column.notNull())
+      .addColumn('total', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('popularity_by_heat').on('popularity').column('heat').execute();
+  },
+};
