@@ -7,6 +7,7 @@ import type { Card, ContentReader } from '../content/model.ts';
 import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
+import { type RepeatedTask, repeat } from '../jobs/repeat.ts';
 import type { Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
 import { changedLists, readLists, writeLists } from './lists.server.ts';
@@ -76,7 +77,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
   let tidiedAt = Number.NEGATIVE_INFINITY;
   let troubled = false;
   let turning: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let repeated: RepeatedTask | undefined;
 
   const bounded = (limit: number | undefined): number =>
     limit === undefined || !Number.isFinite(limit) ? rules.list : Math.min(rules.most, Math.max(1, Math.trunc(limit)));
@@ -220,16 +221,13 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     },
     turn,
     start() {
-      timer ??= setInterval(() => {
-        if (!turning) void turn();
-      }, everyMs);
-      timer.unref();
+      repeated ??= repeat(everyMs, turn, () => {});
       void turn();
     },
     async stop() {
-      clearInterval(timer);
+      await repeated?.stop();
       // A process beside the serving one, such as a newsletter's, has nothing to write, and the lists are not its to make anew.
-      if (timer || waiting.size > 0) await turn();
+      if (repeated || waiting.size > 0) await turn();
       if (waiting.size > 0) log.error({ articles: waiting.size }, 'Readings could not be written and are lost');
     },
   };

@@ -1,6 +1,7 @@
 /** The library over the accounts' database: saved articles, and the history of what was read. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AccountsTransaction, Database } from '../database.ts';
+import { repeat } from '../jobs/repeat.ts';
 import type { Logger } from '../logging.ts';
 import type { Kept, Library, LibraryRules } from './model.ts';
 
@@ -91,14 +92,9 @@ export function createLibrary({ database, rules, log, now = Date.now }: LibraryO
     return gone;
   }
 
-  const stopping = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    running = prune(stopping.signal).catch((error: unknown) =>
-      log.warn({ err: error }, 'Old readings could not be deleted; they are tried again'),
-    );
-  }, pruneEvery);
-  timer.unref();
+  const pruning = repeat(pruneEvery, prune, (error) =>
+    log.warn({ err: error }, "Old readings couldn't be deleted; the next run tries again"),
+  );
 
   return {
     rules,
@@ -166,10 +162,6 @@ export function createLibrary({ database, rules, log, now = Date.now }: LibraryO
     },
 
     prune,
-    async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await running;
-    },
+    stop: pruning.stop,
   };
 }

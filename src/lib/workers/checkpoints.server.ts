@@ -2,6 +2,7 @@
  * Checkpoints of SQLite files in a worker thread. Without it the commit that fills a write-ahead log copies all of it into the
  * file and waits for the disk: a tenth of a second in which nothing is rendered and no request is answered.
  */
+import { repeat } from '../jobs/repeat.ts';
 import type { Logger } from '../logging.ts';
 import { createWorkerPool, PoolClosed, ThreadLost } from './pool.server.ts';
 
@@ -41,7 +42,6 @@ export function keepCheckpointed(
     log,
   });
   const logged = new Set<string>();
-  let running: Promise<void> | null = null;
 
   async function checkpoint(): Promise<void> {
     try {
@@ -53,18 +53,15 @@ export function keepCheckpointed(
     } catch (error) {
       // The pool logs a lost thread and starts another one with the next round.
       if (!(error instanceof PoolClosed || error instanceof ThreadLost)) throw error;
-    } finally {
-      running = null;
     }
   }
 
-  const timer = setInterval(() => {
-    running ??= checkpoint();
-  }, everyMs).unref();
+  const repeated = repeat(everyMs, checkpoint, (error) =>
+    log.error({ err: error }, "Write-ahead logs couldn't be checkpointed"),
+  );
   return {
     async stop() {
-      clearInterval(timer);
-      await running;
+      await repeated.stop();
       await pool.close();
     },
   };

@@ -4,6 +4,7 @@
  */
 import type { ContentReader } from '../../lib/content/model.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
+import { repeat } from '../../lib/jobs/repeat.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
@@ -89,13 +90,12 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     }
   }
 
-  const timer = setInterval(look, options.everyMs ?? 1000);
-  timer.unref();
+  const repeated = repeat(options.everyMs ?? 1000, look, (error) => log.error({ err: error }, 'Maintenance failed'));
   look();
   return {
     warmed: warmed.promise,
     stop() {
-      clearInterval(timer);
+      void repeated.stop();
       stopping.abort();
       warmed.resolve();
     },
