@@ -4,25 +4,26 @@ import { expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
-import { accessData } from '../lib/access/access.server.ts';
+import { createAccess } from '../lib/access/access.server.ts';
 import type { AccountsOptions } from '../lib/accounts/service.server.ts';
 import { accountTables } from '../lib/accounts/service.server.ts';
 import { forgetLeaving } from '../lib/billing/engine/retention.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import type { Moderation } from '../lib/comments/moderation.server.ts';
-import { commentData } from '../lib/comments/personal-data.server.ts';
 import { createComments } from '../lib/comments/service.server.ts';
 import type { AccountsDatabase, Database } from '../lib/database.ts';
+import { defaultLimits } from '../lib/http/limits.ts';
 import { silent } from '../lib/logging.ts';
-import { newsletterData } from '../lib/newsletters/personal-data.server.ts';
+import { createNewsletters } from '../lib/newsletters/service.server.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
-import { libraryData } from '../lib/saved/personal-data.server.ts';
 import { createLibrary } from '../lib/saved/saved.server.ts';
-import { supportData } from '../lib/support/personal-data.server.ts';
+import { createSupport } from '../lib/support/service.server.ts';
+import { createPassCookie } from '../press/delivery/pass-cookie.ts';
 import { publication } from '../publication.ts';
 import { personalDataOf } from './personal-data.ts';
 
 const email = 'ada@example.com';
+const siteUrl = 'https://paper.example';
 const secret = 'a secret of the tests that is long enough';
 const nothing = { exportData: async () => ({}), forget: async () => {}, disown: async () => {} };
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
@@ -43,13 +44,31 @@ onBothEngines('personal data', (engines) => {
       accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
     });
     const library = createLibrary({ database, rules: publication.library, log: silent });
+    const outbox = { enqueue: async () => {}, nudge: () => {}, waiting: async () => ({ count: 0, oldest: null }) };
+    const access = createAccess({
+      database,
+      secret,
+      rules: publication.access,
+      secure: true,
+      paid: async () => [],
+      promotionDays: () => null,
+      pass: createPassCookie({ name: 'gift', keys: [{ id: 'k1', secret }] }),
+    });
     return personalDataOf(() => ({
       billing: billingData(billing, silent),
-      newsletters: newsletterData(nothing),
-      support: supportData(nothing),
-      comments: commentData({ ...comments, forget: async () => {} }),
-      access: accessData(nothing),
-      library: libraryData(library),
+      newsletters: createNewsletters({ database, outbox, secret, siteUrl }).personalData,
+      support: createSupport({
+        database,
+        outbox,
+        secret,
+        log: silent,
+        limits: defaultLimits,
+        inbox: email,
+        keepDays: 1,
+      }).personalData,
+      comments: comments.personalData,
+      access: access.personalData,
+      library: library.personalData,
     }));
   }
 

@@ -1,25 +1,21 @@
 /** Opens what knows the readers: their database, the mail, and the accounts on both. */
 
-import { accessData, createAccess } from '../lib/access/access.server.ts';
+import { createAccess } from '../lib/access/access.server.ts';
 import type { Access } from '../lib/access/service.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/service.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import { createModeration } from '../lib/comments/moderation.server.ts';
-import { commentData } from '../lib/comments/personal-data.server.ts';
 import { createComments, type RunningComments } from '../lib/comments/service.server.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
-import { newsletterData } from '../lib/newsletters/personal-data.server.ts';
 import type { Library } from '../lib/saved/model.ts';
 import { createNewsletters, type Newsletters } from '../lib/newsletters/service.server.ts';
-import { libraryData } from '../lib/saved/personal-data.server.ts';
 import { createLibrary } from '../lib/saved/saved.server.ts';
-import { supportData } from '../lib/support/personal-data.server.ts';
 import { createSupport, type Support } from '../lib/support/service.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { createPassCookie } from '../press/delivery/pass-cookie.ts';
@@ -128,11 +124,11 @@ export async function openReaders(
   });
   const kept: PersonalDataList = {
     billing: billing && billingData(billing, log),
-    newsletters: newsletterData(newsletters),
-    support: supportData(support),
-    comments: comments && commentData(comments),
-    access: accessData(access),
-    library: libraryData(library),
+    newsletters: newsletters.personalData,
+    support: support.personalData,
+    comments: comments?.personalData ?? null,
+    access: access.personalData,
+    library: library.personalData,
   };
   return {
     database,

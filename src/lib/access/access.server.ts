@@ -156,10 +156,17 @@ export function createAccess(options: AccessOptions): RunningAccess {
       return { path, cookies: again ? [articlePass] : [articlePass, cookie(giftPath(token), ends)] };
     },
 
-    exportData: async (userId) => ({
-      metered_articles: await meter.list(userId),
-      gifts: await gifts.list(userId),
-    }),
+    personalData: {
+      tables: { article_reads: 'gone', gifts: 'gone' },
+      export: async ({ userId }) => ({ metered_articles: await meter.list(userId), gifts: await gifts.list(userId) }),
+      // Rows are deleted with the account's row.
+      erase: async () => {},
+      async disown(tx, userId) {
+        await tx.deleteFrom('article_reads').where('user_id', '=', userId).execute();
+        // Gift links no longer open anything, and the owner has the whole allowance.
+        await tx.deleteFrom('gifts').where('user_id', '=', userId).execute();
+      },
+    },
   };
 }
 
@@ -193,16 +200,3 @@ export async function viewFor(
     now: Date.now(),
   };
 }
-
-/** What the meter and the gifts keep of a user. */
-export const accessData = (access: Pick<Access, 'exportData'>): PersonalData => ({
-  tables: { article_reads: 'gone', gifts: 'gone' },
-  export: ({ userId }) => access.exportData(userId),
-  // All of it hangs on the account's row.
-  erase: async () => {},
-  async disown(tx, userId) {
-    await tx.deleteFrom('article_reads').where('user_id', '=', userId).execute();
-    // Links that were given away open nothing any more, and the owner has the whole allowance.
-    await tx.deleteFrom('gifts').where('user_id', '=', userId).execute();
-  },
-});

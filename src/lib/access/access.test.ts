@@ -400,7 +400,7 @@ onBothEngines('access', (engines) => {
       await read(3);
       pay('sun-reader', day);
       await access.give(session, 7);
-      expect(await access.exportData(session.userId)).toEqual({
+      expect(await access.personalData.export(session)).toEqual({
         metered_articles: [{ article: 3, time: expect.any(String) }],
         gifts: [{ article: 7, time: expect.any(String), readers: 0 }],
       });

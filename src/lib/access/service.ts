@@ -1,5 +1,6 @@
 /** The access service as routes see it. */
 import type { Session } from '../accounts/service.ts';
+import type { PersonalData } from '../personal-data.ts';
 import type { View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import type { Gift, Given } from './gifts.server.ts';
@@ -43,6 +44,5 @@ export interface Access {
     slugOf: (articleId: number) => string | null,
     cookies: string | null,
   ): Promise<{ readonly path: string; readonly cookies: readonly string[] } | null>;
-  /** What is kept of a reader, for the export of everything kept. */
-  exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
+  readonly personalData: PersonalData;
 }

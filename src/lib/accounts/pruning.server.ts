@@ -1,6 +1,7 @@
 /** Deletes what has had its time, in small steps, so that nobody waits for it. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../database.ts';
+import { repeat } from '../jobs/repeat.ts';
 import type { Logger } from '../logging.ts';
 import type { PersonalData } from '../personal-data.ts';
 
@@ -112,24 +113,13 @@ export function startPruning(
   now: () => number,
   log: Logger,
 ): () => Promise<void> {
-  const stopping = new AbortController();
-  let running: Promise<void> = Promise.resolve();
-  const timer = setInterval(
-    () => {
-      running = prune(database, keeping, now(), erase, stopping.signal).then(
-        (gone) => {
-          if (gone > 0) log.debug({ rows: gone }, 'Expired rows of the accounts were deleted');
-        },
-        (error: unknown) =>
-          log.warn({ err: error }, 'Expired rows of the accounts could not be deleted; they are tried again'),
-      );
-    },
+  const pruning = repeat(
     10 * 60 * 1000,
+    async (signal) => {
+      const rows = await prune(database, keeping, now(), erase, signal);
+      if (rows > 0) log.debug({ rows }, 'Expired rows of the accounts were deleted');
+    },
+    (error) => log.warn({ err: error }, "Expired rows of the accounts couldn't be deleted; the next run tries again"),
   );
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    stopping.abort();
-    await running;
-  };
+  return pruning.stop;
 }

@@ -1,9 +1,10 @@
 /** The comments service: puts its dependencies together over the accounts' database and WordPress. */
 
-import type { AccountsTransaction } from '../database.ts';
+import type { AccountsTransaction, Database } from '../database.ts';
 import { createHmacs } from '../hmacs.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../http/limits.ts';
+import type { PersonalData } from '../personal-data.ts';
 import { cleanComment } from './model.ts';
 import { createOwn } from './own.server.ts';
 import { claimMs, createPosting } from './posting.server.ts';
@@ -19,8 +20,8 @@ export interface CommentsOptions extends Omit<CommentDependencies, 'limiter' | '
 }
 
 export interface RunningComments extends Comments {
-  /** Removes a user's name from what was written before the address was confirmed; a task passes it on to WordPress. */
-  disown(tx: AccountsTransaction, userId: string): Promise<void>;
+  /** Comments stay in WordPress, without the name and address of the author. */
+  readonly personalData: PersonalData;
   /** Begins to tell WordPress what it has yet to be told. */
   start(): void;
   stop(): Promise<void>;
@@ -90,38 +91,16 @@ export function createComments(options: CommentsOptions): RunningComments {
       return done(null);
     },
 
-    async exportData(userId) {
-      const iso = (time: number): string => new Date(Number(time)).toISOString();
-      const comments = await database.db
-        .selectFrom('comment_posts')
-        .selectAll()
-        .where('user_id', '=', userId)
-        .orderBy('created')
-        .execute();
-      const reports = await database.db
-        .selectFrom('comment_reports')
-        .select(['comment_id', 'at'])
-        .where('user_id', '=', userId)
-        .orderBy('at')
-        .execute();
-      return {
-        written: comments.map((row) => ({
-          article: Number(row.article_id),
-          answers: Number(row.parent_id) || null,
-          name: row.name,
-          text: row.content,
-          state: row.state,
-          time: iso(row.created),
-        })),
-        reported: reports.map((row) => ({ comment: Number(row.comment_id), time: iso(row.at) })),
-      };
+    personalData: {
+      tables: { comment_posts: 'gone', comment_reports: 'gone' },
+      export: async ({ userId }) => ({ comments: await exportComments(database, userId) }),
+      // Before the account is deleted, which deletes the rows that say whose the comments are.
+      async erase({ userId }) {
+        await database.transaction((tx) => takeAway(tx, userId));
+        tasks.nudge();
+      },
+      disown: takeAway,
     },
-
-    async forget(userId) {
-      await database.transaction((tx) => takeAway(tx, userId));
-      tasks.nudge();
-    },
-    disown: takeAway,
 
     start: tasks.start,
     async stop() {
@@ -129,5 +108,32 @@ export function createComments(options: CommentsOptions): RunningComments {
       await own.idle();
     },
     tasks,
+  };
+}
+
+async function exportComments(database: Database, userId: string) {
+  const iso = (time: number): string => new Date(Number(time)).toISOString();
+  const comments = await database.db
+    .selectFrom('comment_posts')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created')
+    .execute();
+  const reports = await database.db
+    .selectFrom('comment_reports')
+    .select(['comment_id', 'at'])
+    .where('user_id', '=', userId)
+    .orderBy('at')
+    .execute();
+  return {
+    written: comments.map((row) => ({
+      article: Number(row.article_id),
+      answers: Number(row.parent_id) || null,
+      name: row.name,
+      text: row.content,
+      state: row.state,
+      time: iso(row.created),
+    })),
+    reported: reports.map((row) => ({ comment: Number(row.comment_id), time: iso(row.at) })),
   };
 }

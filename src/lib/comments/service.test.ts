@@ -8,7 +8,7 @@ import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
 import { createModeration } from './moderation.server.ts';
-import { createComments } from './service.server.ts';
+import { createComments, type RunningComments } from './service.server.ts';
 import type { CommentOutcome, CommentRules, Draft } from './service.ts';
 
 const usual: CommentRules = {
@@ -24,6 +24,10 @@ function value<T>(outcome: CommentOutcome<T>): T {
   throw new Error(JSON.stringify(outcome.failure));
 }
 const failure = <T>(outcome: CommentOutcome<T>): unknown => (outcome.ok ? 'none' : outcome.failure.kind);
+
+/** What the export of personal data says about comments. */
+const exported = async (comments: RunningComments, session: Session) =>
+  (await comments.personalData.export(session)).comments as { written: unknown[]; reported: unknown[] };
 
 onBothEngines('comments', (engines) => {
   async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = []) {
@@ -413,15 +417,15 @@ onBothEngines('comments', (engines) => {
     moderation.trouble = 'lost';
     await post({ content: 'Taken unseen.', draft: 'draft-two' });
     await comments.report(session, 4711, caller());
-    const { written, reported } = await comments.exportData(session.userId);
+    const { written, reported } = await exported(comments, session);
     expect(written).toMatchObject([
       { text: 'Kept words.', article: 7, state: 'waiting' },
       { text: 'Taken unseen.', state: 'sending' },
     ]);
     expect(reported).toMatchObject([{ comment: 4711 }]);
     moderation.trouble = 'down';
-    await comments.forget(session.userId);
-    expect(await comments.exportData(session.userId)).toEqual({ written: [], reported: [] });
+    await comments.personalData.erase(session);
+    expect(await exported(comments, session)).toEqual({ written: [], reported: [] });
     moderation.trouble = 'none';
     for (let hour = 0; hour < 3; hour++) {
       clock.pass(3600);
@@ -450,7 +454,7 @@ onBothEngines('comments', (engines) => {
     };
     const posting = post();
     await arrived.promise;
-    await comments.forget(session.userId);
+    await comments.personalData.erase(session);
     await comments.tasks.round();
     held.resolve();
     await posting;

@@ -58,10 +58,6 @@ export interface Comments {
   mine(session: Session, articleId: number, isPublished: (id: number) => boolean): Promise<MineAnswer>;
   /** Tells the editors of a comment that readers see. Twice is once. */
   report(session: Session, commentId: number, caller: Caller): Promise<CommentOutcome<null>>;
-  /** What is kept of a reader, for the export of everything kept. */
-  exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Forgets a reader: the words stay with WordPress, without name and address. */
-  forget(userId: string): Promise<void>;
 }
 
 /** The paper's rules, `publication.comments`. */

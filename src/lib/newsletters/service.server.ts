@@ -6,6 +6,7 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress } from '../mail/address.ts';
 import type { NewsletterIssue, Outbox } from '../mail/model.ts';
+import type { PersonalData } from '../personal-data.ts';
 import { createSealer } from '../sealed.server.ts';
 import { type Choice, knownChoices } from './model.ts';
 import { mailFields, unsubscribePath } from './schema.ts';
@@ -49,8 +50,7 @@ export interface Newsletters {
     compose: (day: string) => NewsletterIssue | null,
     options?: SendOptions,
   ): Promise<Addressed | null>;
-  /** What is kept about a reader, for the export of everything. */
-  exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
+  readonly personalData: PersonalData;
 }
 
 export interface NewslettersOptions {
@@ -219,14 +219,20 @@ export function createNewsletters(options: NewslettersOptions): Newsletters {
       return done;
     },
 
-    async exportData(userId) {
-      const rows = await database.db
-        .selectFrom('mail_choices')
-        .select(['choice', 'since'])
-        .where('user_id', '=', userId)
-        .orderBy('since')
-        .execute();
-      return { mail_choices: rows.map(({ choice, since }) => ({ choice, since: new Date(since).toISOString() })) };
+    personalData: {
+      tables: { mail_choices: 'gone' },
+      async export({ userId }) {
+        const rows = await database.db
+          .selectFrom('mail_choices')
+          .select(['choice', 'since'])
+          .where('user_id', '=', userId)
+          .orderBy('since')
+          .execute();
+        return { mail_choices: rows.map(({ choice, since }) => ({ choice, since: new Date(since).toISOString() })) };
+      },
+      // Choices are deleted with the account's row.
+      erase: async () => {},
+      disown: async (tx, userId) => void (await tx.deleteFrom('mail_choices').where('user_id', '=', userId).execute()),
     },
   };
 }

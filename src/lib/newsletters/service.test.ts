@@ -51,7 +51,7 @@ onBothEngines('the newsletters', (engines) => {
     await letters.add(ada, ['morning', 'evening', "'; drop table users"]);
     expect(await letters.choices(ada.userId)).toEqual(['morning', 'evening', 'offers']);
     await letters.choose(ada, ['morning']);
-    expect(await letters.exportData(ada.userId)).toMatchObject({ mail_choices: [{ choice: 'morning' }] });
+    expect(await letters.personalData.export(ada)).toMatchObject({ mail_choices: [{ choice: 'morning' }] });
     await letters.choose(ada, []);
     expect(await letters.choices(ada.userId)).toEqual([]);
   });

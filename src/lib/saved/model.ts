@@ -2,6 +2,7 @@
 import type { Card, ContentReader } from '../content/model.ts';
 
 /** What a reader keeps for later, and what the reader has read, as routes see it. */
+import type { PersonalData } from '../personal-data.ts';
 
 export interface LibraryRules {
   /** Articles that one reader may save. */
@@ -35,8 +36,7 @@ export interface Library {
   clearHistory(userId: string): Promise<void>;
   /** Whether a history is kept from now on; what there is of one goes when it is not. */
   keepHistory(userId: string, on: boolean): Promise<void>;
-  /** What is kept of a reader, for the export of everything kept. */
-  exportData(userId: string): Promise<Readonly<Record<string, unknown>>>;
+  readonly personalData: PersonalData;
 }
 
 export interface SavedCard extends Card {

@@ -19,6 +19,9 @@ export interface RunningLibrary extends Library {
   stop(): Promise<void>;
 }
 
+/** Tables of a user, and what becomes of their rows when the address is proven by another person. */
+const tables = { saved_articles: 'gone', reading_history: 'gone', history_refusals: 'gone' } as const;
+
 const day = 24 * 60 * 60 * 1000;
 /** Milliseconds between two prunings, and rows of one step. */
 const pruneEvery = 60 * 60 * 1000;
@@ -154,11 +157,21 @@ export function createLibrary({ database, rules, log, now = Date.now }: LibraryO
         await tx.deleteFrom('reading_history').where('user_id', '=', userId).execute();
       }),
 
-    async exportData(userId) {
-      const plain = (items: readonly Kept[]) =>
-        items.map(({ articleId, at }) => ({ article: articleId, time: new Date(at).toISOString() }));
-      const [saved, { on, items }] = await Promise.all([list('saved_articles', userId), history(userId)]);
-      return { saved_articles: plain(saved), reading_history: plain(items), reading_history_kept: on };
+    personalData: {
+      tables,
+      async export({ userId }) {
+        const plain = (items: readonly Kept[]) =>
+          items.map(({ articleId, at }) => ({ article: articleId, time: new Date(at).toISOString() }));
+        const [saved, { on, items }] = await Promise.all([list('saved_articles', userId), history(userId)]);
+        return { saved_articles: plain(saved), reading_history: plain(items), reading_history_kept: on };
+      },
+      // Rows are deleted with the account's row.
+      erase: async () => {},
+      async disown(tx, userId) {
+        for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
+          await tx.deleteFrom(table).where('user_id', '=', userId).execute();
+        }
+      },
     },
 
     prune,

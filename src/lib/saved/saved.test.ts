@@ -119,7 +119,7 @@ onBothEngines('the library', (engines) => {
     await library.save(ada.userId, 7);
     await library.read(ada.userId, 8);
     const time = new Date(clock.now).toISOString();
-    expect(await library.exportData(ada.userId)).toEqual({
+    expect(await library.personalData.export(ada)).toEqual({
       saved_articles: [{ article: 7, time }],
       reading_history: [{ article: 8, time }],
       reading_history_kept: true,

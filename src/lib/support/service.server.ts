@@ -9,7 +9,7 @@ import { createLimiter } from '../http/limiter.server.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
-import type { Owner } from '../personal-data.ts';
+import type { Owner, PersonalData } from '../personal-data.ts';
 import { createSealer } from '../sealed.server.ts';
 import type { SupportFields } from './schema.ts';
 
@@ -43,10 +43,7 @@ export interface Support {
   /** Mails a message that was held. @returns `false` when no message of this id is held */
   release(id: string): Promise<boolean>;
   stats(): SupportStats;
-  /** What this user wrote. */
-  exportData(user: Owner): Promise<Readonly<Record<string, unknown>>>;
-  /** Deletes what this user wrote. */
-  forget(user: Owner): Promise<void>;
+  readonly personalData: PersonalData;
   start(): void;
   stop(): Promise<void>;
 }
@@ -282,8 +279,14 @@ export function createSupport(options: SupportOptions): Support {
       return true;
     },
     stats: () => ({ held: heldCount }),
-    exportData: (user) => exportMessages(database, user),
-    forget: (user) => deleteMessages(database, user),
+    personalData: {
+      tables: { support_messages: 'gone' },
+      export: (user) => exportMessages(database, user),
+      erase: (user) => deleteMessages(database, user),
+      // The support inbox keeps the message, but not as a message of this account.
+      disown: async (tx, userId) =>
+        void (await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', userId).execute()),
+    },
     start() {
       prune();
       count();

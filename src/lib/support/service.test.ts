@@ -169,15 +169,15 @@ onBothEngines('the support inbox', (engines) => {
     clock.now += 1;
     await support.take({ ...fields, email: 'work@example.com', message: 'Mine too.' }, sender({ session }));
     await support.take({ ...fields, email: 'eve@example.com', message: 'Not hers.' }, sender({ caller: elsewhere(2) }));
-    const own = JSON.stringify(await support.exportData(session));
+    const own = JSON.stringify(await support.personalData.export(session));
     expect(own).toMatch(/Where is my paper\?.*Mine too\./);
     expect(own).not.toContain('Not hers');
     // Whoever has not shown that the address is theirs gets nothing that was written under it.
     const stranger = { ...session, userId: 'nobody', emailVerified: false };
-    expect(await support.exportData(stranger)).toEqual({ support_messages: [] });
-    await support.forget(stranger);
+    expect(await support.personalData.export(stranger)).toEqual({ support_messages: [] });
+    await support.personalData.erase(stranger);
     expect(await rows(database)).toHaveLength(3);
-    await support.forget(session);
+    await support.personalData.erase(session);
     expect((await rows(database)).map(({ message }) => message)).toEqual(['Not hers.']);
     clock.now += 181 * 24 * 3_600_000;
     support.start();
