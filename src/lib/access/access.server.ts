@@ -5,7 +5,6 @@ import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.ts';
-import type { PersonalData } from '../personal-data.ts';
 import { ruleFor, type View } from './answers.ts';
 import { articleAt } from './article.ts';
 import type { Subject } from './decide.ts';

@@ -6,7 +6,7 @@ import { comments } from './comments.ts';
 import { jobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
 import { library, popularity } from './reading.ts';
-import { stripeJobs } from './0013-stripe-jobs.ts';
+import { stripeJobs } from './stripe-jobs.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
