@@ -3,7 +3,7 @@
  * one for a page at most, and none where another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
-import { forgetProfileCopies } from '../lib/accounts/profile-fields.ts';
+import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/schema.ts';
 import {
   type AccessFacts,

@@ -1,7 +1,8 @@
 /**
  * The fields of a reader's profile: the one list of what the form asks for. The form, its checks, the account service and the browser's
- * copies read it. The checks are in profile.ts, because every page with a session loads this file to remove the copies.
+ * copies read it.
  */
+import { forgetProfileCopies, type profileCopyKeys } from './profile-copies.ts';
 import type { Profile } from './service.ts';
 
 export interface ProfileField {
@@ -10,7 +11,7 @@ export interface ProfileField {
   /** Name in the stored profile and in the account calls (spec section 3, "Profile"). */
   readonly attribute: string;
   /** Key of the browser's copy (spec section 3, "Locally stored on profile save"). */
-  readonly copy: string;
+  readonly copy: (typeof profileCopyKeys)[number];
   readonly label: string;
   /** What the form shows; `text` when left out. */
   readonly kind?: 'text' | 'date' | 'phone';
@@ -74,9 +75,6 @@ export const profileFields: readonly ProfileField[] = [
   },
 ];
 
-/** Copies in this browser that are not fields: the first name is also the username, the tracking id also the token. */
-const otherCopies = ['email', 'username', 'token', 'trackingId'];
-
 /**
  * Copies of the profile in this browser (spec section 3), for the paper's own scripts and widgets. Storage that is full or blocked takes
  * none; nothing depends on them.
@@ -88,14 +86,5 @@ export function storeProfileCopies(profile: Profile, email: string, trackingId: 
     for (const [key, value] of Object.entries(others)) localStorage.setItem(key, value);
   } catch {
     forgetProfileCopies();
-  }
-}
-
-/** They go when the reader does: the browser may be someone else's next. */
-export function forgetProfileCopies(): void {
-  try {
-    for (const key of [...profileFields.map(({ copy }) => copy), ...otherCopies]) localStorage.removeItem(key);
-  } catch {
-    // What cannot be removed could not be written either.
   }
 }

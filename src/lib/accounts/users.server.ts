@@ -104,7 +104,7 @@ export function createUsers(now: () => number) {
           createdAt: at,
           updatedAt: at,
         })
-        .onConflict((conflict) => conflict.columns(['providerId', 'accountId']).doNothing())
+        .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
 
