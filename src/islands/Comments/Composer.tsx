@@ -14,7 +14,7 @@ import {
   tooLong,
 } from '../../lib/comments/schema.ts';
 import { hasCode } from '../../lib/http/ask.ts';
-import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
+import { ConfirmLink, Notice, useScripted } from '../shared/notice.tsx';
 import styles from './Comments.module.css';
 
 interface Props {

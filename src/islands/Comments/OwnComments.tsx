@@ -4,7 +4,7 @@ import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';
 import { commentStates, type OwnComment } from '../../lib/comments/schema.ts';
 import { ago } from '../../lib/relative-time.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import styles from './Comments.module.css';
 
 interface Props {

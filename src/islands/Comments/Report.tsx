@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { refusedMessage, reportComment } from '../../lib/comments/client.ts';
 import { commentLabels } from '../../lib/comments/schema.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import styles from './Comments.module.css';
 
 interface Props {

@@ -16,7 +16,7 @@ import {
   useStripeScript,
 } from '../PaywallModal/StripeForm.tsx';
 import { authenticate, cardFieldOptions, cardOptions } from '../PaywallModal/stripe.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import styles from './Card.module.css';
 import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
 

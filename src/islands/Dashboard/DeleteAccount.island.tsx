@@ -7,8 +7,8 @@ import { forgetMe } from '../../lib/accounts/client.ts';
 import { formActions, formFields, formPages } from '../../lib/accounts/forms.ts';
 import { deletionMessages } from '../../lib/accounts/messages.ts';
 import { forgetProfileCopies } from '../../lib/accounts/profile-copies.ts';
-import { Notice, useScripted } from '../shared/form.tsx';
 import { messages } from '../shared/messages.ts';
+import { Notice, useScripted } from '../shared/notice.tsx';
 import styles from './DeleteAccount.module.css';
 
 interface Props {

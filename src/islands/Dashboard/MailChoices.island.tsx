@@ -11,7 +11,7 @@ import {
   choicesPath,
   mailFields,
 } from '../../lib/newsletters/schema.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import styles from './MailChoices.module.css';
 
 interface Choice {

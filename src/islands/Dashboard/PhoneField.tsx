@@ -2,7 +2,7 @@
 import { type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { ProfileField } from '../../lib/accounts/profile-fields.ts';
 import { formatUsPhone } from '../../lib/us-phone.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import styles from './Profile.module.css';
 
 export interface ProfileFieldProps {

@@ -9,7 +9,7 @@ import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { accountMessages, profileMessages } from '../../lib/accounts/messages.ts';
 import { readProfileForm, shownValue } from '../../lib/accounts/profile.ts';
 import { type ProfileField, profileFields, storeProfileCopies } from '../../lib/accounts/profile-fields.ts';
-import { Notice, useScripted } from '../shared/form.tsx';
+import { Notice, useScripted } from '../shared/notice.tsx';
 import { PhoneField, type ProfileFieldProps } from './PhoneField.tsx';
 import styles from './Profile.module.css';
 

@@ -6,8 +6,8 @@ import { type SyntheticEvent, useId, useState } from 'react';
 import { formActions, formPages } from '../../lib/accounts/forms.ts';
 import { sessionsMessages } from '../../lib/accounts/messages.ts';
 import { signOut } from '../../stores/session.ts';
-import { Notice } from '../shared/form.tsx';
 import { messages } from '../shared/messages.ts';
+import { Notice } from '../shared/notice.tsx';
 import styles from './Sessions.module.css';
 
 interface Props {

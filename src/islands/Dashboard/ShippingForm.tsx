@@ -17,8 +17,8 @@ import {
   shippingPages,
   states,
 } from '../../lib/plans/shipping.ts';
-import { ConfirmLink, Notice, useScripted } from '../shared/form.tsx';
 import { messages, wordsFor } from '../shared/messages.ts';
+import { ConfirmLink, Notice, useScripted } from '../shared/notice.tsx';
 import styles from './Shipping.module.css';
 
 interface Props {

@@ -2,7 +2,8 @@
 import { useId } from 'react';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
-import { Consent, EmailField, Notice, useEmailField } from '../shared/form.tsx';
+import { Consent, EmailField, useEmailField } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import parts from '../shared/shared.module.css';
 import type { AccountState, AccountStep } from './account-step.ts';
 import styles from './PaywallModal.module.css';

@@ -5,7 +5,7 @@ import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatTaxed } from '../../lib/money.ts';
 import { dailyRate, intervalName, money, priceInWords, type Rate, rateOf, savingOf } from '../../lib/plans/model.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import parts from '../shared/shared.module.css';
 import type { CouponState } from './order.ts';
 import styles from './PaywallModal.module.css';

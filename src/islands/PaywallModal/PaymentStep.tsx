@@ -6,7 +6,7 @@ import type { TaxAddress } from '../../lib/billing/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import { Coupon, PayButton, TaxPlace, Totals } from './Order.tsx';
 import { type Order, type OrderState, purchaseOf, quotedPurchase } from './order.ts';
 import styles from './PaywallModal.module.css';

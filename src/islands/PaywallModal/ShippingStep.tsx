@@ -4,7 +4,7 @@ import type { StripeAddressElementOptions } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
 import type { Shipping } from '../../lib/billing/wire.ts';
 import { shippingOf } from '../../lib/plans/shipping.ts';
-import { Notice } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import styles from './PaywallModal.module.css';
 import { ScriptPlaceholder, type StripeScript } from './StripeForm.tsx';
 import { appearance } from './stripe.ts';

@@ -1,6 +1,7 @@
 /** Entering the six digits of a mail (spec section 2, "Code view"). */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { Notice, Resend } from '../shared/form.tsx';
+import { Resend } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import parts from '../shared/shared.module.css';
 import { CodeBoxes } from './CodeBoxes.tsx';
 import styles from './SignIn.module.css';

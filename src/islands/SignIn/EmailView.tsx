@@ -1,7 +1,8 @@
 /** The e-mail login panel at its beginning (spec section 2, "Email login panel"). */
 import { useEffect, useId } from 'react';
 import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { EmailField, Notice, useEmailField } from '../shared/form.tsx';
+import { EmailField, useEmailField } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import { SocialButtons } from '../shared/SocialButtons.tsx';
 import parts from '../shared/shared.module.css';
 import type { Provider } from '../shared/social.ts';

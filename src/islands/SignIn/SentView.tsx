@@ -1,6 +1,7 @@
 /** A link is on its way (spec section 2, "Email login panel"): the address is locked, and there are three ways on. */
 import { useEffect, useId, useRef } from 'react';
-import { Notice, Resend } from '../shared/form.tsx';
+import { Resend } from '../shared/form.tsx';
+import { Notice } from '../shared/notice.tsx';
 import parts from '../shared/shared.module.css';
 import styles from './SignIn.module.css';
 

@@ -15,7 +15,7 @@ import {
   type Values,
 } from '../../lib/http/form-fields.ts';
 import styles from './FieldForm.module.css';
-import { Notice, useScripted } from './form.tsx';
+import { Notice, useScripted } from './notice.tsx';
 
 /** What a page hands to a form's island; `view` is the answer of `fieldFormPage`. */
 export interface FieldFormState<Name extends string> {

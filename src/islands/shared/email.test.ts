@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
-import { complaintAbout, emailInText } from './email.ts';
+import { complaintAbout } from './email.ts';
+import { emailInText } from './notice.tsx';
 
 const says = (value: unknown): Answer<VerificationAnswer> => ({
   ok: true,

@@ -1,47 +1,9 @@
-/** Parts of the islands' forms: messages, the email field, the consent line. */
+/** Parts of the forms that take an email address: the field, the consent line, sending again. */
 
-import { type RefObject, type SyntheticEvent, useEffect, useRef, useSyncExternalStore } from 'react';
-import { confirmPage, formFields } from '../../lib/accounts/forms.ts';
+import { type RefObject, type SyntheticEvent, useEffect, useRef } from 'react';
+import { formFields } from '../../lib/accounts/forms.ts';
 import { publication } from '../../publication.ts';
-import { emailInText } from './email.ts';
 import styles from './shared.module.css';
-
-interface NoticeProps {
-  id: string;
-  /** `null` keeps the place in the page, so that a message which comes later is read out. */
-  text: string | null;
-  /** Makes an address in the text something to click; only beside a field for addresses. */
-  onSuggestion?: ((email: string) => void) | undefined;
-  /** Without a script an address is plain text. */
-  plain?: boolean;
-}
-
-/** An error, announced when it appears. */
-export function Notice({ id, text, onSuggestion, plain = false }: NoticeProps) {
-  return (
-    <div id={id} role="alert" className={styles.notice}>
-      {text !== null && (
-        <p>
-          <Words text={text} onSuggestion={plain ? undefined : onSuggestion} />
-        </p>
-      )}
-    </div>
-  );
-}
-
-function Words({ text, onSuggestion }: { text: string; onSuggestion: NoticeProps['onSuggestion'] }) {
-  const { before, email, after } = emailInText(text);
-  if (email === null || !onSuggestion) return text;
-  return (
-    <>
-      {before}
-      <button type="button" className={styles.suggestion} onClick={() => onSuggestion(email)}>
-        {email}
-      </button>
-      {after}
-    </>
-  );
-}
 
 /** The line about privacy and terms (spec section 2, "Auth popup"). */
 export function Consent() {
@@ -52,13 +14,6 @@ export function Consent() {
     </p>
   );
 }
-
-/** Follows a refusal for an unconfirmed address: a link to have the confirmation email sent again. */
-export const ConfirmLink = () => (
-  <p>
-    <a href={confirmPage(location.pathname)}>Send the confirmation email again</a>
-  </p>
-);
 
 interface ResendProps {
   question: string;
@@ -145,13 +100,3 @@ export const EmailField = ({ field, id, errorId, email, wrong, busy, placeholder
     aria-invalid={wrong || undefined}
   />
 );
-
-const never = () => () => {};
-
-/** False in what the server draws and while React takes that over, then true; true at once where the server drew nothing. */
-export const useScripted = (): boolean =>
-  useSyncExternalStore(
-    never,
-    () => true,
-    () => false,
-  );
