@@ -24,7 +24,7 @@ export async function startPaper(options: {
   readonly perSection: number;
   readonly fill?: (store: ContentStore) => void;
 }): Promise<BenchPaper> {
-  // Nobody is there: the content store is all there is.
+  // There is no WordPress: the content store is all there is.
   const { folder, env, remove } = dataFolder(9);
   const store = openContentStore({ file: join(folder, contentFile), origin: env.WORDPRESS_URL ?? null, log: silent });
   seedStore(store, options.perSection);

@@ -51,7 +51,7 @@ export interface SnippetPart {
 
 /**
  * The text to show below a headline that was found. Where only the headline itself matched, the index gives it back as the
- * snippet, and nobody needs to read it twice.
+ * snippet, and the reader needs it once.
  */
 export function snippetOf(hit: { readonly title: string; readonly snippet: string; readonly excerpt: string }): string {
   const words = snippetParts(hit.snippet)

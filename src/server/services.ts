@@ -110,7 +110,7 @@ export function describeFeatures(config: Config): Features {
   };
 }
 
-/** Cookies go in the clear over http; that is only right where nobody can listen. */
+/** Cookies go in the clear over http; that is only right on this machine. */
 function isOpenToListeners(siteUrl: string): boolean {
   const { protocol, hostname } = new URL(siteUrl);
   return protocol !== 'https:' && !isLoopback(hostname);

@@ -118,7 +118,7 @@ export function rewordStory(store: ContentStore, id: number, part: Partial<Story
 }
 
 // Brings the search index in line with an author's new name, behind everything else: each of the author's stories has to be
-// indexed anew, and an editor who renames somebody with a thousand stories does not wait for that. What is left to do is
+// indexed anew, and an editor who renames an author with a thousand stories does not wait for that. The rest of the work is
 // noted in the content store with the new name itself, so that it outlives the process.
 
 const prefix = 'reindex:';

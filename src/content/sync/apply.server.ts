@@ -148,7 +148,7 @@ function tell(apply: ApplyState, change: ContentChange, note: string): Promise<r
   return told;
 }
 
-/** Whoever finds that nothing is new may have come just behind the change: what it set off must have come to its end. */
+/** A caller that finds nothing new may have come just behind the change: it waits until what the change set off has ended. */
 async function nothingNew(apply: ApplyState): Promise<readonly string[]> {
   await Promise.allSettled([...apply.telling]);
   return [];

@@ -113,7 +113,7 @@ async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: stri
       signal: lookUp.stopping.signal,
     });
     if (items.length > 0) {
-      // The pages that show it are rendered again after the write; nobody waits for that here.
+      // The pages that show it are rendered again after the write; the caller does not wait for that.
       const stored = Promise.withResolvers<void>();
       const applied = lookUp.applier.documents(type, items, answer.fetched, () => stored.resolve());
       track(lookUp, applied);

@@ -11,7 +11,7 @@ import styles from './PaywallModal.module.css';
 interface Props {
   state: AccountState;
   step: AccountStep;
-  /** The signed-in account's address; `null` if nobody is signed in. */
+  /** The signed-in account's address; `null` if the reader is signed out. */
   email: string | null;
   leaving: boolean;
   /** Path to come back to by a link. */

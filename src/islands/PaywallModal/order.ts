@@ -27,7 +27,7 @@ const offered = (prices: readonly Price[]): readonly Price[] => {
 };
 
 /**
- * The price that is meant; a name that is not sold (any more) is none, so that nobody pays for what they did not choose.
+ * The price that is meant; a name that is not sold (any more) is none, so that readers pay only for what they chose.
  *
  * @param remembered the plan that was chosen before in this tab
  */

@@ -56,7 +56,7 @@ interface TextWithEmail {
 
 const address = /[^\s<>()[\]",;:“”„«»]+@[^\s<>()[\]",;:@“”„«»]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/u;
 
-/** Stands in messages for what an address looks like; nobody means to take it. */
+/** Stands in messages for what an address looks like, and is never a suggestion. */
 const example = 'name@example.com';
 
 /** Splits a message at the first address in it; punctuation behind the address stays with the text. */

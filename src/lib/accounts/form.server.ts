@@ -71,7 +71,7 @@ export function problemOf(failure: Failure): { readonly problem: FormProblem; re
   }
 }
 
-/** Mailing a link or a code to whoever a form names: what the sign-in form, the newsletter's and "resend" share. */
+/** Mailing a link or a code to the address in a form: what the sign-in form, the newsletter's and "resend" share. */
 
 /** As the calls take it (wire.ts). */
 const longestEmail = 320;

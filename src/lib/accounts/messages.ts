@@ -90,7 +90,7 @@ export const deletionWarnings = {
     `To keep reading until ${until}, cancel it first, and delete your account after it ends.`,
 } as const;
 
-/** The page of a mailed link that signs nobody in, by the kind of failure. */
+/** The page of a mailed link that doesn't sign the reader in, by the kind of failure. */
 export const linkMessages = {
   'link-expired': { heading: 'This link has expired', text: 'Links work for 10 minutes. Ask for a new one.' },
   'link-used': {

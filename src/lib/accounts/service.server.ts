@@ -191,7 +191,7 @@ async function eraseAccount(deps: Dependencies, { userId, email }: Session, call
     await proofs.forget(tx, email);
     await outbox.forget(tx, email);
     await users.remove(tx, userId);
-    // The entries that stay in the trail name nobody.
+    // The entries that stay in the trail hold no personal data.
     await tx
       .updateTable('audit')
       .set({ user_id: null, subject: hmacs.subject(email) })

@@ -68,7 +68,7 @@ export function repairOnce(): void {
   void repair();
 }
 
-/** Another reader is signed in, or nobody. */
+/** Another reader is signed in, or none. */
 export function forgetRepair(): void {
   try {
     localStorage.removeItem(repairedName);
@@ -112,7 +112,7 @@ export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
   }
 }
 
-/** @returns whether there was an answer, however old: whether somebody was signed in here when it was last looked */
+/** @returns whether there was an answer, however old: whether a reader was signed in here when it was last looked */
 export function dropShared(): boolean {
   try {
     const there = localStorage.getItem(sessionName) !== null;
@@ -135,7 +135,7 @@ export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Milliseconds within which a lock is had that nobody else holds. */
+/** Milliseconds within which a free lock is had. */
 const atOnce = 5;
 /** Milliseconds that another tab's writing takes to be seen here, at most. */
 const soon = 150;

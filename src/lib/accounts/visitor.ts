@@ -41,7 +41,7 @@ export const seenBy = {
   paying: 'subscriber reader member founder',
 } as const;
 
-/** A tab in which somebody signs in or out tells the browser's other tabs. */
+/** A tab in which the reader signs in or out tells the browser's other tabs. */
 
 export interface Tabs {
   tell(): void;

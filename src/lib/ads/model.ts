@@ -76,7 +76,7 @@ export function openBelow(): void {
   }
 }
 
-/** Shows what was set into a slot, or the house's own word again. */
+/** Shows what was set into a slot, or the site's own text again. */
 export function fill(element: string, filled: boolean): void {
   const slot = document.getElementById(element)?.closest<HTMLElement>('[data-ad-room]');
   if (!slot) return;
@@ -94,7 +94,7 @@ function empty(slot: HTMLElement): void {
   if (slot.dataset.word) slot.ariaLabel = slot.dataset.word;
 }
 
-/** Every slot shows the house's own word. */
+/** Every slot shows the site's own text. */
 export function emptyAll(): void {
   for (const slot of slots()) empty(slot);
 }

@@ -9,7 +9,7 @@ export interface Place {
 
 export interface Geo {
   /**
-   * Reads what the CDN in front has found out; asks nobody else.
+   * Reads what the CDN in front has found out; asks no other service.
    *
    * @param address network address of the reader; addresses of private networks have no place
    * @param headers of the request

@@ -168,7 +168,7 @@ function begin(storeFile: StoreFileState): void {
       } else {
         setAside(storeFile, String(error));
       }
-      // Whoever holds pages of the old file must hear of it.
+      // Holders of pages of the old file must hear of it.
       storeFile.onReset();
     }
   }

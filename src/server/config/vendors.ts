@@ -32,7 +32,7 @@ export interface AlgoliaSettings {
   readonly appId: string;
   /** Key that may search, and nothing else. */
   readonly searchKey: string;
-  /** Key that may write; `null`: somebody else fills the index. */
+  /** Key that may write; `null`: the index is filled elsewhere. */
   readonly writeKey: string | null;
   readonly index: string;
   /** Without a slash at its end; `null`: the vendor's own hosts. */

@@ -159,7 +159,7 @@ function claims(
   crawlers: CrawlersState,
   userAgent: string | undefined,
 ): 'google' | 'bing' | 'apple' | 'duckduckgo' | null {
-  // Nearly nobody says so: one look is enough for them.
+  // Nearly no reader says so: one look is enough for the others.
   if (userAgent === undefined || !crawlers.anyAgent.test(userAgent)) return null;
   for (const [name, { agent }] of crawlers.wanted) if (agent.test(userAgent)) return name;
   return null;
